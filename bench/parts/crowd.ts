@@ -24,11 +24,16 @@ let latencies: number[] = [];
 let ended = 0;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
-/** Each delta's text is the time it was written, 15 digits: nothing is parsed but that. */
+/**
+ * Each delta's text is the time it was written, 15 digits: nothing is parsed but that. The end of a message, which has
+ * all of them again, may come together with its last delta.
+ */
 function take(text: string): void {
-  if (text.includes('session:append')) {
-    const now = nowUs();
-    for (const [time] of text.matchAll(/\d{15}(?= )/g)) latencies.push((now - Number(time)) / 1000);
+  const now = nowUs();
+  for (const [append] of text.matchAll(/session:append[^}]*/g)) {
+    for (const [time] of append.matchAll(/\d{15}(?= )/g)) {
+      latencies.push((now - Number(time)) / 1000);
+    }
   }
   if (text.includes('turn_complete')) ended += 1;
   if (ended === count) finish();

@@ -127,6 +127,10 @@ testAtLength('a plan is shown as it goes on, and a patch as what it changes', as
     { status: 'completed' },
     { status: 'in_progress' },
   ]);
+  const all = session.tool('1 file changed');
+  await all.getByText('greet.txt', { exact: true }).waitFor();
+  await session.unfold(all);
+  expect(await all.getByRole('row').allInnerTexts()).toHaveLength(3);
 });
 
 testAtLength(

@@ -5,6 +5,7 @@ import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { ForkFlags } from './commands/fork.ts';
+import type { RewindFlags } from './commands/rewind.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SessionsFlags } from './commands/sessions.ts';
 import type { SteerFlags } from './commands/steer.ts';
@@ -82,17 +83,7 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await steer(sessionId, message, flags, configure(flags)));
     });
 
-  command('fork <sessionId>')
-    .description('forks a session, and prints the new one’s id')
-    .option(
-      '--turn <number or id>',
-      'the last turn that both have (default: the last that has ended)',
-    )
-    .action(async (sessionId: string, flags: Flags & ForkFlags) => {
-      const { fork } = await import('./commands/fork.ts');
-      done(await fork(sessionId, flags, configure(flags)));
-    });
-
+  turnCommands(command, done);
   housekeepingCommands(command, done);
 
   command('link')
@@ -124,6 +115,30 @@ function createProgram(done: (exitCode: number) => void): Command {
     });
 
   return program;
+}
+
+/** Commands that go back to a turn. */
+function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
+  command('fork <sessionId>')
+    .description('forks a session, and prints the new one’s id')
+    .option(
+      '--turn <number or id>',
+      'the last turn that both have (default: the last that has ended)',
+    )
+    .action(async (sessionId: string, flags: Flags & ForkFlags) => {
+      const { fork } = await import('./commands/fork.ts');
+      done(await fork(sessionId, flags, configure(flags)));
+    });
+
+  command('rewind <sessionId>')
+    .description('changes files back to how they were before a turn, and prints which')
+    .requiredOption('--turn <number or id>', 'the turn before which they are wanted')
+    .option('--dry-run', 'only prints which files these would be')
+    .option('--yes', 'without a question')
+    .action(async (sessionId: string, flags: Flags & RewindFlags) => {
+      const { rewind } = await import('./commands/rewind.ts');
+      done(await rewind(sessionId, flags, configure(flags)));
+    });
 }
 
 /** Commands about sessions rather than in them. */

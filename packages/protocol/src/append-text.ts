@@ -19,6 +19,7 @@ export function appendText(
       return { ...item, toolOutput: toolOutput + text, status: 'update' };
     }
     case 'plan':
+    case 'file_changes':
     case 'approval':
     case 'error':
       return undefined;

@@ -1,6 +1,6 @@
 /** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
-import { ApprovalOption, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
+import { ApprovalOption, FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
 import { Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { Usage } from './usage.ts';
 
@@ -51,6 +51,8 @@ export const ItemStartPayload = z.object({
   deadline: z.string().optional(),
   /** plan: its first entries. */
   entries: z.array(PlanEntry).optional(),
+  /** file_changes: its first diffs. */
+  diffs: z.array(FileDiff).optional(),
 });
 export type ItemStartPayload = z.infer<typeof ItemStartPayload>;
 

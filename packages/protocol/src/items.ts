@@ -1,4 +1,4 @@
-/** The parts of a turn (seed 001's output items, and plan and approval, which real agents also need). */
+/** The parts of a turn (seed 001's output items, and plan, file changes and approval, which real agents also need). */
 import { z } from 'zod';
 import {
   ApprovalOption,
@@ -121,6 +121,14 @@ export const PlanItem = z.object({
   entries: z.array(PlanEntry),
 });
 
+/** The net change of files that a turn has made so far, where the agent keeps count of it. */
+export const FileChangesItem = z.object({
+  ...base,
+  type: z.literal('file_changes'),
+  /** One for each changed part of a file; empty if all is as it was. */
+  diffs: z.array(FileDiff),
+});
+
 export const ApprovalItem = z.object({
   ...base,
   type: z.literal('approval'),
@@ -147,6 +155,7 @@ export const OutputItem = z.discriminatedUnion('type', [
   ScriptExecutionOutputItem,
   ErrorItem,
   PlanItem,
+  FileChangesItem,
   ApprovalItem,
 ]);
 export type OutputItem = z.infer<typeof OutputItem>;
@@ -160,13 +169,14 @@ export const ItemType = z.enum([
   'script_execution_output',
   'error',
   'plan',
+  'file_changes',
   'approval',
 ]);
 export type ItemType = z.infer<typeof ItemType>;
 
 /**
  * Fields of an item that can change while it is open, besides its text: a patch replaces each field that it has.
- * A plan replaces its entries, a tool call learns its title, kind, locations and diffs.
+ * A plan replaces its entries, changes of files their diffs, a tool call learns its title, kind, locations and diffs.
  */
 export const ItemPatch = z.object({
   title: z.string().optional(),

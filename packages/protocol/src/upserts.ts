@@ -67,6 +67,12 @@ export const PlanUpsert = z.object({
   type: z.literal('plan'),
   entries: z.array(PlanEntry),
 });
+/** What the turn has changed in files so far; each upsert has all of it. */
+export const FileChangesUpsert = z.object({
+  ...base,
+  type: z.literal('file_changes'),
+  diffs: z.array(FileDiff),
+});
 /** A permission request; its status is `create` while it waits. */
 export const ApprovalUpsert = z.object({
   ...base,
@@ -88,6 +94,7 @@ export const UpsertObject = z.discriminatedUnion('type', [
   ThinkingUpsert,
   ToolCallUpsert,
   PlanUpsert,
+  FileChangesUpsert,
   ApprovalUpsert,
   ErrorUpsert,
 ]);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { append, approval, begun, message, tool, turn, upsert } from './items.ts';
+import { append, approval, begun, ended, message, tool, turn, upsert } from './items.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage(() => {
@@ -67,6 +67,37 @@ it('TC-7.2b: tool calls render their invocation, and then their result', async (
   await card.getByRole('img', { name: 'done' }).waitFor();
   expect(await card.getByLabel('Output').innerText()).toBe('41 passed');
   expect(await page.getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
+});
+
+it('what a turn has changed in files is one line at its end, which opens to each file', async () => {
+  const page = await stage.visitShared();
+  const path = '/code/shop/src/cart.ts';
+  const diffs = [
+    { path, oldText: 'one\ntwo\n', newText: 'one\nzwei\n' },
+    { path, oldText: 'nine\n', newText: 'nine\nten\n' },
+    { path: '/code/shop/new.md', newText: '# New\n' },
+  ];
+  stage.say(upsert({ ...message('f', ''), type: 'file_changes', diffs } as never));
+  stage.say(upsert(message('a', 'All done.', { status: 'complete' })));
+  await page.getByText('All done.').waitFor();
+  const line = page.getByRole('group', { name: '2 files changed' });
+  expect(await line.count()).toBe(0);
+
+  stage.say(ended('t1'));
+  await line.getByText('src/cart.ts, new.md').waitFor();
+  await line.getByLabel('3 lines added').waitFor();
+  await line.getByLabel('1 lines removed').waitFor();
+  const isBelow = await line.evaluate((e) =>
+    Boolean(
+      document.querySelector('[data-item-id="a"]')!.compareDocumentPosition(e) &
+      Node.DOCUMENT_POSITION_FOLLOWING,
+    ),
+  );
+  expect(isBelow).toBe(true);
+  await line.getByRole('button').click();
+  expect(await line.getByRole('region').count()).toBe(3);
+  expect(await line.getByRole('button', { name: 'src/cart.ts' }).count()).toBe(1);
+  await line.getByText('zwei').waitFor();
 });
 
 it('TC-7.2b: a tool call that failed opens by itself', async () => {

@@ -303,6 +303,8 @@ function startPayload(item: OutputItem): ItemStartPayload {
       return { ...base, code: item.code };
     case 'plan':
       return item.entries.length === 0 ? base : { ...base, entries: item.entries };
+    case 'file_changes':
+      return { ...base, diffs: item.diffs };
     case 'reasoning':
     case 'error':
     case 'script_execution_output':

@@ -104,12 +104,32 @@ test('TC-4.2b, TC-4.2c: a command with its output', async () => {
   ]);
 });
 
+test('what a turn has changed in files, all in all, where patches add, change, delete and move', async () => {
+  const changesIn = async (name: string) => itemsOf(await first(name), 'file_changes');
+  const notes = { oldText: 'one\ntwo\nthree\n', newText: 'one\nzwei\nthree\n' };
+  expect(await changesIn('patch-many')).toMatchObject([
+    {
+      diffs: [
+        { path: '/project/fresh.txt', newText: 'first\n' },
+        { path: '/project/notes.txt', ...notes },
+        { path: '/project/old.txt', oldText: 'stale\n', newText: '' },
+      ],
+    },
+  ]);
+  expect(await changesIn('patch-move')).toMatchObject([
+    { diffs: [{ path: '/project/moved.txt', ...notes }] },
+  ]);
+  expect(await changesIn('patch-fails')).toEqual([]);
+});
+
 test('turns that Codex has stored are those that were told live, under their own ids', async () => {
   const [session] = await play('load');
   const live = turnIdsOf(session!.drafts).map((id) => foldTurn(session!.drafts, id));
   const stored = session!.history.map(({ turnId, events }) => foldTurn(events, turnId));
   const shown = ({ outputItems }: Response) =>
-    outputItems.filter(({ type }) => type !== 'plan').map((item) => [item.type, textIn(item)]);
+    outputItems
+      .filter(({ type }) => type !== 'plan' && type !== 'file_changes')
+      .map((item) => [item.type, textIn(item)]);
   expect(stored.length).toBeGreaterThan(1);
   for (const turn of stored) expect(live.map(shown)).toContainEqual(shown(turn));
 });

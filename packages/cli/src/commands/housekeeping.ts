@@ -3,7 +3,7 @@ import { findSession } from '@liminal/client';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
-import { askLine, canAsk } from '../terminal/ask.ts';
+import { canAsk, confirm } from '../terminal/ask.ts';
 
 /** Archives, unarchives, pins or unpins a session. */
 export async function markSession(
@@ -32,7 +32,7 @@ export async function deleteSession(
   const { client, close } = await connect(config);
   try {
     const session = findSession(await client.requests.listProjects(), sessionId);
-    const isSure = yes || (await confirm(session?.title ?? sessionId));
+    const isSure = yes || (await confirm(question(session?.title ?? sessionId)));
     if (isSure) await client.requests.deleteSession(sessionId);
     return isSure ? 0 : 1;
   } finally {
@@ -40,14 +40,5 @@ export async function deleteSession(
   }
 }
 
-const meaning: Record<string, boolean> = { y: true, yes: true, n: false, no: false, '': false };
-
-async function confirm(title: string): Promise<boolean> {
-  const text = `? Delete “${title}” for good? What its agent itself keeps of it stays, and is not listed any more.\n`;
-  const understand = (line: string) => {
-    const answer = meaning[line.toLowerCase()];
-    return answer === undefined ? { problem: 'Answer y or n.' } : { answer };
-  };
-  const stop = new AbortController();
-  return (await askLine({ text, prompt: 'y/N: ' }, understand, stop.signal)) ?? false;
-}
+const question = (title: string) =>
+  `Delete “${title}” for good? What its agent itself keeps of it stays, and is not listed any more.`;

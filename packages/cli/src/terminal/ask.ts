@@ -36,6 +36,19 @@ export async function ask(
   return askLine(question, understand, signal, terminal);
 }
 
+const meaning: Record<string, boolean> = { y: true, yes: true, n: false, no: false, '': false };
+
+/** Asks for a yes; any other end of the question is a no. */
+export async function confirm(question: string): Promise<boolean> {
+  const understand = (line: string): Understood<boolean> => {
+    const answer = meaning[line.toLowerCase()];
+    return answer === undefined ? { problem: 'Answer y or n.' } : { answer };
+  };
+  const stop = new AbortController();
+  const asked = { text: `? ${question}\n`, prompt: 'y/N: ' };
+  return (await askLine(asked, understand, stop.signal)) ?? false;
+}
+
 /**
  * Asks a question without hidden characters until a line is understood; `undefined` when `signal` aborts it or the
  * input ends.

@@ -48,6 +48,19 @@ describe('an item as a line', () => {
         ],
       },
     ],
+    [
+      '= 2 files changed: /p/a.ts, /p/b.ts',
+      {
+        ...base,
+        type: 'file_changes',
+        diffs: [
+          { path: '/p/a.ts', oldText: 'a', newText: 'b' },
+          { path: '/p/a.ts', oldText: 'c', newText: 'd' },
+          { path: '/p/b.ts', newText: 'e' },
+        ],
+      },
+    ],
+    ['', { ...base, type: 'file_changes', diffs: [] }],
     ['? Run rm?: Reject', { ...approval, outcome: { outcome: 'selected', optionId: 'no' } }],
     ['? Run rm?: nobody answered', { ...approval, outcome: { outcome: 'cancelled' } }],
     ['! out of credit', { ...base, type: 'error', errorCode: 'X', errorMessage: 'out of credit' }],

@@ -36,6 +36,8 @@ function formatItem(item: UpsertObject): string {
       return formatTool(item);
     case 'plan':
       return item.entries.map((entry) => `${planMarks[entry.status]} ${entry.content}`).join('\n');
+    case 'file_changes':
+      return formatChanges(item);
     case 'approval':
       return markHidden(`? ${item.title}: ${formatOutcome(item)}`);
     case 'error':
@@ -53,6 +55,13 @@ function formatTool(item: Of<'tool_call'>): string {
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
   const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
   return `* ${shorten(markHidden(what))}${why}`;
+}
+
+function formatChanges({ diffs }: Of<'file_changes'>): string {
+  const paths = [...new Set(diffs.map(({ path }) => path))];
+  if (paths.length === 0) return '';
+  const files = paths.length === 1 ? '1 file' : `${paths.length} files`;
+  return `= ${files} changed: ${shorten(markHidden(paths.join(', ')))}`;
 }
 
 function formatOutcome({ outcome, options }: Of<'approval'>): string {

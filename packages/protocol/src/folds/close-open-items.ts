@@ -25,7 +25,7 @@ export function closeOpenItems(state: ResponseState, closing: Closing): EventPay
 
 /**
  * The end of one open item. An item with content is kept: as done, or with the turn's error. Messages, reasoning and
- * outputs without any are withdrawn. A plan stays as it is, an approval ends as cancelled, and a person's message in the
+ * outputs without any are withdrawn. A plan and changes of files stay as they are, an approval ends as cancelled, and a person's message in the
  * middle of the turn as not taken.
  */
 export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
@@ -37,7 +37,9 @@ export function closeItem(item: OutputItem, { status, error }: Closing): EventPa
   if (item.type === 'message' && item.delivery !== undefined) {
     return { type: 'item_done', itemId, finalItem: { ...item, delivery: 'not_taken' } };
   }
-  if (item.type === 'plan') return { type: 'item_done', itemId, finalItem: item };
+  if (item.type === 'plan' || item.type === 'file_changes') {
+    return { type: 'item_done', itemId, finalItem: item };
+  }
   if (canBeEmpty(item) && !hasContent(item)) {
     return { type: 'item_cancelled', itemId, reason: 'empty' };
   }

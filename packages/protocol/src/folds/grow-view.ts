@@ -57,6 +57,7 @@ function grow(step: Step, known: OpenView, growth: Growth): Grown {
     case 'reasoning':
       return growText(step, known, growth);
     case 'plan':
+    case 'file_changes':
       return showAgain(step, known, growth.patched);
     case 'function_call':
     case 'script_execution':

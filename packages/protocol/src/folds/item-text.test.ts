@@ -37,6 +37,7 @@ const speaking: [field: string, item: OutputItem][] = [
 ];
 const silent: OutputItem[] = [
   { id, type: 'plan', entries: [] },
+  { id, type: 'file_changes', diffs: [] },
   { id, type: 'approval', approvalId: 'a', title: 'Run it?', options: [] },
 ];
 

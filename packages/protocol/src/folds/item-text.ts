@@ -18,6 +18,7 @@ export function textOf(item: OutputItem): string {
     case 'error':
       return item.message;
     case 'plan':
+    case 'file_changes':
     case 'approval':
       return '';
   }
@@ -39,6 +40,7 @@ export function withText(item: OutputItem, text: string): OutputItem {
     case 'error':
       return { ...item, message: text };
     case 'plan':
+    case 'file_changes':
     case 'approval':
       return item;
   }

@@ -69,6 +69,8 @@ function contentOf({ item, answer }: View, progress: Progress, providerId: strin
       return { ...unknownCall(item), ...answerContent(undefined, item) };
     case 'plan':
       return { type: 'plan', entries: item.entries };
+    case 'file_changes':
+      return { type: 'file_changes', diffs: item.diffs };
     case 'approval':
       return approvalContent(item, progress);
     case 'error':

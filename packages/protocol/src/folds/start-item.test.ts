@@ -8,6 +8,7 @@ const start = (fields: Omit<ItemStartPayload, 'type' | 'itemId'>) =>
   startItem({ type: 'item_start', itemId: 'i', ...fields }, startedAt);
 const base = { id: 'i', startedAt };
 const option = { optionId: 'yes', name: 'Yes', kind: 'allow_once' as const };
+const diff = { path: 'a', newText: 'b' };
 const entry = { content: 'Look', priority: 'high' as const, status: 'pending' as const };
 
 describe('an item of which its start tells only the type has nothing but what it must', () => {
@@ -23,6 +24,7 @@ describe('an item of which its start tells only the type has nothing but what it
     ],
     ['error', { code: 'UNKNOWN_ERROR', message: '', origin: 'system' }],
     ['plan', { entries: [] }],
+    ['file_changes', { diffs: [] }],
     ['approval', { approvalId: 'i', title: '', options: [] }],
   ])('%s', (itemType, fields) => {
     expect(start({ itemType })).toStrictEqual({ ...base, type: itemType, ...fields });
@@ -55,6 +57,7 @@ describe('an item has what its start tells', () => {
     [{ itemType: 'script_execution', code: '1', initialContent: 'x' }, { code: '1' }],
     [{ itemType: 'script_execution_output', callId: 's' }, { scriptId: 's' }],
     [{ itemType: 'plan', entries: [entry] }, { entries: [entry] }],
+    [{ itemType: 'file_changes', diffs: [diff] }, { diffs: [diff] }],
     [
       { itemType: 'approval', approvalId: 'a', title: 'May I?', callId: 'c', options: [option] },
       { approvalId: 'a', title: 'May I?', callId: 'c', options: [option] },
@@ -74,7 +77,7 @@ describe('a patch replaces what an item of its type has, and nothing else', () =
     title: 'Title',
     kind: 'read',
     locations: [{ path: 'a' }],
-    diffs: [{ path: 'a', newText: 'b' }],
+    diffs: [diff],
     blocks: [{ type: 'audio', mimeType: 'audio/wav', data: 'A' }],
     entries: [entry],
   };
@@ -88,6 +91,7 @@ describe('a patch replaces what an item of its type has, and nothing else', () =
     ['script_execution_output', ['raw']],
     ['error', ['raw']],
     ['plan', ['raw', 'entries']],
+    ['file_changes', ['raw', 'diffs']],
     // Its title is the question that was asked.
     ['approval', ['raw']],
   ])('%s', (itemType, keys) => {

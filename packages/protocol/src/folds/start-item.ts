@@ -64,6 +64,8 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
       return { ...base, type: 'error', code: 'UNKNOWN_ERROR', message: text, origin: 'system' };
     case 'plan':
       return { ...base, type: 'plan', entries: payload.entries ?? [] };
+    case 'file_changes':
+      return { ...base, type: 'file_changes', diffs: payload.diffs ?? [] };
     case 'approval':
       return withoutUndefined({
         ...base,
@@ -91,6 +93,8 @@ export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
       return { ...item, ...withoutUndefined({ raw, blocks, diffs }) };
     case 'plan':
       return { ...item, ...withoutUndefined({ raw }), entries: entries ?? item.entries };
+    case 'file_changes':
+      return { ...item, ...withoutUndefined({ raw }), diffs: diffs ?? item.diffs };
     case 'reasoning':
     case 'script_execution':
     case 'script_execution_output':

@@ -201,6 +201,22 @@ describe('items beyond text and tools', () => {
     ]);
   });
 
+  it('shows changes of files when they begin and whenever they change, whole, also in a turn that fails', () => {
+    const one = { path: '/a', oldText: 'x\n', newText: 'y\n' };
+    const two = { path: '/b', newText: 'z\n' };
+    const { upserts } = foldRun([
+      { type: 'item_start', itemId: 'f', itemType: 'file_changes', diffs: [one] },
+      { type: 'item_delta', itemId: 'f', deltaContent: '', patch: { diffs: [one, two] } },
+      closeItem({ id: 'f', type: 'file_changes', diffs: [one, two] }, { status: 'error', error }),
+      { type: 'response_error', error },
+    ]);
+    expect(upserts).toMatchObject([
+      { type: 'file_changes', status: 'create', diffs: [one] },
+      { type: 'file_changes', status: 'update', diffs: [one, two] },
+      { type: 'file_changes', status: 'complete', diffs: [one, two] },
+    ]);
+  });
+
   const question = {
     approvalId: 'q-1',
     title: 'Run rm?',

@@ -166,6 +166,27 @@ const plans: fc.Arbitrary<Track> = fc
     ];
   });
 
+const fileChanges: fc.Arbitrary<Track> = fc
+  .record({
+    patches: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
+    started: fc.boolean(),
+    ending: fc.constantFrom('done', 'done', 'error', 'cancelled'),
+  })
+  .map((life) => (id) => {
+    const diffs = (newText: string) => [{ path: '/notes.txt', oldText: 'x', newText }];
+    const ending = endingOf(
+      id,
+      { id, type: 'file_changes', diffs: diffs('c') },
+      life.started ? life.ending : 'done',
+    );
+    if (!life.started) return ending;
+    return [
+      { type: 'item_start', itemId: id, itemType: 'file_changes', diffs: diffs('a') },
+      ...life.patches.flatMap((text) => deltasOf(id, [''], { diffs: diffs(text) })),
+      ...ending,
+    ];
+  });
+
 const approvals: fc.Arbitrary<Track> = fc
   .constantFrom('selected' as const, 'cancelled' as const, 'error' as const)
   .map((ending) => (id) => {
@@ -226,6 +247,7 @@ export const itemTracks: fc.Arbitrary<Track> = fc.oneof(
   { arbitrary: texts, weight: 4 },
   { arbitrary: calls, weight: 4 },
   plans,
+  fileChanges,
   approvals,
   scripts,
   errors,

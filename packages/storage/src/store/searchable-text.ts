@@ -23,6 +23,9 @@ export function searchableText(item: OutputItem): string {
         .map(({ content }) => content)
         .join('\n')
         .slice(0, SAID_MAX);
+    case 'file_changes':
+      // The calls that made them are searched.
+      return '';
     case 'approval':
       return item.title.slice(0, SAID_MAX);
     case 'error':

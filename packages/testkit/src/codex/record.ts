@@ -40,7 +40,6 @@ const leftOut = new Set([
   'thread/goal/updated',
   'thread/readState/changed',
   'thread/status/changed',
-  'turn/diff/updated',
 ]);
 
 const Initialized = z.looseObject({ userAgent: z.string() });

@@ -44,6 +44,7 @@ const kinds: Record<Item['type'], string | undefined> = {
   script_execution: 'Script',
   script_execution_output: 'Output',
   plan: 'Plan',
+  file_changes: undefined,
   approval: 'Request',
   error: 'Error',
 };

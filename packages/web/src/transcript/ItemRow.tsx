@@ -2,6 +2,7 @@ import type { UpsertObject } from '@liminal/protocol';
 import { ApprovalCard } from './ApprovalCard.tsx';
 import { AgentMessage } from './AgentMessage.tsx';
 import { ModelNote } from './ModelNote.tsx';
+import { FileChanges } from './FileChanges.tsx';
 import { isForModel } from './model-text.ts';
 import { ErrorNote } from './Notes.tsx';
 import { PlanCard } from './PlanCard.tsx';
@@ -10,11 +11,13 @@ import { UserMessage } from './UserMessage.tsx';
 
 interface ItemRowProps {
   item: Exclude<UpsertObject, { type: 'tool_call' }>;
+  /** The project's. */
+  folder: string | undefined;
   turnEnded: boolean;
   turnError: string | undefined;
 }
 
-export function ItemRow({ item, turnEnded, turnError }: ItemRowProps) {
+export function ItemRow({ item, folder, turnEnded, turnError }: ItemRowProps) {
   switch (item.type) {
     case 'message':
       if (item.origin === 'user' && isForModel(item.content)) {
@@ -27,6 +30,8 @@ export function ItemRow({ item, turnEnded, turnError }: ItemRowProps) {
       return <Thinking item={item} turnEnded={turnEnded} />;
     case 'plan':
       return <PlanCard item={item} />;
+    case 'file_changes':
+      return <FileChanges item={item} folder={folder} />;
     case 'approval':
       return <ApprovalCard item={item} turnEnded={turnEnded} />;
     case 'error':

@@ -35,10 +35,10 @@ function shownBy(row: Row): unknown {
 }
 
 function RowContent({ row, ...place }: { row: Row } & RowPlace) {
-  const { folder, turnEnded, turnError } = place;
+  const { folder, turnEnded } = place;
   switch (row.kind) {
     case 'item':
-      return <ItemRow item={row.item} turnEnded={turnEnded} turnError={turnError} />;
+      return <ItemRow item={row.item} {...place} />;
     case 'tool':
       return (
         <ToolCard call={row.call} approval={row.approval} folder={folder} turnEnded={turnEnded}>

@@ -1,6 +1,6 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
 import { Ban, Check, X } from 'lucide-react';
-import { totalChange } from '../diff/line-diff.ts';
+import { ChangeCount } from '../diff/ChangeCount.tsx';
 import { duration } from '../words/time.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { isNotMade, type ToolPhase, toolTook } from './tool-outcome.ts';
@@ -28,20 +28,6 @@ export function ToolOutcome({ call, phase, began }: ToolOutcomeProps) {
       )}
       {took !== undefined && took >= 100 && <span className={css.time}>{duration(took)}</span>}
       <PhaseMark call={call} phase={phase} since={began} />
-    </span>
-  );
-}
-
-function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> }) {
-  const { added, removed } = totalChange(diffs);
-  return (
-    <span className={css.change}>
-      <span className={css.added} aria-label={`${added} lines added`}>
-        +{added}
-      </span>
-      <span className={css.removed} aria-label={`${removed} lines removed`}>
-        −{removed}
-      </span>
     </span>
   );
 }

@@ -2,7 +2,7 @@ import type { UpsertObject } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { arrange, type Row } from './arrange.ts';
-import { approval, text, tool } from './testing/items.ts';
+import { approval, fileChanges, text, tool } from './testing/items.ts';
 
 /**
  * Rows as short words: `a`, `b(c d)` for children of b, `[a b]` for a run of reads, `{a b}` for a run of calls not
@@ -38,6 +38,19 @@ it('calls that were not made become one row, and the reads beside them another',
   const items = [read('a'), read('b'), edit('c'), edit('d'), edit('e'), text('m'), edit('f')];
   expect(shape(arrange(items, true))).toBe('[a b] {c d e} m f');
   expect(shape(arrange(items, false))).toBe('[a b] c d e m f');
+});
+
+it('what changed in files comes last, and once the turn has ended', () => {
+  const items = [
+    tool('agent'),
+    fileChanges('c1', { parentCallId: 'agent' }),
+    text('m1', { parentCallId: 'agent' }),
+    fileChanges('c2'),
+    text('m2'),
+  ];
+  expect(shape(arrange(items, true))).toBe('agent(m1 c1) m2 c2');
+  expect(shape(arrange(items, false))).toBe('agent(m1) m2');
+  expect(shape(arrange([text('m'), fileChanges('c', { diffs: [] })], true))).toBe('m');
 });
 
 it('a failed read stays a row of its own, where it can be seen', () => {

@@ -15,7 +15,7 @@ const runLength = 2;
 
 /**
  * Arranges a turn's items for reading: a subagent's items go below the call that started it, a permission request goes
- * to its call. Consecutive reads become one row, and so do consecutive calls that were not made.
+ * to its call; what changed in files comes last, once the turn has ended. Consecutive reads become one row, and so do consecutive calls that were not made.
  */
 export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[] {
   const calls = items.filter((item) => item.type === 'tool_call');
@@ -34,7 +34,7 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
   }
   const rowsBelow = (parent: string | undefined): Row[] =>
     foldRuns(
-      (children.get(parent) ?? []).map((item) => toRow(item)),
+      changesLast(children.get(parent) ?? [], turnEnded).map((item) => toRow(item)),
       turnEnded,
     );
   const toRow = (item: UpsertObject): Row => {
@@ -45,6 +45,13 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
     return approval === undefined ? row : { ...row, approval };
   };
   return rowsBelow(undefined);
+}
+
+function changesLast(items: readonly UpsertObject[], turnEnded: boolean): readonly UpsertObject[] {
+  const changes = items.filter((item) => item.type === 'file_changes');
+  if (changes.length === 0) return items;
+  const shown = changes.filter(({ diffs }) => turnEnded && diffs.length > 0);
+  return [...items.filter((item) => item.type !== 'file_changes'), ...shown];
 }
 
 /** The parent of an item; an item whose parent is missing, or is the item itself, is at the top level. */

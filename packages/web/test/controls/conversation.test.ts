@@ -49,6 +49,11 @@ tryControls([
             locations: [{ path: '/code/shop/c.ts' }],
             diffs: [{ path: '/code/shop/c.ts', oldText: long('old'), newText: long('new') }],
           }),
+          {
+            ...message('changes', '', done),
+            type: 'file_changes',
+            diffs: [{ path: '/code/shop/c.ts', oldText: 'old', newText: 'new' }],
+          } as never,
           message('a', 'See [the docs](https://docs.example):\n\n```ts\nconst a = 1;\n```\n', done),
         ],
         turns: [turn('t1', { status: 'complete', endedAt: 1 })],
@@ -85,6 +90,12 @@ tryControls([
           await press(page, button(/^Show \d+ more lines/)(page), way);
         },
         effect: isOpen('Show less'),
+      },
+      {
+        name: 'what changed in files',
+        find: button(/^1 file changed/),
+        effect: (page) => page.getByRole('region', { name: /1 added, 1 removed$/ }).waitFor(),
+        undo: (page) => button(/^1 file changed/)(page).click(),
       },
       {
         name: 'the whole of an output',

@@ -1,6 +1,7 @@
 import { type PlanEntry, steeredItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { attachedImages, wordsIn } from '../prompt.ts';
+import { FileChanges } from './file-changes.ts';
 import { callOf, resultOf, type ToolItem } from './tools.ts';
 import { type ItemOf, PlanStep, ThreadItem } from './wire.ts';
 
@@ -47,6 +48,7 @@ export class ThreadItems {
   #isHeard = false;
   /** The ids of messages amid the turn that are shown elsewhere. */
   readonly #hidden = new Set<string>();
+  readonly #changes: FileChanges;
 
   /** @param cwd - The session's folder. */
   constructor(writer: TurnWriter, cwd: string, task?: Task) {
@@ -54,6 +56,7 @@ export class ThreadItems {
     this.#cwd = cwd;
     this.#task = task;
     this.#prefix = `${writer.turnId}:${task === undefined ? '' : `${task.threadId}:`}`;
+    this.#changes = new FileChanges(writer, { id: `${this.#prefix}changes`, ...this.#parent }, cwd);
   }
 
   get commands(): RunningCommand[] {
@@ -76,6 +79,8 @@ export class ThreadItems {
         return this.#complete(params['item']);
       case 'turn/plan/updated':
         return this.#plan(params['plan']);
+      case 'turn/diff/updated':
+        return this.#changes.read(params['diff']);
     }
   }
 
@@ -110,6 +115,7 @@ export class ThreadItems {
   /** The thread's turn is over. A call that Codex says no end of was cut off, or goes on behind the turn. */
   end(isWhole: boolean): void {
     if (this.#hasPlan) this.#writer.done(this.#planId);
+    this.#changes.end();
     for (const id of this.#writer.open) {
       const item = this.#writer.item(id);
       if (item?.type !== 'function_call' || item.parentCallId !== this.#task?.callId) continue;
@@ -167,6 +173,7 @@ export class ThreadItems {
   }
 
   #startCall(id: string, item: ToolItem): void {
+    if (item.type === 'fileChange') this.#noteTouched(item);
     const call = callOf(item, this.#cwd);
     const base = { id, callId: item.id, origin: 'agent', ...this.#parent } as const;
     this.#writer.start({ type: 'function_call', ...base, ...call });
@@ -174,6 +181,10 @@ export class ThreadItems {
     if (item.type !== 'commandExecution' || item.processId == null) return;
     const { id: itemId, processId, startedAtMs } = item;
     this.#commands.set(itemId, { itemId, processId, title: call.title, startedAtMs });
+  }
+
+  #noteTouched({ changes }: ItemOf<'fileChange'>): void {
+    for (const { path, kind } of changes) this.#changes.touch(kind.move_path ?? path);
   }
 
   #complete(value: unknown): void {

@@ -225,6 +225,124 @@ test('a plan is one item that changes', () => {
   ]);
 });
 
+const changed = (diff: unknown): Notification => ['turn/diff/updated', { diff }];
+const patchOf = (name: string, ...lines: string[]) =>
+  [`diff --git a/${name} b/${name}`, `--- a/${name}`, `+++ b/${name}`, ...lines, ''].join('\n');
+const changesIn = ({ response }: ReturnType<typeof told>) => itemsOf(response, 'file_changes');
+
+test('what a turn changed in files is one item, the newest state of it', () => {
+  const first = patchOf('a.txt', '@@ -1 +1 @@', '-one', '+eins');
+  const said = told([changed(first), changed(first + patchOf('b.txt', '@@ -1 +1 @@', '-x', '+y'))]);
+  expect(changesIn(said)).toMatchObject([
+    {
+      id: 'turn:changes',
+      diffs: [
+        { path: '/project/a.txt', oldText: 'one\n', newText: 'eins\n' },
+        { path: '/project/b.txt', oldText: 'x\n', newText: 'y\n' },
+      ],
+    },
+  ]);
+  expect(changesIn(told([changed(first), changed(first), changed('')]))).toMatchObject([
+    { diffs: [] },
+  ]);
+  const again = told([changed(first), changed(first)]);
+  expect(again.payloads.filter(({ type }) => type === 'item_delta')).toEqual([]);
+  expect(changesIn(told([changed(7)]))).toEqual([]);
+  const odd = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\nno mark\n';
+  expect(changesIn(told([changed(odd)]))).toMatchObject([{ diffs: [], raw: odd }]);
+});
+
+test('names in a diff are relative to the folder in which they were touched: the session’s, or one above it', () => {
+  const touch = (...paths: string[]): Notification =>
+    completed({
+      type: 'fileChange',
+      id: 'patch',
+      status: 'completed',
+      changes: paths.map((path) => ({ path, kind: { type: 'update' }, diff: '' })),
+    });
+  const pathsOf = (touched: string[], ...names: string[]) => {
+    const diff = names.map((name) => patchOf(name, '@@ -1 +1 @@', '-one', '+eins')).join('');
+    const said = told([touch(...touched), changed(diff)]);
+    return changesIn(said).flatMap(({ diffs }) => diffs.map(({ path }) => path));
+  };
+  const inside = ['/project/a.txt', '/project/project/a.txt'];
+  expect(pathsOf(inside, 'a.txt', 'project/a.txt')).toEqual(inside);
+  const above = ['/a.txt', '/project/a.txt'];
+  expect(pathsOf(above, 'a.txt', 'project/a.txt')).toEqual(above);
+  expect(pathsOf(['/project/a.txt', '/etc/b'], 'a.txt', '/etc/b')).toEqual([
+    '/project/a.txt',
+    '/etc/b',
+  ]);
+  expect(pathsOf(['/elsewhere/c'], 'a.txt')).toEqual(['/project/a.txt']);
+});
+
+test('a turn that is cut off keeps what it changed in files', () => {
+  const { drafts, turn } = begun();
+  turn.read(...changed(patchOf('a.txt', '@@ -1 +1 @@', '-one', '+eins')));
+  turn.fail({ message: 'Gone.' });
+  expect(itemsOf(foldTurn(drafts, 'turn'), 'file_changes')).toMatchObject([
+    { diffs: [{ newText: 'eins\n' }] },
+  ]);
+});
+
+test('a thousand states of large changes are told in few times the size of the last one', () => {
+  const line = `+${'x'.repeat(99)}\n`;
+  const states = Array.from({ length: 1_000 }, (_, at) =>
+    changed(patchOf('a.txt', `@@ -0,0 +1,${at + 1} @@`) + line.repeat(at + 1)),
+  );
+  const { response, payloads } = told(states);
+  const [changes] = itemsOf(response, 'file_changes');
+  expect(changes?.diffs[0]?.newText).toBe(line.slice(1).repeat(1_000));
+  expect(JSON.stringify(payloads).length).toBeLessThan(7 * JSON.stringify(changes).length);
+});
+
+test.each([
+  [
+    'a new file',
+    ['new file mode 100644', '--- /dev/null', '+++ b/n'],
+    ['+one'],
+    { newText: 'one\n' },
+  ],
+  [
+    'a deleted file',
+    ['deleted file mode 100644', '--- a/n', '+++ /dev/null'],
+    ['-one'],
+    { oldText: 'one\n', newText: '' },
+  ],
+  [
+    'lines that look like heads',
+    ['--- a/n', '+++ b/n'],
+    ['--- a/x', '+++ b/x', ' diff --git a/y b/y'],
+    { oldText: '-- a/x\ndiff --git a/y b/y\n', newText: '++ b/x\ndiff --git a/y b/y\n' },
+  ],
+  [
+    'texts without an end of line',
+    ['--- a/n', '+++ b/n'],
+    ['-one', '\\ No newline at end of file', '+two', '\\ No newline at end of file'],
+    { oldText: 'one', newText: 'two' },
+  ],
+])('%s in a git diff', (_, head, lines, texts) => {
+  const own = (other: string) => lines.filter((one) => !one.startsWith(other) && one[0] !== '\\');
+  const at = `@@ -1,${own('+').length} +1,${own('-').length} @@`;
+  const diff = ['diff --git a/n b/n', ...head, at, ...lines, ''].join('\n');
+  const [changes] = changesIn(told([changed(diff)]));
+  expect(changes?.diffs).toEqual([{ path: '/project/n', ...texts }]);
+});
+
+test('what a task changed in files belongs to its call', () => {
+  const { drafts, turn } = begun();
+  const spawn = { type: 'collabAgentToolCall', id: 'spawn', tool: 'spawnAgent' };
+  turn.read(...started({ ...spawn, receiverThreadIds: ['one'], agentsStates: {}, status: '' }));
+  turn.readTask('one', ...started(message('a', '')));
+  turn.readTask('one', ...changed(patchOf('a.txt', '@@ -1 +1 @@', '-one', '+eins')));
+  turn.read(...changed(patchOf('b.txt', '@@ -1 +1 @@', '-one', '+eins')));
+  turn.end({ id: 'native', status: 'completed' });
+  expect(itemsOf(foldTurn(drafts, 'turn'), 'file_changes')).toMatchObject([
+    { id: 'turn:one:changes', parentCallId: 'spawn' },
+    { id: 'turn:changes' },
+  ]);
+});
+
 test.each([
   ['contextWindowExceeded', 'CONTEXT_LENGTH'],
   ['usageLimitExceeded', 'RATE_LIMITED'],

@@ -1,4 +1,4 @@
-import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
+import type { ApprovalUpsert, FileDiff, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
 
 const base = {
   turnId: 't1',
@@ -15,6 +15,14 @@ export function tool(callId: string, rest: Partial<ToolCallUpsert> = {}): ToolCa
 
 export function text(itemId: string, rest: { parentCallId?: string } = {}): UpsertObject {
   return { ...base, type: 'message', itemId, content: itemId, origin: 'agent', ...rest };
+}
+
+export function fileChanges(
+  itemId: string,
+  rest: { parentCallId?: string; diffs?: FileDiff[] } = {},
+): UpsertObject {
+  const diffs = [{ path: '/a', newText: 'a' }];
+  return { ...base, type: 'file_changes', itemId, diffs, ...rest };
 }
 
 export function approval(approvalId: string, rest: Partial<ApprovalUpsert> = {}): ApprovalUpsert {

@@ -1,0 +1,32 @@
+import type { LiminalClient } from '@liminal/client';
+import { LiminalError } from '@liminal/protocol';
+
+/**
+ * The id of a turn that is named by its number from the session's beginning, or by its id. Throws LiminalError
+ * `TURN_NOT_FOUND` for a number that the session does not have.
+ */
+export async function findTurn(
+  client: LiminalClient,
+  sessionId: string,
+  turn: string,
+): Promise<string> {
+  if (!/^\d{1,9}$/.test(turn)) return turn;
+  const turns = await turnsOf(client, sessionId);
+  const found = turns[Number(turn) - 1];
+  if (found !== undefined) return found;
+  const count = `${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}`;
+  throw new LiminalError('TURN_NOT_FOUND', `There is no turn ${turn}: the session has ${count}.`);
+}
+
+/** The ids of all turns, oldest first. */
+async function turnsOf({ requests }: LiminalClient, sessionId: string): Promise<string[]> {
+  // A turn can stand on several pages.
+  const ids = new Set<string>();
+  let before: string | undefined;
+  do {
+    const page = await requests.history(sessionId, { before });
+    for (const { turnId } of page.turns.toReversed()) ids.add(turnId);
+    before = page.hasMore ? page.before : undefined;
+  } while (before !== undefined);
+  return [...ids].toReversed();
+}

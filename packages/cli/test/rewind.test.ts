@@ -1,0 +1,93 @@
+/** `rewind` with the real Claude Code, which keeps copies of the files that it edits. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LiminalClient } from '@liminal/client';
+import { claudeEnvironment, reply, startMessagesApi, toolUse } from '@liminal/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { clientOf, eventually, Home, talked } from './command.ts';
+
+let home: Home;
+let client: LiminalClient;
+let api: Awaited<ReturnType<typeof startMessagesApi>>;
+
+beforeAll(async () => {
+  home = new Home();
+  const write = (name: string, content: string) =>
+    reply(toolUse('Write', { file_path: join(home.project, name), content }));
+  api = await startMessagesApi({
+    script: [
+      write('a.txt', 'one\n'),
+      reply('Edited 1.'),
+      write('a.txt', 'two\n'),
+      write('b.txt', 'new\n'),
+      reply('Edited 2.'),
+    ],
+  });
+  client = clientOf(await home.serve([], claudeEnvironment(home.folder, api.url)));
+});
+afterAll(async () => {
+  client.close();
+  await home.close();
+  await api.close();
+});
+
+const onDisk = () =>
+  ['a.txt', 'b.txt'].map((name) => {
+    const path = join(home.project, name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  });
+
+test('rewind says which files it would change back, asks, and changes them', async () => {
+  const { requests } = client;
+  const { sessionId } = await requests.createSession({
+    cliType: 'claude-code',
+    projectDir: home.project,
+  });
+  await requests.setConfig(sessionId, 'mode', 'acceptEdits');
+  for (const n of [1, 2]) {
+    const { turnId } = await requests.send(sessionId, `Edit ${n}.`);
+    await eventually(async () => (await requests.history(sessionId)).turns).toContainEqual(
+      expect.objectContaining({ turnId, status: 'complete' }),
+    );
+  }
+  const files = ['a.txt', 'b.txt'].map((name) => `${join(home.project, name)}\n`).join('');
+  const rewind = async (...args: string[]) => home.play('rewind', sessionId, ...args);
+
+  const dry = await rewind('--turn', '2', '--dry-run');
+  expect(dry).toEqual({ exitCode: 0, stdout: files, stderr: '' });
+  const unasked = await rewind('--turn', '2');
+  expect(unasked).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(unasked.stderr).toContain('--yes');
+  expect(await rewind('--turn', '3', '--yes')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('There is no turn 3: the session has 2 turns.') as string,
+  });
+  expect(onDisk()).toEqual(['two\n', 'new\n']);
+
+  const done = await rewind('--turn', '2', '--yes');
+  expect(done).toEqual({ exitCode: 0, stdout: files, stderr: '' });
+  expect(onDisk()).toEqual(['one\n', undefined]);
+  const { entries } = await requests.history(sessionId);
+  expect(entries.at(-1)).toMatchObject({
+    origin: 'system',
+    content: expect.stringMatching(/^Files were changed back .*“Edit 2\.”: a\.txt, b\.txt\./),
+  });
+  expect(await rewind('--turn', '2', '--yes')).toEqual({
+    exitCode: 0,
+    stdout: '',
+    stderr: 'No file that the agent edited differs from then.\n',
+  });
+});
+
+test.each([
+  [['--turn', '1', '--yes'], 1, /cannot|does not|no earlier/],
+  [['--yes'], 2, /--turn/],
+])(
+  'rewind %j of an agent that cannot is refused in a sentence',
+  async (args, exitCode, problem) => {
+    const sessionId = await talked(client, home.project, 'fix');
+    const outcome = await home.play('rewind', sessionId, ...args);
+    expect(outcome).toMatchObject({ exitCode, stdout: '' });
+    expect(outcome.stderr).toMatch(problem);
+  },
+);
