@@ -40,7 +40,9 @@ export function DiffView({ diff, named }: DiffViewProps) {
           <ShownText text={diff.path} />
         </p>
       )}
-      {lines.length === 0 && <p className={css.path}>No change</p>}
+      {lines.length === 0 && (
+        <p className={css.path}>{diff.oldText === undefined ? 'An empty file' : 'No change'}</p>
+      )}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
       <div className={css.scroll} role="region" aria-label={summary} tabIndex={0}>
         <table className={css.lines}>

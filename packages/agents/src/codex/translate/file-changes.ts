@@ -96,10 +96,11 @@ function filesIn(diff: string): ChangedFile[] | undefined {
   }
 }
 
-/** One for each part of a file; a new or deleted file has but one. */
+/** One for each part of a file; a new or deleted file has but one, as one without lines has that was made or moved. */
 function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[] {
   const path = isAbsolute(name) ? name : resolve(folder, name);
-  return hunks.map(({ lines }) => {
+  const parts = hunks.length > 0 ? hunks : [{ lines: [] }];
+  return parts.map(({ lines }) => {
     const newText = textOf(lines, '-');
     return isNew ? { path, newText } : { path, oldText: textOf(lines, '+'), newText };
   });

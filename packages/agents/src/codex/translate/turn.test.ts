@@ -252,6 +252,29 @@ test('what a turn changed in files is one item, the newest state of it', () => {
   expect(changesIn(told([changed(odd)]))).toMatchObject([{ diffs: [], raw: odd }]);
 });
 
+test('a file that was made without lines, moved or deleted is among what a turn changed', () => {
+  const diff = [
+    'diff --git a/empty b/empty',
+    'new file mode 100644',
+    'index 0000000..e69de29',
+    'diff --git a/old b/new',
+    'similarity index 100%',
+    'rename from old',
+    'rename to new',
+    'diff --git a/gone b/gone',
+    'deleted file mode 100644',
+    'index e69de29..0000000',
+    '',
+  ].join('\n');
+  expect(changesIn(told([changed(diff)])).map(({ diffs }) => diffs)).toEqual([
+    [
+      { path: '/project/empty', newText: '' },
+      { path: '/project/new', oldText: '', newText: '' },
+      { path: '/project/gone', oldText: '', newText: '' },
+    ],
+  ]);
+});
+
 test('names in a diff are relative to the folder in which they were touched: the session’s, or one above it', () => {
   const touch = (...paths: string[]): Notification =>
     completed({
