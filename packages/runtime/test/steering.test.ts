@@ -69,6 +69,27 @@ describe('a message amid a turn', () => {
     expect(world.agent.steered).toEqual(['A word.']);
   });
 
+  test('is not said again after its turn, in the next one, or after a crash', async () => {
+    const turnId = await begin();
+    const messageId = randomUUID();
+    let { runtime } = world;
+    const steer = async () => runtime.steer(sessionId, 'A word.', messageId);
+    await steer();
+    world.agent.takeUp(sessionId, messageId, 'A word.');
+    world.agent.finish(sessionId);
+    expect(await steer()).toEqual({ turnId });
+    await reader.untilTurn('turn_complete');
+    expect(await steer()).toEqual({ turnId });
+    await begin();
+    expect(await steer()).toEqual({ turnId });
+    const next = await world.restart('crash');
+    ({ runtime } = next);
+    expect(await steer()).toEqual({ turnId });
+    await runtime.send(sessionId, 'Go on.');
+    expect(await steer()).toEqual({ turnId });
+    expect([world.agent.steered, next.agent.steered]).toEqual([['A word.'], []]);
+  });
+
   test('that the agent refuses can be said again', async () => {
     await begin();
     const messageId = randomUUID();
@@ -156,6 +177,21 @@ describe('a message that the agent comes to only after its turn', () => {
     expect(await sent).toMatchObject({ steered: true });
     await reader.untilTurn('turn_complete');
     expect(await queue()).toEqual([['Two.', 'sending']]);
+  });
+
+  test('is not said again, before its turn, in it, or after it', async () => {
+    const steer = async () => world.runtime.steer(sessionId, 'A word.', messageId);
+    const its = { turnId: messageId };
+    await leave();
+    expect(await steer()).toEqual(its);
+    await world.agent.comeTo(sessionId, messageId, 'A word.');
+    await reader.untilTurn('turn_started', 2);
+    expect(await steer()).toEqual(its);
+    world.agent.finish(sessionId);
+    await reader.untilTurn('turn_complete', 2);
+    await begin();
+    expect(await steer()).toEqual(its);
+    expect(world.agent.steered).toEqual(['A word.']);
   });
 
   test('and whose turn is stopped before it begins is stopped as it does', async () => {

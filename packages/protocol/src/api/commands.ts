@@ -93,18 +93,18 @@ export const commands = {
   },
   /**
    * Resolves when the running turn has the message and the log says so. With a `messageId` (a UUID that the sender
-   * chose) it can be repeated while that turn runs: it is said once.
+   * chose) it can be repeated, also after that turn: it is said once.
    */
   steer: {
     method: 'POST',
     path: '/api/session/:id/steer',
     summary:
-      'Says something to an agent that is at work, with images and files: its model reads it within the turn that runs.',
+      'Says something to an agent that is at work, with images and files: its model reads it within the turn that runs. Asked again for the same `messageId`, it is said once.',
     body: SteerBody,
     fields: ['message', 'messageId'],
     status: 202,
     answer: SteerResult,
-    refusals: [...refusalsOfCommands, ...refusalsOfSteering],
+    refusals: [...refusalsOfCommands, ...refusalsOfSteering, 'TURN_ID_TAKEN'],
   },
   editQueued: {
     method: 'PUT',

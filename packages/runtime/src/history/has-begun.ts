@@ -1,4 +1,5 @@
-import type { SessionRecord } from '@liminal/storage';
+import { steeredItem } from '@liminal/protocol';
+import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
 import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
@@ -19,4 +20,17 @@ export async function hasBegun(
     'TURN_ID_TAKEN',
     `The turn ${turnId} belongs to another session. Send the message with a new id.`,
   );
+}
+
+/** How far back in history a message is looked for that is said again: in items, and in bytes of JSON. */
+const lookedAt = { limit: 1_000, size: 1_000_000 };
+
+/** The turn in which a message was said to the agent at work, as history has it. */
+export async function turnSaidIn(
+  store: ResponseStore,
+  sessionId: string,
+  messageId: string,
+): Promise<string | undefined> {
+  const { items } = await store.readItems(sessionId, lookedAt);
+  return items.findLast(({ runId, item }) => item.id === steeredItem(runId, messageId))?.runId;
 }

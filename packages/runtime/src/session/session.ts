@@ -21,7 +21,7 @@ import type { SessionRecord } from '@liminal/storage';
 import { blobGone, keepMessage } from '../blobs/index.ts';
 import { Approvals } from './approvals.ts';
 import { errorCode, errorMessage, RuntimeError, sessionDeleted } from '../errors.ts';
-import { HistoryReader } from '../history/index.ts';
+import { hasBegun, HistoryReader, turnSaidIn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { rewindFailure, rewindNotice } from './rewind-notice.ts';
 import { SessionAgent } from './session-agent.ts';
@@ -157,14 +157,17 @@ export class Session {
     return this.#outbox.send({ message, ...(kept.length > 0 && { blocks: kept }) }, turnId);
   }
 
-  /** Resolves when the turn that runs has the message, in the agent and in the log. */
+  /** Resolves when the turn that runs has the message, in the agent and in the log; said again, with the turn that has it. */
   async steer(
     message: string,
-    messageId: string = randomUUID(),
+    messageId?: string,
     blocks: readonly ContentBlock[] = [],
   ): Promise<SteerResult> {
+    const turnId = messageId === undefined ? undefined : await this.#turnOf(messageId);
+    if (turnId !== undefined) return { turnId };
     const kept = await this.#keep(blocks);
-    return this.#steer({ message, ...(kept.length > 0 && { blocks: kept }) }, messageId);
+    const said = { message, ...(kept.length > 0 && { blocks: kept }) };
+    return this.#steer(said, messageId ?? randomUUID());
   }
 
   /** Without `blocks` the attachments stay. */
@@ -351,12 +354,23 @@ export class Session {
     this.#outbox.hear(draft);
   }
 
+  /** The turn of a message that was said before: the one in which it was, or its own. */
+  async #turnOf(messageId: string): Promise<string | undefined> {
+    if (this.record.queue.some(({ turnId }) => turnId === messageId)) return messageId;
+    const turn = this.#turns.current;
+    // Its log may lack the message yet.
+    if (turn?.hasSaid(steeredItem(turn.turnId, messageId)) === true) return undefined;
+    const { store } = this.#context;
+    if (await hasBegun(this.#context, this.record, messageId)) return messageId;
+    return turnSaidIn(store, this.sessionId, messageId);
+  }
+
   /** Calls for the same message say it once. */
   async #steer(said: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
-    if (!turn || turn.over) throw nothingToSteer();
+    const itemId = steeredItem(turn?.turnId ?? '', messageId);
+    if (!turn || (turn.over && !turn.hasSaid(itemId))) throw nothingToSteer();
     const { turnId } = turn;
-    const itemId = steeredItem(turnId, messageId);
     this.#outbox.says(itemId, messageId, said);
     await turn.say(itemId, async () => this.#agent.steer(said, { turnId, messageId }));
     return { turnId };

@@ -123,6 +123,11 @@ export class Turn extends EventEmitter<TurnNews> {
     await said.done;
   }
 
+  /** Whether something was said in the middle of the turn, or is being said. */
+  hasSaid(itemId: string): boolean {
+    return this.#said.has(itemId);
+  }
+
   #saying(itemId: string, say: () => Promise<void>): Said {
     const { promise: logged, resolve: begins } = Promise.withResolvers<void>();
     const done = say()
