@@ -56,7 +56,7 @@ async function keepLogs(world: World): Promise<string> {
 function tell({ witness, people, log }: World, faults: Record<string, number>): void {
   const sent = countBy(
     people.flatMap((person) => person.sent),
-    ({ outcome }) => outcome,
+    ({ outcome, messageId }) => (messageId === undefined ? outcome : `${outcome} amid a turn`),
   );
   const ends = endsOf(witness.runs.values());
   console.info(JSON.stringify({ faults, sent, ends, took: log.slice(-3) }));

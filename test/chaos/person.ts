@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, type Requests } from '@liminal/client';
 import fc from 'fast-check';
 import type { Watcher } from './watcher.ts';
 
-const moves = ['send', 'send two', 'cancel', 'kill', 'remove', 'rename'] as const;
-const weights = { send: 12, 'send two': 2, cancel: 3, kill: 1, remove: 1, rename: 1 };
+const moves = ['send', 'send two', 'steer', 'cancel', 'kill', 'remove', 'rename'] as const;
+const weights = { send: 10, 'send two': 2, steer: 4, cancel: 3, kill: 1, remove: 1, rename: 1 };
 
 /** What a person does next. */
 const move = fc.record({
@@ -23,8 +24,16 @@ export interface Sent {
   message: string;
   outcome: 'acknowledged' | 'refused' | 'unknown';
   turnId?: string;
+  /** Its id, if it was said to the agent at work. */
+  messageId?: string;
   /** Whether it was asked to be taken out of the queue. */
   removed?: boolean;
+  code?: string;
+}
+
+interface Answer<T> {
+  value?: T;
+  refused?: boolean;
   code?: string;
 }
 
@@ -105,6 +114,10 @@ export class Person {
     }
     const sent = await this.#sendSomewhere(first, text);
     if (kind === 'send two') await this.#send(second, `${text} more`);
+    if (kind === 'steer') {
+      await this.#pause(afterMs);
+      await this.#steer(second, `${text} by the way`);
+    }
     if (kind === 'remove') await this.#remove(await this.#send(second, `${text} no`), second);
     if (kind === 'cancel' || kind === 'kill') {
       await this.#pause(afterMs);
@@ -127,9 +140,25 @@ export class Person {
     const sent: Sent = { sessionId: this.sessionId, message, outcome: 'unknown' };
     this.sent.push(sent);
     const answer = await this.#ask(async () => this.#at(at).send(this.sessionId, message));
-    if (answer.value) Object.assign(sent, { outcome: 'acknowledged', turnId: answer.value.turnId });
-    else if (answer.refused) Object.assign(sent, { outcome: 'refused', code: answer.code });
+    sent.outcome = outcomeOf(answer);
+    if (answer.value) sent.turnId = answer.value.turnId;
+    if (answer.refused && answer.code !== undefined) sent.code = answer.code;
     return sent;
+  }
+
+  /** Says it again, under the same id, where nobody answers: it is said once. */
+  async #steer(at: number, text: string): Promise<void> {
+    const message = `${this.#name} ${text}`;
+    const messageId = randomUUID();
+    const sent: Sent = { sessionId: this.sessionId, message, messageId, outcome: 'unknown' };
+    this.sent.push(sent);
+    for (let next = 0; sent.outcome === 'unknown' && next < this.#servers.length; next += 1) {
+      const server = this.#at(at + next);
+      const answer = await this.#ask(async () => server.steer(this.sessionId, message, messageId));
+      sent.outcome = outcomeOf(answer);
+      if (answer.value) sent.turnId = answer.value.turnId;
+      if (answer.code !== undefined) sent.code = answer.code;
+    }
   }
 
   async #remove(sent: Sent, at: number): Promise<void> {
@@ -140,9 +169,7 @@ export class Person {
   }
 
   /** A request without an answer may have been heard, or not. */
-  async #ask<T>(
-    request: () => Promise<T>,
-  ): Promise<{ value?: T; refused?: boolean; code?: string }> {
+  async #ask<T>(request: () => Promise<T>): Promise<Answer<T>> {
     try {
       return { value: await request() };
     } catch (error) {
@@ -188,4 +215,9 @@ export class Person {
     if (!requests) throw new Error('There is no server.');
     return requests;
   }
+}
+
+function outcomeOf({ value, refused }: Answer<unknown>): Sent['outcome'] {
+  if (value !== undefined) return 'acknowledged';
+  return refused === true ? 'refused' : 'unknown';
 }

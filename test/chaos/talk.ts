@@ -58,3 +58,9 @@ export function talkOf(message: string): Talk {
   const [told] = fc.sample(talk, { seed, numRuns: 1, unbiased: true });
   return told ?? { steps: [], ending: 'completed' };
 }
+
+/** What the agent does with a message amid its turn: it takes it up after a while, or comes to it only after the turn. */
+export function takesUp(message: string): { isOwnTurn: boolean; afterMs: number } {
+  const [first = 0, second = 0] = createHash('sha256').update(message).digest();
+  return { isOwnTurn: first % 3 === 0, afterMs: second * 4 };
+}

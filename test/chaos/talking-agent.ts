@@ -1,8 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '@liminal/agents';
-import { DriverProvider, ProviderError } from '@liminal/agents';
-import type { AgentInfo, ApprovalAnswer, EventPayload, OutputItem } from '@liminal/protocol';
-import { type Step, type Talk, talkOf } from './talk.ts';
+import type {
+  AgentDriver,
+  AgentSession,
+  SessionOpening,
+  SessionOutput,
+  SteerTarget,
+} from '@liminal/agents';
+import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import {
+  type AgentInfo,
+  type ApprovalAnswer,
+  type EventPayload,
+  type OutputItem,
+  steeredItem,
+} from '@liminal/protocol';
+import { type Step, takesUp, type Talk, talkOf } from './talk.ts';
 
 const options = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
@@ -10,10 +22,18 @@ const options = [
 ];
 type Finished = Extract<OutputItem, { type: 'message' | 'reasoning' }>;
 
+/** Something that was said amid a turn. */
+interface Said {
+  messageId: string;
+  message: string;
+}
+
 /** A turn that is being talked through. */
 interface Talking {
   turnId: string;
   over: AbortController;
+  /** What was said amid the turn and waits for its end. */
+  left: Said[];
   /** Waits for the answer to a permission request. */
   asked?: { approvalId: string; answered: PromiseWithResolvers<string> };
 }
@@ -52,6 +72,8 @@ class TalkingSession implements AgentSession {
   readonly #output: SessionOutput;
   readonly #onDelivered: OnDelivered;
   #talking: Talking | undefined;
+  /** Each begins a turn of its own, one after the other. */
+  readonly #waiting: Said[] = [];
 
   constructor({ sessionId, output }: SessionOpening, onDelivered: OnDelivered) {
     this.#sessionId = sessionId;
@@ -62,7 +84,7 @@ class TalkingSession implements AgentSession {
   async send(message: string, turnId: string): Promise<void> {
     if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The process is gone.');
     this.#onDelivered(this.#sessionId, turnId);
-    const talking: Talking = { turnId, over: new AbortController() };
+    const talking: Talking = { turnId, over: new AbortController(), left: [] };
     this.#talking = talking;
     this.#say(turnId, { type: 'response_start', modelId: 'talker-1', providerId: 'talking' });
     const itemId = `${turnId}/user`;
@@ -70,6 +92,25 @@ class TalkingSession implements AgentSession {
     const finalItem = { type: 'message', id: itemId, content: message, origin: 'user' } as const;
     this.#say(turnId, { type: 'item_done', itemId, finalItem });
     void this.#talk(talking, talkOf(message));
+  }
+
+  async steer(message: string, { turnId, messageId }: SteerTarget): Promise<void> {
+    const talking = this.#talking;
+    if (!this.isAlive || talking?.turnId !== turnId) throw nothingToSteer();
+    this.#onDelivered(this.#sessionId, messageId);
+    const itemId = steeredItem(turnId, messageId);
+    const said = { itemType: 'message', origin: 'user', delivery: 'sent' } as const;
+    this.#say(turnId, { type: 'item_start', itemId, ...said, initialContent: message });
+    const { isOwnTurn, afterMs } = takesUp(message);
+    if (isOwnTurn) talking.left.push({ messageId, message });
+    else void this.#takeUp(talking, itemId, message, afterMs);
+  }
+
+  async #takeUp({ turnId, over }: Talking, id: string, content: string, afterMs: number) {
+    await pause(afterMs, over.signal);
+    if (over.signal.aborted) return;
+    const item = { type: 'message', id, content, origin: 'user', delivery: 'taken' } as const;
+    this.#say(turnId, { type: 'item_done', itemId: id, finalItem: item });
   }
 
   async cancel(): Promise<void> {
@@ -105,6 +146,10 @@ class TalkingSession implements AgentSession {
       await this.#take(step, `${turnId}/${index}`, talking, say);
     }
     if (over.signal.aborted) return;
+    for (const { messageId } of talking.left) {
+      const itemId = steeredItem(turnId, messageId);
+      this.#say(turnId, { type: 'item_cancelled', itemId, reason: 'own_turn' });
+    }
     this.#stop();
     if (ending === 'crash') {
       this.isAlive = false;
@@ -115,6 +160,9 @@ class TalkingSession implements AgentSession {
     } else {
       this.#say(turnId, { type: 'response_done', status: 'completed' });
     }
+    this.#waiting.push(...talking.left);
+    const next = this.#waiting.shift();
+    if (next && this.isAlive) await this.send(next.message, next.messageId);
   }
 
   async #take(

@@ -3,6 +3,7 @@ import {
   type HistoryPage,
   isTerminal,
   Response,
+  steeredItem,
   type StreamEvent,
   type UpsertObject,
 } from '@liminal/protocol';
@@ -47,12 +48,21 @@ function judgeMessages({ people, witness }: World): void {
     const message = messageOf(run);
     turns.set(message, [...(turns.get(message) ?? []), run[0]?.turnId ?? '']);
   }
-  const wrong = people
-    .flatMap(({ sent }) => sent)
-    .filter((one) => !isRight(one, turns.get(one.message) ?? []));
+  const amid = Map.groupBy([...witness.runs.values()].flatMap(saidAmid), ({ id }) => id);
+  const said = people.flatMap(({ sent }) => sent);
+  const wrong = said.filter((one) => {
+    const own = turns.get(one.message) ?? [];
+    if (one.messageId === undefined) return !isRight(one, own);
+    return !isRightAmid(one, own, amid.get(one.messageId) ?? []);
+  });
   const logged = ({ turnId = '' }: Sent) => witness.runs.get(turnId)?.map(({ type }) => type);
   expect(
-    wrong.map((one) => ({ ...one, turns: turns.get(one.message), logged: logged(one) })),
+    wrong.map((one) => ({
+      ...one,
+      turns: turns.get(one.message),
+      amid: amid.get(one.messageId ?? ''),
+      logged: logged(one),
+    })),
   ).toEqual([]);
 }
 
@@ -62,10 +72,47 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
   return turns.length === 1 && turns[0] === turnId;
 }
 
+/** It is said in one turn; and where the agent comes to it only after that, it has one turn of its own. */
+function isRightAmid(
+  { outcome, turnId = '', messageId = '' }: Sent,
+  own: readonly string[],
+  amid: readonly SaidAmid[],
+): boolean {
+  const [first] = amid;
+  if (amid.length > 1 || own.length > 1) return false;
+  if (!first) return outcome !== 'acknowledged' && own.length === 0;
+  if (own.length !== (first.isLeft ? 1 : 0) || own.some((turn) => turn !== messageId)) return false;
+  return outcome !== 'acknowledged' || [first.turnId, ...own].includes(turnId);
+}
+
+/** A message in the middle of a turn. */
+interface SaidAmid {
+  id: string;
+  turnId: string;
+  /** It was to begin a turn of its own. */
+  isLeft: boolean;
+}
+
+function saidAmid(run: readonly StreamEvent[]): SaidAmid[] {
+  const ended = new Map(
+    run.flatMap(({ payload }) => {
+      return payload.type === 'item_cancelled' ? [[payload.itemId, payload.reason] as const] : [];
+    }),
+  );
+  return run.flatMap(({ turnId, payload }) => {
+    const before = steeredItem(turnId, '');
+    if (payload.type !== 'item_start' || !payload.itemId.startsWith(before)) return [];
+    const { itemId } = payload;
+    const isLeft = ended.get(itemId) === 'own_turn';
+    return [{ id: itemId.slice(before.length), turnId, isLeft }];
+  });
+}
+
 function messageOf(run: readonly StreamEvent[]): string {
+  const own = `${run[0]?.turnId}/user`;
   for (const { payload } of run) {
     if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
-    if (payload.finalItem.origin === 'user') return payload.finalItem.content;
+    if (payload.itemId === own) return payload.finalItem.content;
   }
   // Lost before its message was logged.
   return '';
