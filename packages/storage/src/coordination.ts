@@ -54,6 +54,8 @@ export interface Inboxes {
 export interface RunClaim {
   runId: string;
   sessionId: string;
+  /** The other runs of its session that are not settled, in any order. */
+  others(): Promise<string[]>;
   /** The store has the run up to this `seq`: the log need keep only its newest events. */
   projected(seq: number): Promise<void>;
   /** The run is settled: it is not handed out again. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ResponseState } from '@liminal/protocol';
+import type { Response, ResponseState } from '@liminal/protocol';
 import {
   emptyResponse,
   foldResponse,
@@ -9,7 +9,7 @@ import {
 } from '@liminal/protocol';
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
-import { endInHistory, hasEndInHistory, type Storage } from '../history/index.ts';
+import { endInHistory, hasEndInHistory, readRun, type Storage } from '../history/index.ts';
 import type { Logger } from '../settings.ts';
 import { untilDone } from '../until-done.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
@@ -148,9 +148,27 @@ export class Projector {
     await endInHistory(storage, state, () => new Date().toISOString());
   }
 
+  /**
+   * History shows a session's runs in the order in which it got them. If the projector of an earlier run is dead or late,
+   * and the agent has gone on by itself, that run is saved as far as the log has it.
+   */
+  async #saveEarlier({ createdAt }: Response, claim: RunClaim): Promise<void> {
+    const { storage } = this.#options;
+    const earlier: Response[] = [];
+    for (const runId of await claim.others()) {
+      if (await storage.store.getResponse(runId)) continue;
+      const run = toResponse(await readRun(storage, runId));
+      if (run && run.createdAt < createdAt) earlier.push(run);
+    }
+    for (const run of earlier.toSorted((a, b) => a.createdAt - b.createdAt)) {
+      await storage.store.saveResponse(run);
+    }
+  }
+
   async #save(run: ProjectedRun, claim: RunClaim): Promise<void> {
     const response = toResponse(run.state);
     if (!response || run.unsaved === 0) return;
+    if (run.isNew) await this.#saveEarlier(response, claim);
     await this.#options.storage.store.saveResponse(response);
     run.saved(response.lastSeq, performance.now());
     await claim.projected(response.lastSeq);
@@ -167,6 +185,11 @@ class ProjectedRun {
   constructor(state: ResponseState) {
     this.state = state;
     this.#savedSeq = state.lastSeq;
+  }
+
+  /** Whether the store has nothing of it yet. */
+  get isNew(): boolean {
+    return this.#savedSeq < 0;
   }
 
   /** Events that the store does not have yet. */

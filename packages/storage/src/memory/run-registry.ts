@@ -30,6 +30,7 @@ export class MemoryRunRegistry implements RunRegistry {
           yield {
             runId,
             sessionId,
+            others: async () => this.#others(runId, sessionId),
             projected: async () => {},
             done: async () => {
               mine.delete(runId);
@@ -45,5 +46,11 @@ export class MemoryRunRegistry implements RunRegistry {
       for (const runId of mine) this.#taken.delete(runId);
       if (mine.size > 0) this.notify();
     }
+  }
+
+  async #others(runId: string, sessionId: string): Promise<string[]> {
+    const runs = await this.#log.unsettled();
+    const others = runs.filter((run) => run.sessionId === sessionId && run.runId !== runId);
+    return others.map((run) => run.runId);
   }
 }

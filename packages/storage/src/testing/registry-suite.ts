@@ -86,6 +86,22 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(second.runIds.toSorted()).toEqual(['last', 'new', 'open-1', 'open-2']);
     });
 
+    test('tells the other runs of a session that are not settled', async () => {
+      const { one, two } = servers();
+      const ofOne = ['first', 'second', 'third'];
+      for (const runId of ofOne) {
+        const [begun] = eventsOf(runId, [start]);
+        if (begun) await one.log.append(runId, [{ ...begun, sessionId: 'one' }]);
+      }
+      await append(one, 'of another session');
+      const worker = new Worker(two, 'worker');
+      await worker.has(...ofOne);
+      const second = worker.claims.find(({ runId }) => runId === 'second');
+      expect((await second?.others())?.toSorted()).toEqual(['first', 'third']);
+      await one.log.settle('first');
+      expect(await second?.others()).toEqual(['third']);
+    });
+
     test('gives out nothing that is settled', async () => {
       const { one, two } = servers();
       await append(one, 'settled', 'open');

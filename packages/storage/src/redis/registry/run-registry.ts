@@ -72,10 +72,15 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   #claim({ runId, sessionId }: Announced, worker: Worker): RunClaim {
-    const { streams } = this.#parts;
+    const { streams, announcements } = this.#parts;
     return {
       runId,
       sessionId,
+      others: async () => {
+        const runs = await announcements.all();
+        const others = runs.filter((run) => run.sessionId === sessionId && run.runId !== runId);
+        return others.map((run) => run.runId);
+      },
       projected: async (seq) => streams.trim(runId, seq, this.#options.maxLength),
       done: async () => this.#retire(runId, worker),
     };

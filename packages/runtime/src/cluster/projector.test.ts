@@ -1,0 +1,57 @@
+import { type EventPayload, stampEvent } from '@liminal/protocol';
+import type { EventLog, ResponseStore } from '@liminal/storage';
+import { openSharedMemoryStorage } from '@liminal/storage/memory';
+import { expect, onTestFinished, test } from 'vitest';
+import { Projector } from './projector.ts';
+
+const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'demo' };
+const done: EventPayload = { type: 'response_done', status: 'completed', finishReason: null };
+const sessionId = 'session';
+
+/** A turn of one millisecond. */
+async function logTurn(log: EventLog, runId: string, at: number): Promise<void> {
+  const traceContext = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+  const events = [start, done].map((payload, seq) => {
+    const timestamp = new Date(at + seq).toISOString();
+    const draft = { turnId: runId, timestamp, payload };
+    return stampEvent(draft, { runId, sessionId, traceContext }, seq);
+  });
+  await log.append(runId, events);
+}
+
+test('a session’s runs stay in order in history though the projector of an earlier one is late', async () => {
+  const storage = openSharedMemoryStorage();
+  const { log, store, coordination } = storage;
+  const logger = { info: () => {}, warn: () => {}, error: () => {} };
+  const isStored = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  const late: ResponseStore['getResponse'] = async (runId) => {
+    const isLate = runId !== 'last' && !asked.includes(runId);
+    asked.push(runId);
+    if (isLate) await isStored.promise;
+    return store.getResponse(runId);
+  };
+  const lateStore = new Proxy(store, {
+    get: (_, name) => (name === 'getResponse' ? late : Reflect.get(store, name).bind(store)),
+  });
+  const project = (own: ResponseStore): void => {
+    const projector = new Projector({ storage: { log, store: own }, ...coordination, logger });
+    onTestFinished(async () => projector.close());
+  };
+  project(lateStore);
+  onTestFinished(() => isStored.resolve());
+  // In the registry's order the last is before the second.
+  await logTurn(log, 'first', 1_000);
+  await logTurn(log, 'third', 3_000);
+  await logTurn(log, 'second', 2_000);
+  await expect.poll(() => asked).toEqual(['first', 'third', 'second']);
+  project(store);
+  await logTurn(log, 'last', 4_000);
+  await expect.poll(async () => (await store.getResponse('last'))?.status).toBe('complete');
+  const inOrder = ['first', 'second', 'third', 'last'];
+  expect((await store.listRuns(sessionId))?.map(({ id }) => id)).toEqual(inOrder);
+
+  isStored.resolve();
+  await expect.poll(async () => log.unsettled()).toEqual([]);
+  expect((await store.listRuns(sessionId))?.map(({ id }) => id)).toEqual(inOrder);
+});
