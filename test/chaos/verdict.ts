@@ -72,7 +72,10 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
   return turns.length === 1 && turns[0] === turnId;
 }
 
-/** It is said in one turn; and where the agent comes to it only after that, it has one turn of its own. */
+/**
+ * It is said in one turn; and where the agent comes to it only after that, it has one turn of its own. That is so too if
+ * the server died before the log had it.
+ */
 function isRightAmid(
   { outcome, turnId = '', messageId = '' }: Sent,
   own: readonly string[],
@@ -80,9 +83,9 @@ function isRightAmid(
 ): boolean {
   const [first] = amid;
   if (amid.length > 1 || own.length > 1) return false;
-  if (!first) return outcome !== 'acknowledged' && own.length === 0;
-  if (own.length !== (first.isLeft ? 1 : 0) || own.some((turn) => turn !== messageId)) return false;
-  return outcome !== 'acknowledged' || [first.turnId, ...own].includes(turnId);
+  if (own.some((turn) => turn !== messageId)) return false;
+  if (first && own.length !== (first.isLeft ? 1 : 0)) return false;
+  return outcome !== 'acknowledged' || [first?.turnId, ...own].includes(turnId);
 }
 
 /** A message in the middle of a turn. */
