@@ -19,7 +19,7 @@ import type { OutputItem, Response } from '@liminal/protocol';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
-import { commandsIn } from './processes.ts';
+import { commandsIn, mcpServersIn } from './processes.ts';
 import { runCodex, sharedCodex } from './running-codex.ts';
 
 const pixel =
@@ -306,8 +306,9 @@ test('TC-3.4a, INV-8: a turn that is cancelled while a command runs ends it, and
   );
   const listener = await create();
   const running = () => commandsIn(workspace.home);
-  await expect.poll(running, patience).toHaveLength(1);
-  const [server] = running();
+  const servers = () => mcpServersIn(workspace.home);
+  await expect.poll(servers, patience).toHaveLength(1);
+  const own = servers();
   const turnId = await listener.send('Go on until I stop you.');
   await listener.event(turnId, 'item_delta');
   expect(running().length).toBeGreaterThan(1);
@@ -317,7 +318,7 @@ test('TC-3.4a, INV-8: a turn that is cancelled while a command runs ends it, and
   const response = await listener.response(turnId);
   expect(response.status).toBe('aborted');
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
-  await expect.poll(running, patience).toEqual([server]);
+  await expect.poll(running, patience).toEqual(own);
   expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 
