@@ -1,22 +1,23 @@
 import type { ServerMessage } from '@liminal/protocol';
+import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
 import { type Figure, median, repeat } from './figure.ts';
 
-/** So many that one run says the same as the next: single pairs differ by a quarter. */
+/** So many pairs that one run says about the same as the next: single ones differ by a quarter. */
 const ROUNDS = 25;
 
 /** Measures both in turn, ms, so that both meet the same machine; the first of each is not counted. */
 export async function comparePairs(
-  { name, atMost }: { name: string; atMost: number },
+  { name, atMost, rounds = ROUNDS }: { name: string; atMost: number; rounds?: number },
   bare: () => Promise<number>,
   ours: () => Promise<number>,
 ): Promise<Figure> {
   await bare();
   await ours();
-  const pairs = await repeat(ROUNDS, async () => [await bare(), await ours()] as const);
+  const pairs = await repeat(rounds, async () => [await bare(), await ours()] as const);
   const [a, b] = [median(pairs.map(([x]) => x)), median(pairs.map(([, y]) => y))];
   const value = median(pairs.map(([x, y]) => y / x));
-  const detail = `${Math.round(b)} ms against ${Math.round(a)} ms, medians of ${ROUNDS}; the ratio is that of each pair`;
+  const detail = `${Math.round(b)} ms against ${Math.round(a)} ms, medians of ${rounds}; the ratio is that of each pair`;
   return { name, value, unit: '×', bound: { atMost }, detail };
 }
 
@@ -26,29 +27,50 @@ export async function timeToFirstToken(
   sessionId: string,
   clock: () => number,
 ): Promise<number> {
-  const elapsed = await timeOfTurn(connection, sessionId, clock);
+  const open = await OpenSession.of(connection, sessionId);
+  const elapsed = await open.timeOfTurn(clock);
+  open.close();
   await connection.post(`${sessionId}/kill`, {});
   return elapsed;
 }
 
-/** The same, in a session that goes on. */
-export async function timeOfTurn(
-  connection: Connection,
-  sessionId: string,
-  clock: () => number,
-): Promise<number> {
-  const first = Promise.withResolvers<number>();
-  const ended = Promise.withResolvers<void>();
-  const socket = await connection.follow(sessionId, (message) => {
-    if (showsAgentText(message)) first.resolve(performance.now());
-    if (message.type === 'session:turn' && message.payload.type !== 'turn_started') ended.resolve();
-  });
-  const start = clock();
-  await connection.post(`${sessionId}/send`, { message: 'Hello' });
-  const elapsed = (await first.promise) - start;
-  await ended.promise;
-  socket.close();
-  return elapsed;
+/** A session as somebody has it open: what is said in it comes without being asked for. */
+export class OpenSession {
+  readonly #connection: Connection;
+  readonly #sessionId: string;
+  #socket: WebSocket | undefined;
+  #onMessage: (message: ServerMessage) => void = () => {};
+
+  private constructor(connection: Connection, sessionId: string) {
+    this.#connection = connection;
+    this.#sessionId = sessionId;
+  }
+
+  static async of(connection: Connection, sessionId: string): Promise<OpenSession> {
+    const open = new OpenSession(connection, sessionId);
+    open.#socket = await connection.follow(sessionId, (message) => open.#onMessage(message));
+    return open;
+  }
+
+  /** Sends a message; resolves when the turn is over, with the ms from `clock` to the agent's first character. */
+  async timeOfTurn(clock: () => number): Promise<number> {
+    const first = Promise.withResolvers<number>();
+    const ended = Promise.withResolvers<void>();
+    this.#onMessage = (message) => {
+      if (showsAgentText(message)) first.resolve(performance.now());
+      if (message.type === 'session:turn' && message.payload.type !== 'turn_started')
+        ended.resolve();
+    };
+    const start = clock();
+    await this.#connection.post(`${this.#sessionId}/send`, { message: 'Hello' });
+    const elapsed = (await first.promise) - start;
+    await ended.promise;
+    return elapsed;
+  }
+
+  close(): void {
+    this.#socket?.close();
+  }
 }
 
 function showsAgentText(message: ServerMessage): boolean {

@@ -1,4 +1,4 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { RuntimeError } from './errors.ts';
@@ -42,12 +42,8 @@ export class Roots {
   /** The real path of a project folder, `~` being the home folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
   async admit(projectDir: string): Promise<string> {
     const path = resolve(expandHome(projectDir));
-    const nothing = (): undefined => undefined;
-    const [real, found] = await Promise.all([
-      realpath(path).catch(nothing),
-      stat(path).catch(nothing),
-    ]);
-    const isFolder = real !== undefined && found?.isDirectory() === true;
+    // One look, as each message waits for it: only a folder has a `.`.
+    const real = await realpath(`${path}/.`).catch(() => undefined);
     // The same answer for a path outside the roots whether or not it exists: what lies there is not told.
     if (!this.holds(real ?? path)) {
       throw new RuntimeError(
@@ -56,7 +52,7 @@ export class Roots {
           'Choose a folder below one of them, or add it to "roots" in the configuration.',
       );
     }
-    if (!isFolder) {
+    if (real === undefined) {
       throw new RuntimeError(
         'PROJECT_DIR_NOT_FOUND',
         `There is no folder ${projectDir}. Create it, or choose another.`,

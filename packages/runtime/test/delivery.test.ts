@@ -48,7 +48,10 @@ test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn w
   await world.runtime.send(sessionId, 'one');
   world.agent.text(sessionId, 'a', 'Alpha');
   world.agent.finish(sessionId);
-  await first.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'idle');
+  await first.until((r) => {
+    const [, ...since] = r.ofType('session:info');
+    return since.at(-1)?.info.session.state === 'idle';
+  });
   const { turnId } = await world.runtime.send(sessionId, 'two');
   world.agent.text(sessionId, 'b', 'Be');
   await first.until((r) => r.items.has('b'));

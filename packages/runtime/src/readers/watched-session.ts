@@ -16,6 +16,9 @@ export interface WatchedSessionOptions {
   supervisor: Supervisor;
 }
 
+/** How long changes of a session's state are gathered, ms. */
+const INFO_MS = 10;
+
 /**
  * What the readers of a session share: the runs under way, and where the session stands. A reader itself costs only a
  * position (invariant 9).
@@ -94,17 +97,20 @@ export class WatchedSession implements SessionReaders {
     return this.#forgotten;
   }
 
-  /** Several changes at one time become one message: it holds all settings and commands of the agent. */
+  /**
+   * Changes within a moment become one message: it holds all settings and commands of the agent, and giving it to every
+   * reader would hold up the words of a turn that is just beginning.
+   */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;
     this.#infoQueued = true;
-    setImmediate(() => {
+    setTimeout(() => {
       this.#infoQueued = false;
       this.#options.supervisor.run(() => {
         const message = this.infoMessage();
         for (const subscriber of this.#subscribers) subscriber.offer(message);
       });
-    });
+    }, INFO_MS);
   }
 
   infoMessage(): Outgoing {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
@@ -206,7 +206,6 @@ function isPrompt({ payload }: StreamEvent): boolean {
 
 /** A new W3C trace. */
 function newTrace(): RunEnvelope['traceContext'] {
-  const trace = randomBytes(16).toString('hex');
-  const span = randomBytes(8).toString('hex');
-  return { traceparent: `00-${trace}-${span}-01` };
+  const [trace, span] = [randomUUID(), randomUUID()].map((id) => id.replaceAll('-', ''));
+  return { traceparent: `00-${trace}-${span?.slice(16)}-01` };
 }
