@@ -58,6 +58,8 @@ function tell({ witness, people, log }: World, faults: Record<string, number>): 
     people.flatMap((person) => person.sent),
     ({ outcome, messageId }) => (messageId === undefined ? outcome : `${outcome} amid a turn`),
   );
+  const deleted = people.flatMap((person) => person.deleted).length;
+  const forks = people.flatMap((person) => person.forks).length;
   const ends = endsOf(witness.runs.values());
-  console.info(JSON.stringify({ faults, sent, ends, took: log.slice(-3) }));
+  console.info(JSON.stringify({ faults, sent, deleted, forks, ends, took: log.slice(-3) }));
 }

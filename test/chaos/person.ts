@@ -3,9 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, type Requests } from '@liminal/client';
 import fc from 'fast-check';
 import type { Watcher } from './watcher.ts';
+import type { World } from './world.ts';
 
-const moves = ['send', 'send two', 'steer', 'cancel', 'kill', 'remove', 'rename'] as const;
-const weights = { send: 10, 'send two': 2, steer: 4, cancel: 3, kill: 1, remove: 1, rename: 1 };
+const weights = {
+  send: 10,
+  'send two': 2,
+  steer: 4,
+  cancel: 3,
+  kill: 1,
+  remove: 1,
+  rename: 1,
+  delete: 2,
+  fork: 2,
+};
+const moves = Object.keys(weights) as (keyof typeof weights)[];
 
 /** What a person does next. */
 const move = fc.record({
@@ -44,21 +55,32 @@ const patience = { turnMs: 12_000, endMs: 45_000 };
 export class Person {
   readonly sessionId: string;
   readonly sent: Sent[] = [];
+  /** Sessions that were made beside the own one, and deleted. */
+  readonly deleted: string[] = [];
+  /** Forks of the own session that are known to have been made. */
+  readonly forks: string[] = [];
   /** Codes of refusals, with how often. */
   readonly refusals = new Map<string, number>();
   readonly #name: string;
   readonly #moves: Move[];
   readonly #servers: readonly Requests[];
   readonly #watcher: Watcher;
+  readonly #projectDir: string;
   readonly #enough = new AbortController();
   readonly #gone = new AbortController();
   #talking: Promise<void> = Promise.resolve();
   #answering: Promise<void> = Promise.resolve();
 
-  constructor(name: string, seed: number, servers: readonly Requests[], watcher: Watcher) {
+  constructor(
+    name: string,
+    seed: number,
+    { requests, settings }: Pick<World, 'requests' | 'settings'>,
+    watcher: Watcher,
+  ) {
     this.#name = name;
     this.#moves = fc.sample(move, { seed, numRuns: 40, unbiased: true });
-    this.#servers = servers;
+    this.#servers = requests;
+    this.#projectDir = settings.root;
     this.#watcher = watcher;
     this.sessionId = watcher.sessionId;
   }
@@ -77,6 +99,9 @@ export class Person {
     for (let at = 0; inTime() && (await this.#send(at, `last ${at}`)).outcome !== 'acknowledged';) {
       at += 1;
       await delay(300);
+    }
+    for (const sessionId of this.deleted) {
+      for (let at = 0; inTime() && !(await this.#delete(sessionId, at)); at += 1) await delay(300);
     }
     for (let state = ''; state !== 'idle' && state !== 'failed'; await delay(150)) {
       const status = this.#servers[0]?.status(this.sessionId);
@@ -112,6 +137,8 @@ export class Person {
       await this.#ask(async () => this.#at(first).rename(this.sessionId, `Session ${text}`));
       return;
     }
+    if (kind === 'delete') return this.#makeAndDelete(first, second, text, afterMs);
+    if (kind === 'fork') return this.#fork(first);
     const sent = await this.#sendSomewhere(first, text);
     if (kind === 'send two') await this.#send(second, `${text} more`);
     if (kind === 'steer') {
@@ -166,6 +193,38 @@ export class Person {
     if (turnId === undefined) return;
     sent.removed = true;
     await this.#ask(async () => this.#at(at).removeQueued(this.sessionId, turnId));
+  }
+
+  /** Asks again, for the same session, where nobody answers: it is made once. */
+  async #fork(at: number): Promise<void> {
+    const sessionId = randomUUID();
+    for (let next = 0; next < this.#servers.length; next += 1) {
+      const server = this.#at(at + next);
+      const answer = await this.#ask(async () => server.fork(this.sessionId, { sessionId }));
+      if (answer.value) this.forks.push(sessionId);
+      if (outcomeOf(answer) !== 'unknown') return;
+    }
+  }
+
+  /** Says something in another session, and thinks better of all of it. */
+  async #makeAndDelete(first: number, second: number, text: string, afterMs: number) {
+    const request = { cliType: 'talking', projectDir: this.#projectDir };
+    const { value } = await this.#ask(async () => this.#at(first).createSession(request));
+    if (!value) return;
+    const { sessionId } = value;
+    this.deleted.push(sessionId);
+    await this.#ask(async () => this.#at(second).send(sessionId, `${this.#name} ${text} aside`));
+    await this.#pause(afterMs);
+    await this.#delete(sessionId, first);
+  }
+
+  /** Whether it is known to be deleted now. */
+  async #delete(sessionId: string, at: number): Promise<boolean> {
+    const { value } = await this.#ask(async () => {
+      await this.#at(at).deleteSession(sessionId);
+      return true;
+    });
+    return value === true;
   }
 
   /** A request without an answer may have been heard, or not. */

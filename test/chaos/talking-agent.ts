@@ -5,6 +5,7 @@ import type {
   SessionOpening,
   SessionOutput,
   SteerTarget,
+  StoredFork,
 } from '@liminal/agents';
 import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
 import {
@@ -58,6 +59,11 @@ class TalkingDriver implements AgentDriver {
 
   async open(opening: SessionOpening): Promise<AgentSession> {
     return new TalkingSession(opening, this.#onDelivered);
+  }
+
+  /** It keeps nothing of a session. */
+  async fork(): Promise<StoredFork> {
+    return { copies: new Map(), left: new Set() };
   }
 
   async describe(): Promise<AgentInfo> {

@@ -32,13 +32,50 @@ export async function judge(world: World): Promise<void> {
       pending: 0,
       lasting: [`${world.settings.prefix}:runs`],
     });
-  await expect.poll(async () => witness.read(), patience).toEqual([]);
-  for (const run of witness.runs.values()) checkRun(run);
+  const deleted = new Set(world.people.flatMap((person) => person.deleted));
+  await expect
+    .poll(
+      async () => (await witness.read()).filter(({ sessionId }) => !deleted.has(sessionId)),
+      patience,
+    )
+    .toEqual([]);
+  for (const run of keptRuns(world)) checkRun(run);
+  await judgeDeleted(world, deleted);
   judgeMessages(world);
   judgeRefusals(world);
   await judgeStore(world);
   await judgeServers(world);
+  await judgeForks(world);
   await judgeReaders(world);
+}
+
+/** The runs of sessions that nobody deleted. */
+function keptRuns({ people, witness }: World): StreamEvent[][] {
+  const deleted = new Set(people.flatMap((person) => person.deleted));
+  const runs = [...witness.runs.values()];
+  return runs.filter(([first]) => first !== undefined && !deleted.has(first.sessionId));
+}
+
+/** Nothing is left of what was deleted, in no server and not in the store, whoever was at work on it. */
+async function judgeDeleted({ requests, settings, witness }: World, deleted: Set<string>) {
+  const { store } = await openPostgres(settings.databaseUrl, { schema: settings.schema });
+  try {
+    for (const sessionId of deleted) {
+      const runs = witness.runsOf(sessionId).map(([first]) => first?.runId ?? '');
+      const left = await Promise.all(runs.map(async (runId) => store.getResponse(runId)));
+      expect(left.filter((run) => run !== undefined)).toEqual([]);
+      for (const server of requests) {
+        await expect(server.status(sessionId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+      }
+    }
+  } finally {
+    await store.close();
+  }
+  for (const server of requests) {
+    const projects = await server.listProjects();
+    const shown = projects.flatMap(({ sessions }) => sessions.map(({ sessionId }) => sessionId));
+    expect(shown.filter((sessionId) => deleted.has(sessionId))).toEqual([]);
+  }
 }
 
 /** Each message has its turn, once; one whose sender was told nothing may have none. */
@@ -127,11 +164,13 @@ function judgeRefusals({ people }: World): void {
 }
 
 /** What is stored is what the log gives, folded from scratch. */
-async function judgeStore({ settings, witness }: World): Promise<void> {
-  const { store } = await openPostgres(settings.databaseUrl, { schema: settings.schema });
+async function judgeStore(world: World): Promise<void> {
+  const { store } = await openPostgres(world.settings.databaseUrl, {
+    schema: world.settings.schema,
+  });
   try {
-    for (const [runId, run] of witness.runs) {
-      expect(await store.getResponse(runId)).toEqual(storedOf(run));
+    for (const run of keptRuns(world)) {
+      expect(await store.getResponse(run[0]?.runId ?? '')).toEqual(storedOf(run));
     }
   } finally {
     await store.close();
@@ -173,6 +212,31 @@ async function fetchRun({ servers, settings }: World, index: number, runId: stri
   const answer = await fetch(`${servers[index]?.origin}/api/run/${runId}`, { headers });
   return Response.parse(await answer.json());
 }
+
+/** Every server shows every fork with what the other session had said up to there. */
+async function judgeForks({ people, requests, witness }: World): Promise<void> {
+  for (const server of requests) {
+    const projects = await server.listProjects();
+    const forks = projects.flatMap(({ sessions }) => sessions.filter((one) => one.forkedFrom));
+    const shown = forks.map(({ sessionId }) => sessionId);
+    expect(shown).toEqual(expect.arrayContaining(people.flatMap((person) => person.forks)));
+    for (const { sessionId, forkedFrom } of forks) {
+      const runs = witness.runsOf(forkedFrom?.sessionId ?? '');
+      const last = runs.findLastIndex(([first]) => first?.turnId === forkedFrom?.turnId);
+      const { entries, turns } = await wholeHistory((page) => server.history(sessionId, page));
+      expect(turns).toHaveLength(last + 1);
+      const truth = shownOf(runs.slice(0, last + 1));
+      expect(timeless(entries).map(unplaced)).toEqual(truth.map(unplaced));
+    }
+  }
+}
+
+/** Without where it was said. */
+const unplaced = (item: UpsertObject): UpsertObject => ({
+  ...item,
+  sessionId: '',
+  turnId: '',
+});
 
 /** Whoever watched all the time, whoever came back, and who comes now to any server. */
 async function judgeReaders(world: World): Promise<void> {

@@ -107,7 +107,7 @@ export class World {
       const [watcher] = own;
       if (!watcher) throw new Error('Nobody watches.');
       const name = `${seed} ${index}`;
-      this.people.push(new Person(name, seed + index, this.requests, watcher));
+      this.people.push(new Person(name, seed + index, this, watcher));
     }
     for (const person of this.people) person.start();
   }
