@@ -159,6 +159,22 @@ describe('a fork', () => {
     expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
+  test('has each turn once, though an earlier try with its id was broken off and left some of them', async () => {
+    await turns('1', '2');
+    const { store } = world.storage;
+    const full = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
+    vi.spyOn(store, 'saveSession').mockImplementationOnce(async () => {
+      vi.spyOn(store, 'deleteSession').mockRejectedValueOnce(full);
+      throw full;
+    });
+    const forkId = randomUUID();
+
+    const request = () => world.runtime.fork(sessionId, { sessionId: forkId });
+    await expect(request()).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
+    await request();
+    expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+  });
+
   test('is made once, however often it is asked for with one id', async () => {
     await turns('1');
     const request = () => world.runtime.fork(sessionId, { sessionId: forkId });

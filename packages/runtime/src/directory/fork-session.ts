@@ -66,6 +66,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     forkedFrom: { sessionId: original.sessionId, turnId, title },
   });
   try {
+    // An earlier try may have been broken off.
+    await store.deleteSession(sessionId);
     await copyRuns(forking, fork, runs);
     await store.saveSession(record);
   } catch (error) {
