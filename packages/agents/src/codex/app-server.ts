@@ -106,6 +106,11 @@ export class AppServer {
     return this.#life.within(promise);
   }
 
+  /** Requests what may fail because it is done already. */
+  tell(method: string, params: object): Promise<unknown> {
+    return this.request(method, params).catch(() => undefined);
+  }
+
   /** Passes on what Codex says and asks of a thread. */
   admit(threadId: string, thread: HostedThread): void {
     this.#threads.set(threadId, thread);
@@ -121,7 +126,7 @@ export class AppServer {
 
   async #close({ threadId, turnId }: OpenThread): Promise<void> {
     const tell = (method: string, params = {}): Promise<unknown> =>
-      this.request(method, { threadId, ...params }).catch(() => undefined);
+      this.tell(method, { threadId, ...params });
     // First: the model would be told of the commands' end.
     if (turnId !== undefined) await tell('turn/interrupt', { turnId });
     await tell('thread/backgroundTerminals/clean');

@@ -1,7 +1,7 @@
 import type { BackgroundTask } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
-import type { RunningCommand } from './thread-items.ts';
+import type { TurnCommand } from './turn.ts';
 
 interface Left {
   task: BackgroundTask;
@@ -29,7 +29,7 @@ export class BackgroundCommands {
   }
 
   /** Takes over what a turn has left running. */
-  adopt(commands: readonly (RunningCommand & { threadId: string })[], now: string): void {
+  adopt(commands: readonly TurnCommand[], now: string): void {
     if (commands.length === 0) return;
     const more = commands.map(({ itemId, processId, threadId, title = '', startedAtMs }): Left => {
       const startedAt =

@@ -8,6 +8,9 @@ import { CompletedTurn, TokenUsage, TurnError } from './wire.ts';
 
 type Params = Record<string, unknown>;
 
+/** A command that a turn runs, with its thread. */
+export type TurnCommand = RunningCommand & { threadId: string };
+
 /** One turn of Codex' as canonical events, with what is said meanwhile in the threads of tasks. */
 export class CodexTurn {
   readonly #writer: TurnWriter;
@@ -29,7 +32,7 @@ export class CodexTurn {
   }
 
   /** The commands that still run, each with its thread. */
-  get commands(): (RunningCommand & { threadId: string })[] {
+  get commands(): TurnCommand[] {
     const all = [[this.#threadId, this.#items] as const, ...this.#taskItems];
     return all.flatMap(([threadId, { commands }]) =>
       commands.map((command) => ({ threadId, ...command })),

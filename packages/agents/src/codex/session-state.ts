@@ -1,0 +1,162 @@
+import type { SessionNotice } from '@liminal/protocol';
+import { messageOf } from '@liminal/protocol';
+import { NoticeBoard } from '../base/notice-board.ts';
+import { UsageLimits } from '../base/usage-limits.ts';
+import type { SessionOutput } from '../driver.ts';
+import type { AppServer } from './app-server.ts';
+import { commandsWith, readSkills, type Skill } from './commands.ts';
+import type { CodexSettings, Offer } from './settings.ts';
+import { readLimits } from './translate/limits.ts';
+
+type Params = Record<string, unknown>;
+
+/** Settings to begin with; where the session can do without, one that does not fit is said. */
+export interface Wanted {
+  config: Record<string, string>;
+  isLenient: boolean;
+}
+
+export interface SessionStateOptions {
+  server: AppServer;
+  threadId: string;
+  projectDir: string;
+  output: SessionOutput;
+  settings: CodexSettings;
+}
+
+/** How long after its beginning a session learns its skills, ms; after its turn, if one runs then. */
+const skillsDelayMs = 50;
+
+/** What stands beside a session's turns: its settings, commands, limits, notices and title. */
+export class SessionState {
+  readonly #options: SessionStateOptions;
+  readonly #notices: NoticeBoard;
+  readonly #limits = new UsageLimits();
+  #skills: Skill[] = [];
+  #areSkillsOld = false;
+  #isInTurn = false;
+  #isClosed = false;
+
+  constructor(options: SessionStateOptions) {
+    this.#options = options;
+    this.#notices = new NoticeBoard((notices) => options.output.update({ notices }));
+  }
+
+  get skills(): readonly Skill[] {
+    return this.#skills;
+  }
+
+  /** Makes the first settings. `INVALID_OPTION`. */
+  async begin(offer: Offer, wanted: readonly Wanted[], notices: readonly string[]): Promise<void> {
+    const { server, settings, threadId, output } = this.#options;
+    settings.offer(offer);
+    const problems = wanted.flatMap((one) => this.#choose(one));
+    this.#notices.put('opening', [...notices, ...problems].map(warning));
+    const commands = commandsWith([]);
+    output.update({ agentSessionId: threadId, configOptions: settings.options, commands });
+    await this.#tellSettings();
+    // A first message may follow at once, and comes first.
+    setTimeout(() => {
+      this.#learnSkills();
+      void server.tell('account/rateLimits/read', {}).then((told) => this.#learnLimits(told));
+    }, skillsDelayMs).unref();
+  }
+
+  /** `INVALID_OPTION`. */
+  async change(id: string, value: string): Promise<void> {
+    const { settings, output } = this.#options;
+    settings.change(id, value);
+    output.update({ configOptions: settings.options });
+    await this.#tellSettings();
+  }
+
+  read(method: string, params: Params): void {
+    const { settings, output } = this.#options;
+    switch (method) {
+      case 'account/rateLimits/updated':
+        return this.#learnLimits(params);
+      case 'thread/name/updated':
+        return this.#rename(params['threadName']);
+      case 'thread/settings/updated':
+        if (!settings.read(params['threadSettings'])) return;
+        return output.update({ configOptions: settings.options });
+      case 'skills/changed':
+        return this.#learnSkills();
+      case 'mcpServer/startupStatus/updated':
+        return this.#notices.put(`mcp ${String(params['name'])}`, mcpProblem(params));
+      case 'warning':
+      case 'guardianWarning':
+      case 'configWarning':
+      case 'deprecationNotice': {
+        const text = [params['message'] ?? params['summary'], params['details']];
+        const said = text.filter((part) => typeof part === 'string' && part !== '').join(' ');
+        return this.#notices.put(said, said === '' ? [] : [warning(said)]);
+      }
+    }
+  }
+
+  turnBegins(): void {
+    this.#isInTurn = true;
+  }
+
+  turnEnds(): void {
+    this.#isInTurn = false;
+    if (this.#areSkillsOld) this.#learnSkills();
+  }
+
+  /** What Codex still answers is no longer told. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Returns what does not fit, in sentences. Throws ProviderError `INVALID_OPTION`. */
+  #choose({ config, isLenient }: Wanted): string[] {
+    return Object.entries(config).flatMap(([id, value]) => {
+      try {
+        this.#options.settings.change(id, value);
+        return [];
+      } catch (error) {
+        if (!isLenient) throw error;
+        return [`A setting was left out. ${messageOf(error)}`];
+      }
+    });
+  }
+
+  async #tellSettings(): Promise<void> {
+    const { server, settings, threadId } = this.#options;
+    const { overrides } = settings;
+    if (Object.keys(overrides).length === 0) return;
+    await server.request('thread/settings/update', { threadId, ...overrides });
+  }
+
+  /** Only an account with a plan has windows. */
+  #learnLimits(told: unknown): void {
+    const limits = this.#limits.learn(readLimits(told));
+    if (limits !== undefined && !this.#isClosed) this.#options.output.update({ limits });
+  }
+
+  #learnSkills(): void {
+    this.#areSkillsOld = this.#isInTurn;
+    if (!this.#isClosed && !this.#isInTurn) void this.#readSkills();
+  }
+
+  async #readSkills(): Promise<void> {
+    const { server, projectDir, output } = this.#options;
+    const answer = await server.tell('skills/list', { cwds: [projectDir] });
+    if (this.#isClosed) return;
+    this.#skills = readSkills(answer);
+    output.update({ commands: commandsWith(this.#skills) });
+  }
+
+  #rename(title: unknown): void {
+    if (typeof title === 'string' && title !== '') this.#options.output.update({ title });
+  }
+}
+
+const warning = (text: string): SessionNotice => ({ level: 'warning', text });
+
+function mcpProblem({ name, status, error }: Params): SessionNotice[] {
+  if (status !== 'failed') return [];
+  const why = typeof error === 'string' ? ` ${error}` : '';
+  return [warning(`The MCP server “${String(name)}” did not start.${why}`)];
+}
