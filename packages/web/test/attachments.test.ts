@@ -241,6 +241,66 @@ it('files that are dragged over the page are shown where they go, and taken ther
   expect(await target.count()).toBe(0);
 });
 
+/** Opens the session in a page that reads no file until it is let. */
+async function visitSlowReader(): Promise<{ page: Page; read: () => Promise<void> }> {
+  const page = await stage.visit({}, '/');
+  await page.addInitScript(() => {
+    const { arrayBuffer } = Blob.prototype;
+    const may = new Promise<void>((resolve) => addEventListener('may-read', () => resolve()));
+    Blob.prototype.arrayBuffer = async function (this: Blob) {
+      await may;
+      return arrayBuffer.call(this);
+    };
+  });
+  await page.goto(new URL(`/session/${sessionId}`, page.url()).href);
+  const read = async () => page.evaluate(() => void dispatchEvent(new Event('may-read')));
+  return { page, read };
+}
+
+it('what is sent while a file is still being read goes once it is, with the file', async () => {
+  const { page, read } = await visitSlowReader();
+  await field(page).fill('Read this');
+  await pick(page, notes);
+  await attached(page).getByText('reading').waitFor();
+  await field(page).press('Enter');
+  await attached(page).getByText('reading, then sent').waitFor();
+  expect(await field(page).inputValue()).toBe('Read this');
+  await read();
+  const { message: words, blocks = [] } = await sent();
+  expect(words).toBe('Read this');
+  expect(stored(blocks[0])?.equals(notes.buffer)).toBe(true);
+  expect(await field(page).inputValue()).toBe('');
+});
+
+it('a file that is taken out while it is still being read stays out, and is not kept', async () => {
+  const { page, read } = await visitSlowReader();
+  await pick(page, screen, notes);
+  await field(page).fill('Read this');
+  await field(page).press('Enter');
+  await attached(page).getByText('reading, then sent').first().waitFor();
+  await button(page, 'Remove screen.png').click();
+  await attached(page).getByText('reading', { exact: true }).waitFor();
+  await read();
+  await card(page, 'notes.md').waitFor();
+  expect(await attached(page).getByRole('listitem').count()).toBe(1);
+  await expect.poll(async () => (await kept(page)).length).toBe(1);
+  expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
+});
+
+it('who goes on writing while a file is still being read sends it by another Enter', async () => {
+  const { page, read } = await visitSlowReader();
+  await pick(page, notes);
+  await button(page, 'Send message').click();
+  await attached(page).getByText('reading, then sent').waitFor();
+  await field(page).pressSequentially('And');
+  await attached(page).getByText('reading', { exact: true }).waitFor();
+  await read();
+  await card(page, 'notes.md').waitFor();
+  expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
+  await field(page).press('Enter');
+  expect(await sent()).toMatchObject({ message: 'And' });
+});
+
 it('what is taken out is not sent, and not kept', async () => {
   const page = await stage.visit();
   await pick(page, screen, notes);

@@ -8,12 +8,24 @@ import { bytes, count } from '../words/amounts.ts';
 import { baseName } from '../words/paths.ts';
 import css from './AttachedFiles.module.css';
 import { FileImage, imageName } from './FileImage.tsx';
-import type { Attachment, Attachments } from './use-attachments.ts';
+import type { Attachment, Attachments, Incoming } from './use-attachments.ts';
 import { fileOf } from './why-not-sent.ts';
 
+interface AttachedFilesProps {
+  attachments: Attachments;
+  /** Whether the message is sent as soon as all of them are read. */
+  isSentThen: boolean;
+  onRemove: () => void;
+}
+
 /** What is attached to the message that is being written: each with its name, size and state, and a way out. */
-export function AttachedFiles({ attachments }: { attachments: Attachments }) {
-  const { list, incoming, remove, retry } = attachments;
+export function AttachedFiles({ attachments, isSentThen, onRemove }: AttachedFilesProps) {
+  const { list, incoming, retry } = attachments;
+  const remove = (one: Attachment | Incoming): void => {
+    onRemove();
+    attachments.remove(one);
+  };
+  const reading = isSentThen ? 'reading, then sent' : 'reading';
   return (
     <>
       <p className={spoken.only} role="status">
@@ -33,7 +45,7 @@ export function AttachedFiles({ attachments }: { attachments: Attachments }) {
             <Card
               key={`incoming ${file.id}`}
               name={file.name}
-              state={file.problem === undefined ? 'reading' : undefined}
+              state={file.problem === undefined ? reading : undefined}
               problem={file.problem}
               onRemove={() => remove(file)}
             >

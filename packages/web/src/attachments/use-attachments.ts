@@ -26,6 +26,8 @@ export interface Incoming {
 export interface Attachments {
   list: readonly Attachment[];
   incoming: readonly Incoming[];
+  /** Whether some are still being read. */
+  isReading: boolean;
   /** Whether all of them can be sent now. */
   canSend: boolean;
   /** Attaches files. */
@@ -89,12 +91,12 @@ export function useAttachments(
       const failure = upload?.state === 'failed' ? upload.problem.message : undefined;
       return { block, upload, problem: reasons[index] ?? failure };
     });
+    const isReading = incoming.some(({ problem }) => problem === undefined);
     return {
       list,
       incoming,
-      canSend:
-        list.every(({ problem }) => problem === undefined) &&
-        incoming.every(({ problem }) => problem !== undefined),
+      isReading,
+      canSend: !isReading && list.every(({ problem }) => problem === undefined),
       add,
       put,
       take,
@@ -115,15 +117,16 @@ type Change = ReturnType<typeof useDraftBlocks>[1];
 function useIncoming(change: Change) {
   const { files } = useClient();
   const [incoming, setIncoming] = useState<readonly Incoming[]>([]);
-  const reading = useRef({ count: 0, last: Promise.resolve() });
-  const dismiss = useCallback(
-    (id: number) => setIncoming((held) => held.filter((one) => one.id !== id)),
-    [],
-  );
+  const reading = useRef({ count: 0, last: Promise.resolve(), dismissed: new Set<number>() });
+  const dismiss = useCallback((id: number) => {
+    reading.current.dismissed.add(id);
+    setIncoming((held) => held.filter((one) => one.id !== id));
+  }, []);
   const attach = useCallback(
     async (file: File, { id, name }: Incoming) => {
       try {
         const block = await attachFile(file, files);
+        if (reading.current.dismissed.has(id)) return files.forget([block]);
         change((held) => [...held, block]);
         dismiss(id);
       } catch {

@@ -1,6 +1,6 @@
 import type { AgentCommand, SessionInfo } from '@liminal/protocol';
 import { ArrowUp, CornerUpRight, Square } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { commandKey, hasCommandKey } from '../app/keys.ts';
 import { AttachButton } from '../attachments/AttachButton.tsx';
 import { AttachedFiles } from '../attachments/AttachedFiles.tsx';
@@ -14,6 +14,8 @@ import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import { giveFocusBack } from './focus-composer.ts';
 import { UsageMeter } from './UsageMeter.tsx';
+
+type Way = 'send' | 'steer';
 
 interface ComposerProps {
   draft: string;
@@ -57,13 +59,25 @@ export function Composer(props: ComposerProps) {
   const isEmpty =
     draft.trim() === '' && attachments.list.length + attachments.incoming.length === 0;
   const canSend = attachments.canSend && (draft.trim() !== '' || attachments.list.length > 0);
+  const { isReading } = attachments;
+  /** What was pressed while files were still being read. */
+  const [pressed, setPressed] = useState<Way>();
 
-  const send = (give = onSend) => {
+  const send = (way: Way = 'send') => {
+    setPressed(isReading ? way : undefined);
     if (!canSend) return;
+    const give = way === 'steer' ? (onSteer ?? onSend) : onSend;
     give(draft.trim());
     onDraft('');
     field.current?.focus();
   };
+  // A file that could not be read is not left out without being asked.
+  const isDue = pressed !== undefined && attachments.incoming.length === 0;
+  const sendDue = useEffectEvent(() => send(pressed));
+  useEffect(() => {
+    // oxlint-disable-next-line react/set-state-in-effect -- the files have been read
+    if (isDue) sendDue();
+  }, [isDue]);
   const onKeyDown = (event: KeyboardEvent) => {
     // An input method uses Enter to finish a word.
     if (event.nativeEvent.isComposing) return;
@@ -75,7 +89,7 @@ export function Composer(props: ComposerProps) {
     if (event.key !== 'Enter' || event.shiftKey || isEmpty) return;
     event.preventDefault();
     event.stopPropagation();
-    send(hasCommandKey(event.nativeEvent) ? onSteer : onSend);
+    send(hasCommandKey(event.nativeEvent) ? 'steer' : 'send');
   };
 
   return (
@@ -89,7 +103,11 @@ export function Composer(props: ComposerProps) {
     >
       {commands.isOpen && <CommandMenu completion={commands} />}
       {!commands.isOpen && mentions.completion.isOpen && <MentionMenu mentions={mentions} />}
-      <AttachedFiles attachments={attachments} />
+      <AttachedFiles
+        attachments={attachments}
+        isSentThen={pressed !== undefined}
+        onRemove={() => setPressed(undefined)}
+      />
       <div className={css.grow} data-text={`${draft}\n`}>
         {hint !== undefined && (
           <span id={hintId} className={css.hint}>
@@ -110,6 +128,7 @@ export function Composer(props: ComposerProps) {
           aria-controls={hasOptions ? menu.id : undefined}
           aria-activedescendant={hasOptions ? `${menu.id}-${menu.active}` : undefined}
           onChange={(event) => {
+            setPressed(undefined);
             onDraft(event.target.value);
             mentions.onInput(event);
           }}
@@ -126,7 +145,7 @@ export function Composer(props: ComposerProps) {
         />
         <ConfigSelects options={info?.configOptions ?? []} onChange={props.onConfig} />
         <UsageMeter usage={info?.usage} />
-        <Buttons {...props} isEmpty={isEmpty} canSend={canSend} send={send} />
+        <Buttons {...props} isEmpty={isEmpty} canSend={canSend || isReading} send={send} />
       </div>
     </form>
   );
@@ -135,7 +154,7 @@ export function Composer(props: ComposerProps) {
 interface ButtonsProps extends ComposerProps {
   isEmpty: boolean;
   canSend: boolean;
-  send: (give: ComposerProps['onSteer']) => void;
+  send: (way: Way) => void;
 }
 
 /** Stops the turn that runs, or says something: in it, or after it. */
@@ -161,7 +180,7 @@ function Buttons(props: ButtonsProps) {
           aria-label="Steer"
           title={`Say it now, in this turn (${commandKey('Enter')})`}
           disabled={!canSend}
-          onClick={() => send(onSteer)}
+          onClick={() => send('steer')}
         >
           <CornerUpRight size={15} aria-hidden="true" />
           <span>Steer</span>
