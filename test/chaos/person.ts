@@ -90,7 +90,7 @@ export class Person {
     this.#answering = this.#answerAll();
   }
 
-  /** Sends one last message, and waits until nothing is under way any more. */
+  /** Sends one last message, waits until nothing is under way any more, and forks all that was said. */
   async finish(): Promise<void> {
     this.#enough.abort();
     await this.#talking;
@@ -112,6 +112,7 @@ export class Person {
         throw new Error(`Session ${this.sessionId} is ${state} and does not end: ${held}`);
       }
     }
+    await this.#fork(this.sent.length);
     this.#gone.abort();
     await this.#answering;
   }
