@@ -43,6 +43,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   if (!provider.fork) {
     throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
   }
+  // Of a try that was broken off.
+  await store.deleteSession(sessionId);
   const runs = await readUpTo(forking);
   const agentSessionId = original.agentSessionId ?? original.sessionId;
   const turns = runs.filter(({ isRewind }) => isRewind !== true);
@@ -66,8 +68,6 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     forkedFrom: { sessionId: original.sessionId, turnId, title },
   });
   try {
-    // An earlier try may have been broken off.
-    await store.deleteSession(sessionId);
     await copyRuns(forking, fork, runs);
     await store.saveSession(record);
   } catch (error) {
