@@ -1,4 +1,11 @@
-import { type EventPayload, stampEvent } from '@liminal/protocol';
+import {
+  emptyResponse,
+  type EventPayload,
+  foldResponse,
+  stampEvent,
+  type StreamEvent,
+  toResponse,
+} from '@liminal/protocol';
 import type { EventLog, ResponseStore } from '@liminal/storage';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,22 +14,25 @@ import { Projector } from './projector.ts';
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'demo' };
 const done: EventPayload = { type: 'response_done', status: 'completed', finishReason: null };
 const sessionId = 'session';
+const logger = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A turn of one millisecond. */
-async function logTurn(log: EventLog, runId: string, at: number): Promise<void> {
+/** A turn of a few milliseconds. */
+function eventsOf(runId: string, at: number, said: readonly EventPayload[] = []): StreamEvent[] {
   const traceContext = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
-  const events = [start, done].map((payload, seq) => {
+  return [start, ...said, done].map((payload, seq) => {
     const timestamp = new Date(at + seq).toISOString();
     const draft = { turnId: runId, timestamp, payload };
     return stampEvent(draft, { runId, sessionId, traceContext }, seq);
   });
-  await log.append(runId, events);
+}
+
+async function logTurn(log: EventLog, runId: string, at: number): Promise<void> {
+  await log.append(runId, eventsOf(runId, at));
 }
 
 test('a session’s runs stay in order in history though the projector of an earlier one is late', async () => {
   const storage = openSharedMemoryStorage();
   const { log, store, coordination } = storage;
-  const logger = { info: () => {}, warn: () => {}, error: () => {} };
   const isStored = Promise.withResolvers<void>();
   const asked: string[] = [];
   const late: ResponseStore['getResponse'] = async (runId) => {
@@ -55,4 +65,36 @@ test('a session’s runs stay in order in history though the projector of an ear
   isStored.resolve();
   await expect.poll(async () => log.unsettled()).toEqual([]);
   expect(await stored()).toEqual(['first', 'second', 'third', 'last', 'later']);
+});
+
+test('a run is stored whole though another projector stores a part, which the log drops, in the moment between store and log', async () => {
+  const storage = openSharedMemoryStorage();
+  const { log, store, coordination } = storage;
+  const message = { type: 'message', id: 'a', content: 'Hello', origin: 'agent' } as const;
+  const events = eventsOf('run', 1_000, [
+    { type: 'item_start', itemId: 'a', itemType: 'message' },
+    { type: 'item_done', itemId: 'a', finalItem: message },
+  ]);
+  const upTo = (seq: number) => {
+    const response = toResponse(events.slice(0, seq + 1).reduce(foldResponse, emptyResponse()));
+    if (!response) throw new Error('The run has not begun.');
+    return response;
+  };
+  await store.saveResponse(upTo(1));
+  let isDropped = false;
+  const follow: EventLog['follow'] = (runId, options) => {
+    if (isDropped) return log.follow(runId, options);
+    isDropped = true;
+    return log.follow(runId, { ...options, after: 2 });
+  };
+  const dropping = new Proxy(log, {
+    get: (_, name) => (name === 'follow' ? follow : Reflect.get(log, name).bind(log)),
+  });
+  const projector = new Projector({ storage: { log: dropping, store }, ...coordination, logger });
+  onTestFinished(async () => projector.close());
+  await log.append('run', events);
+
+  await expect.poll(async () => log.unsettled(), { timeout: 5_000 }).toEqual([]);
+  expect(isDropped).toBe(true);
+  expect(await store.getResponse('run')).toEqual(upTo(3));
 });

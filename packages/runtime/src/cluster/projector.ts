@@ -101,6 +101,8 @@ export class Projector {
     this.#runs.add(run);
     try {
       for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
+        // Another projector has stored it since the store was read here, and so the log could drop it.
+        if (event.seq > run.state.lastSeq + 1) throw new Error('The log lacks a part of the run.');
         run.state = foldResponse(run.state, event);
         await publisher?.process(event);
         if (run.isDue(performance.now())) await this.#save(run, claim);
