@@ -32,7 +32,7 @@ export async function judge(world: World): Promise<void> {
       pending: 0,
       lasting: [`${world.settings.prefix}:runs`],
     });
-  const deleted = new Set(world.people.flatMap((person) => person.deleted));
+  const deleted = deletedIn(world);
   await expect
     .poll(
       async () => (await witness.read()).filter(({ sessionId }) => !deleted.has(sessionId)),
@@ -40,7 +40,7 @@ export async function judge(world: World): Promise<void> {
     )
     .toEqual([]);
   for (const run of keptRuns(world)) checkRun(run);
-  await judgeDeleted(world, deleted);
+  await judgeDeleted(world);
   judgeMessages(world);
   judgeRefusals(world);
   await judgeStore(world);
@@ -49,15 +49,21 @@ export async function judge(world: World): Promise<void> {
   await judgeReaders(world);
 }
 
-/** The runs of sessions that nobody deleted. */
-function keptRuns({ people, witness }: World): StreamEvent[][] {
-  const deleted = new Set(people.flatMap((person) => person.deleted));
-  const runs = [...witness.runs.values()];
+/** The sessions that somebody deleted. */
+const deletedIn = ({ people }: World): Set<string> =>
+  new Set(people.flatMap((person) => person.deleted));
+
+/** The runs of the other sessions. */
+function keptRuns(world: World): StreamEvent[][] {
+  const deleted = deletedIn(world);
+  const runs = [...world.witness.runs.values()];
   return runs.filter(([first]) => first !== undefined && !deleted.has(first.sessionId));
 }
 
 /** Nothing is left of what was deleted, in no server and not in the store, whoever was at work on it. */
-async function judgeDeleted({ requests, settings, witness }: World, deleted: Set<string>) {
+async function judgeDeleted(world: World): Promise<void> {
+  const { requests, settings, witness } = world;
+  const deleted = deletedIn(world);
   const { store } = await openPostgres(settings.databaseUrl, { schema: settings.schema });
   try {
     for (const sessionId of deleted) {

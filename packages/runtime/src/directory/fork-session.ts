@@ -43,7 +43,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   if (!provider.fork) {
     throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
   }
-  // Of a try that was broken off.
+  // An earlier try for this id may have been broken off, and have left some of the copy.
   await store.deleteSession(sessionId);
   const runs = await readUpTo(forking);
   const agentSessionId = original.agentSessionId ?? original.sessionId;
