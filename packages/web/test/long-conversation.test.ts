@@ -55,6 +55,15 @@ const inTheMiddle = (page: Page) =>
 const topOf = (page: Page, id: string) =>
   item(page, id).evaluate((e) => e.getBoundingClientRect().top);
 
+interface Finder {
+  find: (
+    text: string,
+    isCaseSensitive?: boolean,
+    isBackwards?: boolean,
+    wraps?: boolean,
+  ) => boolean;
+}
+
 /** How long the turn is: enough to fill the window many times over. */
 const count = atLength ? 5_001 : 600;
 /** Its item this far from the end: 1 is the last one. */
@@ -188,6 +197,39 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     await settle(page);
     expect(await selected()).toBe(before);
   },
+  'rows far from the window are not laid out, keep their height, and the browser’s search finds them':
+    async (page) => {
+      await scrollTo(page, 0.5);
+      await settle(page);
+      const far = () =>
+        page.evaluate(() => {
+          const said = [...document.querySelectorAll<HTMLElement>('[data-row] > [role="article"]')];
+          const isLaidOut = ({ firstElementChild: inner }: Element) =>
+            inner?.checkVisibility({ contentVisibilityAuto: true });
+          return said
+            .filter((e) => !isLaidOut(e))
+            .map((e) => ({ id: e.dataset['itemId'] ?? '', height: e.offsetHeight }));
+        });
+      await expect.poll(async () => (await far()).length).toBeGreaterThan(50);
+      const before = await far();
+      const [one] = before;
+      const style = await page.addStyleTag({
+        content: '[data-row] > * { content-visibility: visible !important }',
+      });
+      expect(await far()).toEqual([]);
+      for (const { id, height } of before) {
+        expect(await item(page, id).evaluate((e) => (e as HTMLElement).offsetHeight)).toBe(height);
+      }
+      await style.evaluate((e) => (e as HTMLStyleElement).remove());
+      const words = `Item ${one?.id.slice(1)}.`;
+      // Not in the types: `window.find` is what the browser's own search does.
+      const isFound = await page.evaluate(
+        (text) => (window as never as Finder).find(text, true, false, true),
+        words,
+      );
+      expect(isFound).toBe(true);
+      expect(await page.evaluate(() => String(getSelection()))).toBe(words);
+    },
   'a huge turn that grows is followed at its end': async (page) => {
     await scrollTo(page, 1);
     await settle(page);

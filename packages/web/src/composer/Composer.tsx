@@ -17,6 +17,8 @@ import { UsageMeter } from './UsageMeter.tsx';
 
 type Way = 'send' | 'steer';
 
+const none: readonly never[] = [];
+
 interface ComposerProps {
   draft: string;
   onDraft: (text: string) => void;
@@ -143,7 +145,7 @@ export function Composer(props: ComposerProps) {
             giveFocusBack();
           }}
         />
-        <ConfigSelects options={info?.configOptions ?? []} onChange={props.onConfig} />
+        <ConfigSelects options={info?.configOptions ?? none} onChange={props.onConfig} />
         <UsageMeter usage={info?.usage} />
         <Buttons {...props} isEmpty={isEmpty} canSend={canSend || isReading} send={send} />
       </div>

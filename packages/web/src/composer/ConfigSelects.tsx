@@ -1,6 +1,7 @@
 import { Popover } from '@base-ui/react/popover';
 import type { ConfigOption } from '@liminal/protocol';
 import { SlidersHorizontal } from 'lucide-react';
+import { memo } from 'react';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import { ConfigSelect } from './ConfigSelect.tsx';
 import css from './ConfigSelects.module.css';
@@ -15,8 +16,12 @@ interface ConfigSelectsProps {
 /** How many options fit into the bar, by room; the others go behind one button. */
 const inBar = { wide: 4, narrow: 2 };
 
-/** The settings of a session: model, permission mode, thinking, whatever its agent offers. */
-export function ConfigSelects({ options, onChange }: ConfigSelectsProps) {
+/**
+ * The settings of a session: model, permission mode, thinking, whatever its agent offers. Not rendered again with every
+ * key that is written beside them.
+ */
+export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
+  const { options, onChange } = props;
   const isNarrow = useMediaQuery('(max-width: 560px)');
   const shown = shownOptions(options);
   const room = isNarrow ? inBar.narrow : inBar.wide;
@@ -55,4 +60,4 @@ export function ConfigSelects({ options, onChange }: ConfigSelectsProps) {
       )}
     </div>
   );
-}
+});

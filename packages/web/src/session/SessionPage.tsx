@@ -110,6 +110,10 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
   );
+  const setConfig = useCallback(
+    (id: string, value: string) => attempt(requests.setConfig(sessionId, id, value)),
+    [attempt, requests, sessionId],
+  );
   const actions = useMemo(
     () => ({
       cliType,
@@ -176,7 +180,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             onSteer={canSteer ? (message) => actions.steer(message, attachments.take()) : undefined}
             onStop={stop}
             onMention={addMention}
-            onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
+            onConfig={setConfig}
             info={info}
             agentName={agentName}
             onLast={last && (() => actions.takeBack(last.message, last.blocks))}

@@ -15,7 +15,7 @@ export class Pace {
     this.#run = run;
   }
 
-  /** Height (px) that can be drawn in this run. */
+  /** Height (px) that can be drawn in this run; none while the page is busy. */
   get height(): number {
     return this.#time / this.#cost;
   }
@@ -37,10 +37,11 @@ export class Pace {
     });
   }
 
+  /** While the page is busy, a run that may not draw comes now and then. */
   whenIdle(): void {
-    this.#idle ??= onceIdle((time) => {
+    this.#idle ??= onceIdle((isIdle) => {
       this.#idle = undefined;
-      this.#time = Math.min(time, mostTime);
+      this.#time = isIdle ? mostTime : 0;
       this.#run(true);
     });
   }
@@ -57,16 +58,27 @@ export class Pace {
 const patience = 300;
 
 /**
- * `run` gets the time until the next frame is due (ms): none if the page was not idle for so long. Returns a function that
- * cancels it. Safari has no idle callback.
+ * `run` hears whether there is time to draw before the next frame is due; there was none for so long if not. Returns a
+ * function that cancels it. Safari has no idle callback.
  */
-function onceIdle(run: (time: number) => void): () => void {
+function onceIdle(run: (isIdle: boolean) => void): () => void {
   if (typeof requestIdleCallback === 'undefined') {
-    const timer = setTimeout(() => run(mostTime), 50);
+    const timer = setTimeout(() => run(true), 50);
     return () => clearTimeout(timer);
   }
-  const id = requestIdleCallback((deadline) => run(deadline.timeRemaining()), {
-    timeout: patience,
-  });
+  const until = performance.now() + patience;
+  let id = 0;
+  const wait = () => {
+    const timeout = Math.max(1, until - performance.now());
+    id = requestIdleCallback(
+      (deadline) => {
+        if (deadline.timeRemaining() >= mostTime) run(true);
+        else if (performance.now() >= until) run(false);
+        else wait();
+      },
+      { timeout },
+    );
+  };
+  wait();
   return () => cancelIdleCallback(id);
 }

@@ -89,6 +89,13 @@ it.each<[string, Span, Span, number, Span]>([
   ['no more than is wanted', { from: 20, to: 30 }, { from: 19, to: 31 }, 900, { from: 19, to: 31 }],
   ['one row, however tall', { from: 21, to: 30 }, { from: 15, to: 30 }, 50, { from: 20, to: 30 }],
   [
+    'nothing where there is no room',
+    { from: 21, to: 30 },
+    { from: 15, to: 32 },
+    0,
+    { from: 21, to: 30 },
+  ],
+  [
     'the first of what is elsewhere',
     { from: 0, to: 9 },
     { from: 31, to: 50 },

@@ -35,8 +35,8 @@ export function nextSpan(drawn: Span, seen: Span, count: number, step: number): 
 }
 
 /**
- * The part of a step that fits into `room`, at least one row; `sizeOf` gives the cost of drawing a row. If the new rows
- * are apart from the drawn ones, the first of them.
+ * The part of a step that fits into `room`, at least one row where there is any room; `sizeOf` gives the cost of drawing a
+ * row. If the new rows are apart from the drawn ones, the first of them.
  */
 export function fitting(
   drawn: Span,
@@ -46,7 +46,7 @@ export function fitting(
 ): Span {
   let used = 0;
   const fits = (index: number): boolean => {
-    const isFirst = used === 0;
+    const isFirst = used === 0 && room > 0;
     used += sizeOf(index);
     return isFirst || used <= room;
   };

@@ -63,13 +63,16 @@ export function useWindow(
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
       const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
       const step = nextSpan(now, seen, all.length, mostAtOnce);
-      const next = fitting(now, step, sizeOf, pace.height);
-      if (next.from === now.from && next.to === now.to) return;
-      const held = heldRows(inner);
-      pace.time(newSize(now, next, sizeOf), () => {
-        flushSync(() => setDrawn({ rows: all, span: next, held }));
-        measureRows(inner, heights);
-      });
+      // What a person sees does not wait until the page is idle.
+      const room = covers(now, seen) ? pace.height : Math.max(1, pace.height);
+      const next = fitting(now, step, sizeOf, room);
+      if (next.from !== now.from || next.to !== now.to) {
+        const held = heldRows(inner);
+        pace.time(newSize(now, next, sizeOf), () => {
+          flushSync(() => setDrawn({ rows: all, span: next, held }));
+          measureRows(inner, heights);
+        });
+      }
       if (!covers(next, seen)) pace.nextFrame();
       else if (!covers(next, around(seen, all.length))) pace.whenIdle();
     });
