@@ -44,7 +44,7 @@ test('the demo shows each kind of thing that an agent does, each in its own form
   await session.send('explain');
   await session.untilEnded(4);
   // Colours come when the highlighter has been fetched.
-  await session.lastTurn.locator('pre span[style]').first().waitFor();
+  await session.lastTurn.locator('pre span[class^="code-"]').first().waitFor();
   await session.send('long');
   await session.untilEnded(5);
 

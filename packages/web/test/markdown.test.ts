@@ -206,8 +206,8 @@ it('code in lists and quotes has colours and can be copied', async () => {
   say('- one\n\n  ```ts\n  const a = 1;\n  ```\n\n> ```py\n> b = 2\n> ```\n');
   await item().getByRole('listitem').getByRole('button', { name: 'Copy code' }).waitFor();
   await item().locator('blockquote').getByRole('button', { name: 'Copy code' }).waitFor();
-  await item().locator('li pre span[style]').first().waitFor();
-  await item().locator('blockquote pre span[style]').first().waitFor();
+  await item().locator('li pre span[class^="code-"]').first().waitFor();
+  await item().locator('blockquote pre span[class^="code-"]').first().waitFor();
   expect(await item().locator('li pre').innerText()).toBe('const a = 1;');
 });
 

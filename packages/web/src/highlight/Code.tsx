@@ -1,6 +1,7 @@
 import { hasHidden } from '@liminal/protocol';
 import { Fragment } from 'react';
 import { ShownText } from '../look/ShownText.tsx';
+import { classOf } from './colour-classes.ts';
 import type { ColouredToken } from './coloured-lines.ts';
 import { useHighlight } from './use-highlight.ts';
 
@@ -22,7 +23,7 @@ export function Code({ code, lang }: { code: string; lang: string }) {
 
 export function ColouredLine({ tokens }: { tokens: readonly ColouredToken[] }) {
   return tokens.map((token) => (
-    <span key={token.offset} style={token.htmlStyle}>
+    <span key={token.offset} className={classOf(token.css)}>
       {hasHidden(token.content) ? <ShownText text={token.content} /> : token.content}
     </span>
   ));

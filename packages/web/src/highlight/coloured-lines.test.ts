@@ -16,8 +16,8 @@ it('consecutive tokens of one colour become one, with the space around them', ()
     token(9, ';', 'black'),
   ];
   expect(joinTokens(tokens)).toEqual([
-    { offset: 0, content: '  const ', htmlStyle: { color: 'red' } },
-    { offset: 8, content: 'a;', htmlStyle: { color: 'black' } },
+    { offset: 0, content: '  const ', css: 'color: red' },
+    { offset: 8, content: 'a;', css: 'color: black' },
   ]);
 });
 

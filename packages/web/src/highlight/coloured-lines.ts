@@ -3,19 +3,27 @@ export interface ColouredToken {
   /** Where it begins in the code. */
   offset: number;
   content: string;
-  htmlStyle?: Record<string, string>;
+  /** Declarations of CSS. */
+  css: string;
 }
 
 export type ColouredLines = readonly (readonly ColouredToken[])[];
 
+/** A piece of code, as Shiki gives it. */
+interface ShikiToken {
+  offset: number;
+  content: string;
+  htmlStyle?: Record<string, string>;
+}
+
 /** Each token is an element in the page: consecutive ones of one colour become one, including space. */
-export function joinTokens(tokens: readonly ColouredToken[]): ColouredToken[] {
+export function joinTokens(tokens: readonly ShikiToken[]): ColouredToken[] {
   const joined: ColouredToken[] = [];
   for (const { offset, content, htmlStyle } of tokens) {
-    const token = { offset, content, htmlStyle: drawn(htmlStyle) };
+    const token = { offset, content, css: declarationsOf(htmlStyle) };
     const last = joined.at(-1);
     if (last === undefined) joined.push(token);
-    else if (isSpace(token) || isAlike(last, token)) last.content += content;
+    else if (isSpace(token) || last.css === token.css) last.content += content;
     else if (isSpace(last))
       joined[joined.length - 1] = {
         ...token,
@@ -28,14 +36,13 @@ export function joinTokens(tokens: readonly ColouredToken[]): ColouredToken[] {
 }
 
 /** Without the variables, which are for pages that choose a theme themselves. */
-function drawn(style: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(style).filter(([name]) => !name.startsWith('--')));
+function declarationsOf(style: Record<string, string> = {}): string {
+  return Object.entries(style)
+    .filter(([name]) => !name.startsWith('--'))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('; ');
 }
 
 function isSpace({ content }: ColouredToken): boolean {
   return content.trim() === '';
-}
-
-function isAlike(a: ColouredToken, b: ColouredToken): boolean {
-  return JSON.stringify(a.htmlStyle) === JSON.stringify(b.htmlStyle);
 }

@@ -1,0 +1,17 @@
+/** One class for each style of code: thousands of elements share it, where a style of its own would cost each much. */
+const classes = new Map<string, string>();
+let sheet: CSSStyleSheet | undefined;
+
+/** The class of elements with these declarations of CSS. */
+export function classOf(css: string): string {
+  const known = classes.get(css);
+  if (known !== undefined) return known;
+  if (sheet === undefined) {
+    sheet = new CSSStyleSheet();
+    document.adoptedStyleSheets.push(sheet);
+  }
+  const name = `code-${classes.size}`;
+  classes.set(css, name);
+  sheet.insertRule(`.${name} { ${css} }`);
+  return name;
+}
