@@ -20,7 +20,7 @@ testAtLength('a page that is loaded again in mid-turn has lost nothing and goes 
 
   await ada.page.reload();
   await session.untilSaid(/^The first half$/);
-  expect(await session.prompts.allInnerTexts()).toEqual(['Tell me.']);
+  expect(await session.prompts.allTextContents()).toEqual(['Tell me.']);
   expect(await session.composer.inputValue()).toBe('A half-written thought');
   await session.stopButton.waitFor();
   rest.open();
@@ -83,7 +83,7 @@ testAtLength(
     await ada.page.getByRole('button', { name: 'Try now' }).click();
     await session.untilSaid(/^Before, and after\.$/);
     await notice.waitFor({ state: 'detached' });
-    expect(await session.answers.allInnerTexts()).toEqual(['Before, and after.']);
+    expect(await session.answers.allTextContents()).toEqual(['Before, and after.']);
   },
 );
 
@@ -130,13 +130,13 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
   await session.untilSaid('The queued one is answered.');
   await session.untilSaid('Here I am again.');
   const prompts = ['Leave one.', 'Talk.', 'Queued meanwhile.', 'Go on.'];
-  expect(await session.prompts.allInnerTexts()).toEqual(prompts);
+  expect(await session.prompts.allTextContents()).toEqual(prompts);
 
   // A page that has seen nothing of it gets the same.
   const bob = await stage.person();
   const his = await bob.open('Leave one.');
   await his.untilEnded(4);
-  expect(await his.answers.allInnerTexts()).toEqual(await session.answers.allInnerTexts());
+  expect(await his.answers.allTextContents()).toEqual(await session.answers.allTextContents());
 });
 
 test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens with its history, and goes on, also over a connection that breaks in mid-turn', async () => {
@@ -154,7 +154,7 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
   await ada.lookAgain();
   const session = await ada.open('How many lines are there?');
   await session.untilSaid('There are two lines.');
-  expect(await session.prompts.allInnerTexts()).toEqual(['How many lines are there?']);
+  expect(await session.prompts.allTextContents()).toEqual(['How many lines are there?']);
   await session.tool('Read notes.txt').getByRole('img', { name: 'done' }).waitFor();
 
   await session.send('Are you sure?');
@@ -163,7 +163,7 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
   expect(JSON.stringify(body.messages)).toContain('There are two lines.');
   await ada.page.reload();
   await session.untilSaid('As I said: two.');
-  expect(await session.prompts.allInnerTexts()).toEqual([
+  expect(await session.prompts.allTextContents()).toEqual([
     'How many lines are there?',
     'Are you sure?',
   ]);
@@ -182,7 +182,7 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
   third.open();
   await session.untilSaid(/^One, two, three\.$/);
   await session.untilEnded(3);
-  expect(await session.answers.allInnerTexts()).toEqual([
+  expect(await session.answers.allTextContents()).toEqual([
     'There are two lines.',
     'As I said: two.',
     'One, two, three.',
@@ -212,11 +212,11 @@ testAtLength(
     await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
     await claude.untilSaid(/^Claude begins$/);
     expect(await claude.composer.inputValue()).toBe('Draft for Claude');
-    expect(await claude.prompts.allInnerTexts()).toEqual(['For Claude.']);
+    expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
     await ada.tabs.getByRole('link', { name: 'explain' }).click();
     rest.open();
     await demo.untilEnded(1);
-    expect(await demo.prompts.allInnerTexts()).toEqual(['explain']);
+    expect(await demo.prompts.allTextContents()).toEqual(['explain']);
     expect(await demo.composer.inputValue()).toBe('Draft for the demo');
 
     await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();

@@ -59,7 +59,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is read while it is written, as 
   await session.stopButton.click();
   await session.untilEnded(2);
   await session.lastTurn.getByText(/^Stopped/).waitFor();
-  expect(await session.answers.allInnerTexts()).toEqual([whole, 'I have begun']);
+  expect(await session.answers.allTextContents()).toEqual([whole, 'I have begun']);
   await session.send('Still there?');
   await session.untilSaid('Still here.');
   await session.untilEnded(3);
@@ -267,7 +267,7 @@ testAtLength(
     await session.send('Go.');
     await session.untilSaid('All of it.');
     await session.untilEnded(1);
-    expect(await session.answers.allInnerTexts()).toEqual(['All of it.']);
+    expect(await session.answers.allTextContents()).toEqual(['All of it.']);
   },
 );
 
@@ -323,7 +323,7 @@ testAtLength(
     await session.send('Again.');
     await session.untilSaid('Again here.');
     await session.untilEnded(2);
-    expect(await session.prompts.allInnerTexts()).toEqual(['Leave one.', 'Again.']);
+    expect(await session.prompts.allTextContents()).toEqual(['Leave one.', 'Again.']);
   },
 );
 
@@ -368,8 +368,12 @@ testAtLength(
     await session.untilSaid('Fourth done.');
     await session.untilEnded(3);
     await session.queue.waitFor({ state: 'detached' });
-    expect(await session.prompts.allInnerTexts()).toEqual(['First.', 'Second, better.', 'Fourth.']);
-    expect(await session.answers.allInnerTexts()).toEqual([
+    expect(await session.prompts.allTextContents()).toEqual([
+      'First.',
+      'Second, better.',
+      'Fourth.',
+    ]);
+    expect(await session.answers.allTextContents()).toEqual([
       'Working on it.',
       'Second done.',
       'Fourth done.',
@@ -399,7 +403,7 @@ testAtLength(
     await session.untilEnded(1);
     const trouble = session.failureOf('last');
     expect(await trouble.innerText()).toContain('PROCESS_CRASH');
-    expect(await session.answers.allInnerTexts()).toEqual(['It begins']);
+    expect(await session.answers.allTextContents()).toEqual(['It begins']);
 
     await session.send('Once more.');
     await session.untilSaid('It is back.');

@@ -150,7 +150,7 @@ testAtLength(
     await session.stopButton.click();
     await session.untilEnded(1);
     await session.lastTurn.getByText(/^Stopped/).waitFor();
-    expect(await session.answers.allInnerTexts()).toEqual(['I have begun']);
+    expect(await session.answers.allTextContents()).toEqual(['I have begun']);
 
     await session.send('Still there?');
     await session.untilSaid('Still here.');
@@ -235,8 +235,8 @@ testAtLength('a reload in the middle of Codex’s answer loses nothing of it', a
 
   await ada.page.reload();
   await session.untilSaid(/^Half of it and the rest\.$/);
-  expect(await session.answers.allInnerTexts()).toEqual(['Looking.', 'Half of it and the rest.']);
-  expect(await session.prompts.allInnerTexts()).toEqual(['Look.']);
+  expect(await session.answers.allTextContents()).toEqual(['Looking.', 'Half of it and the rest.']);
+  expect(await session.prompts.allTextContents()).toEqual(['Look.']);
 });
 
 test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is asked, opens with its history, and goes on', async () => {
@@ -256,7 +256,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
   await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines has it?');
   await session.untilSaid('There are two lines.');
-  expect(await session.prompts.allInnerTexts()).toEqual(['How many lines has it?']);
+  expect(await session.prompts.allTextContents()).toEqual(['How many lines has it?']);
   await session
     .tool(/wc -l notes\.txt/)
     .getByRole('img', { name: 'done' })
@@ -269,7 +269,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
   await ada.page.reload();
   await session.untilSaid('As I said: two.');
   // Told once, though Codex tells it again to whoever loads it.
-  expect(await session.prompts.allInnerTexts()).toEqual([
+  expect(await session.prompts.allTextContents()).toEqual([
     'How many lines has it?',
     'Are you sure?',
   ]);
@@ -294,7 +294,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
   await claude.untilSaid(/^Claude begins$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
-  expect(await claude.prompts.allInnerTexts()).toEqual(['For Claude.']);
+  expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
   // Each goes on while the other is looked at.
   ofCodex.open();
   await ada.tabs.getByRole('link', { name: 'idle For Codex.' }).waitFor();
@@ -302,7 +302,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   await claude.untilSaid(/^Claude begins and ends\.$/);
   await ada.tabs.getByRole('link', { name: 'For Codex.' }).click();
   await codex.untilSaid(/^Codex begins and ends\.$/);
-  expect(await codex.prompts.allInnerTexts()).toEqual(['For Codex.']);
+  expect(await codex.prompts.allTextContents()).toEqual(['For Codex.']);
   expect(await codex.composer.inputValue()).toBe('Draft for Codex');
 
   await ada.page.reload();

@@ -79,7 +79,7 @@ testAtLength.each(Object.entries(agents))(
     await page.reload();
     await session.untilEnded(2);
     const { prompts } = session;
-    await expect.poll(() => prompts.allInnerTexts()).toEqual(['What is it?', 'And that?']);
+    await expect.poll(() => prompts.allTextContents()).toEqual(['What is it?', 'And that?']);
     expect((await saved(page, prompts.last(), 'second.png')).equals(png)).toBe(true);
   },
 );
@@ -205,7 +205,7 @@ testAtLength(
     await session.untilSaid('And on.');
     await ada.page.reload();
     await session.untilEnded(5);
-    expect(await session.prompts.allInnerTexts()).toEqual([
+    expect(await session.prompts.allTextContents()).toEqual([
       'Edit 1.',
       'Edit 2.',
       'Edit 3.',

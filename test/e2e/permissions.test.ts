@@ -180,7 +180,7 @@ const agents = [
 ];
 
 /** What the person said, in the order in which it is shown, with what became of it. */
-const shown = (session: SessionTab) => session.prompts.allInnerTexts();
+const shown = (session: SessionTab) => session.prompts.allTextContents();
 
 /** A session that has had so many turns. */
 async function begin(agent: string) {
@@ -374,7 +374,7 @@ testAtLength(
     await session.send('And now?');
     await session.untilSaid('On we go.');
     await session.untilEnded(2);
-    expect(await session.answers.allInnerTexts()).toEqual([
+    expect(await session.answers.allTextContents()).toEqual([
       'I would make it.',
       'It is made.',
       'On we go.',

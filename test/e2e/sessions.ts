@@ -120,9 +120,9 @@ testAtLength.each(Object.entries(agents))(
     await second.getByRole('button', { name: 'Fork from here' }).click();
     await ada.page.getByText('Forked from').waitFor();
     await session.untilEnded(2);
-    const prompts = async () => session.prompts.allInnerTexts();
+    const prompts = async () => session.prompts.allTextContents();
     expect(await prompts()).toEqual(['Question 1.', 'Question 2.']);
-    expect(await session.answers.allInnerTexts()).toEqual(['Answer 1.', 'Answer 2.']);
+    expect(await session.answers.allTextContents()).toEqual(['Answer 1.', 'Answer 2.']);
     await ask(5, 3);
     expect(lastRequest()).toEqual([...exchanges(1, 2), 'Question 5.']);
 
@@ -196,7 +196,7 @@ testAtLength.each(Object.entries(agents))(
     await back.send('Come back.');
     await back.untilSaid('Here I am.');
     await section(bob, 'Archived').waitFor({ state: 'detached' });
-    expect(await back.prompts.allInnerTexts()).toEqual(['Put me away.', 'Come back.']);
+    expect(await back.prompts.allTextContents()).toEqual(['Put me away.', 'Come back.']);
 
     await ada.open(kept);
     await session.untilEnded(5);

@@ -46,11 +46,11 @@ testAtLength(
     await stage.server.restart();
     await page.goto(address);
     await session.untilEnded(2);
-    await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+    await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'plan']);
     await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
     await page.reload();
     await session.untilEnded(2);
-    await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+    await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'plan']);
   },
 );
 
@@ -70,7 +70,7 @@ testAtLength('what waits can be changed and thrown away', async () => {
   await stage.server.restart();
   await session.composer.press('Enter');
   await session.untilEnded(2);
-  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'explain']);
+  await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'explain']);
 });
 
 /** Opens a browser, signed in, with a profile that outlives it. */
@@ -107,7 +107,7 @@ test('two tabs share what is written; what is sent while the server is dead, or 
   await stage.server.restart();
   for (const tab of [session, theirs]) {
     await tab.untilEnded(3);
-    await expect.poll(() => tab.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
+    await expect.poll(() => tab.prompts.allTextContents()).toEqual(['explain', 'plan', 'error']);
     await expect.poll(() => unsent(tab.page).count()).toBe(0);
   }
 
@@ -125,7 +125,7 @@ test('two tabs share what is written; what is sent while the server is dead, or 
   await session.send('explain');
   await session.untilEnded(5);
   await expect
-    .poll(() => session.prompts.allInnerTexts())
+    .poll(() => session.prompts.allTextContents())
     .toEqual(['explain', 'plan', 'error', 'plan', 'explain']);
   await page.unroute('**/send');
 

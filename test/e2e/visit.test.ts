@@ -147,7 +147,7 @@ testAtLength('a session is renamed, found and opened again by keyboard alone', a
   await page.getByRole('option', { name: /A better name/ }).waitFor();
   await page.keyboard.press('Enter');
   await session.untilEnded(1);
-  expect(await session.prompts.allInnerTexts()).toEqual(['explain']);
+  expect(await session.prompts.allTextContents()).toEqual(['explain']);
 });
 
 testAtLength('the address of a session that does not exist says so', async () => {

@@ -210,13 +210,13 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
             .filter((e) => !isLaidOut(e))
             .map((e) => ({ id: e.dataset['itemId'] ?? '', height: e.offsetHeight }));
         });
-      await expect.poll(async () => (await far()).length).toBeGreaterThan(50);
+      await expect.poll(async () => (await far()).length, { timeout: 20_000 }).toBeGreaterThan(50);
       const before = await far();
       const [one] = before;
       const style = await page.addStyleTag({
         content: '[data-row] > * { content-visibility: visible !important }',
       });
-      expect(await far()).toEqual([]);
+      await expect.poll(far).toEqual([]);
       for (const { id, height } of before) {
         expect(await item(page, id).evaluate((e) => (e as HTMLElement).offsetHeight)).toBe(height);
       }
@@ -228,7 +228,13 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
         words,
       );
       expect(isFound).toBe(true);
-      expect(await page.evaluate(() => String(getSelection()))).toBe(words);
+      const selected = () => page.evaluate(() => String(getSelection()));
+      expect(await selected()).toBe(words);
+      // What is selected is copied: all of it.
+      const others = (await far()).slice(0, 3);
+      await page.getByRole('log').evaluate((e) => getSelection()?.selectAllChildren(e));
+      for (const { id } of others) await expect.poll(selected).toContain(`Item ${id.slice(1)}.`);
+      await page.evaluate(() => getSelection()?.removeAllRanges());
     },
   'a huge turn that grows is followed at its end': async (page) => {
     await scrollTo(page, 1);
