@@ -8,8 +8,8 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 /** `npm run faults`: what a run before each commit plays a part of is played whole. */
 const atLength = process.env['FAULTS'] === 'long';
 
-/** Two more than there are cores: tests wait while their servers, agents and browsers work. */
-const maxWorkers = atLength ? 1 : availableParallelism() + 2;
+/** One more than there are cores: tests wait while their servers, agents and browsers work. */
+const maxWorkers = atLength ? 1 : availableParallelism() + 1;
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
 /** These put a module of their own in the place of another, for all files of their process. */
