@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import { type EventLog, StorageError } from '@liminal/storage';
 import type { BlobKeeper } from '../blobs/index.ts';
+import { RuntimeError } from '../errors.ts';
 import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { RuntimeSettings } from '../settings.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -11,6 +12,9 @@ import { Watchdog } from './watchdog.ts';
 
 /** How long a turn waits for the log to have the end of the turn before, in ms, until that counts as a refusal. */
 const BEFORE_MS = 500;
+
+const NOT_KEPT =
+  'The server ends this turn before it could store the message. Send it again, if the turn does not show it.';
 
 /** What a turn needs of its session. */
 export interface TurnContext {
@@ -116,7 +120,7 @@ export class Turn extends EventEmitter<TurnNews> {
 
   /**
    * Has something said in the middle of the turn, once per item. Resolves when the log has the item's beginning, or the
-   * turn has ended; rejects as `say` does.
+   * turn's end; rejects as `say` does, and with `SHUTTING_DOWN` if this server stops writing the turn before.
    */
   async say(itemId: string, say: () => Promise<void>): Promise<void> {
     const said = this.#said.get(itemId) ?? this.#saying(itemId, say);
@@ -131,7 +135,10 @@ export class Turn extends EventEmitter<TurnNews> {
   #saying(itemId: string, say: () => Promise<void>): Said {
     const { promise: logged, resolve: begins } = Promise.withResolvers<void>();
     const done = say()
-      .then(async () => Promise.race([logged, this.ended]))
+      .then(async () => {
+        const isKept = await Promise.race([logged.then(() => true), this.ended.then(Boolean)]);
+        if (!isKept) throw new RuntimeError('SHUTTING_DOWN', NOT_KEPT);
+      })
       .catch((error: unknown) => {
         this.#said.delete(itemId);
         throw error;

@@ -1,0 +1,51 @@
+import type { EventLog } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
+import { expect, test } from 'vitest';
+import { BlobKeeper } from '../blobs/index.ts';
+import { defaultSettings } from '../settings.ts';
+import { Supervisor } from './supervisor.ts';
+import { Turn } from './turn.ts';
+
+function begin(append: EventLog['append']) {
+  const { log, blobs } = openMemoryStorage();
+  const supervisor = new Supervisor((error) => {
+    throw error;
+  });
+  const turn = new Turn(
+    {
+      sessionId: 's',
+      cliType: 'demo',
+      log: Object.assign(Object.create(log) as EventLog, { append }),
+      settings: defaultSettings,
+      iso: () => '2026-01-01T00:00:00.000Z',
+      supervisor,
+      blobKeeper: new BlobKeeper(blobs, 's'),
+    },
+    { turnId: 't', before: undefined, waitsForPerson: () => false, owns: async () => true },
+  );
+  const add = (payload: Parameters<Turn['add']>[0]['payload']) =>
+    turn.add({ turnId: 't', timestamp: '2026-01-01T00:00:00.000Z', payload });
+  add({ type: 'response_start', modelId: 'm', providerId: 'p' });
+  return { turn, add };
+}
+
+test('INV-1: what is said in a turn is not taken for stored when the server ends before the log has it', async () => {
+  const { turn, add } = begin(() => new Promise(() => {}));
+  const said = turn.say('t/word', async () => {
+    add({ type: 'item_start', itemId: 't/word', itemType: 'message' });
+  });
+  turn.abandon();
+  await expect(said).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+});
+
+test('what is said in a turn is taken for stored when the log has it, or the turn has ended without it', async () => {
+  const stored = begin(async () => {});
+  await stored.turn.say('t/word', async () => {
+    stored.add({ type: 'item_start', itemId: 't/word', itemType: 'message' });
+  });
+  const ended = begin(async () => {});
+  const said = ended.turn.say('t/word', async () => {});
+  ended.add({ type: 'response_done', status: 'completed' });
+  await expect(said).resolves.toBeUndefined();
+  stored.turn.abandon();
+});
