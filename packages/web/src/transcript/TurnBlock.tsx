@@ -3,7 +3,6 @@ import { memo } from 'react';
 import { RowView } from './RowList.tsx';
 import css from './Transcript.module.css';
 import { TurnEnd } from './TurnEnd.tsx';
-import { leaveOutWhenFar } from './window/far-rows.ts';
 import type { DrawnTurn } from './window/lay-out.ts';
 import { toRows } from './window/turn-rows.ts';
 
@@ -35,7 +34,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
         'kind' in part ? (
           <RowGap key={part.key} height={part.height} />
         ) : (
-          <div key={part.key} ref={leaveOutWhenFar} className={css.row} data-row={part.key}>
+          <div key={part.key} className={css.row} data-row={part.key}>
             {place !== undefined && part === first && <p className={css.place}>{place}</p>}
             {part.row === undefined ? (
               <TurnEnd turn={turn} isLast={isLast} />
