@@ -23,7 +23,9 @@ test.each(rounds)(
       await world.populate(length.sessions, own);
       await world.suffer(faults);
       expect(world.crashed).toEqual([]);
-      await Promise.all(world.people.map((person) => person.finish()));
+      const finished = await Promise.allSettled(world.people.map((person) => person.finish()));
+      const unfinished = finished.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      if (unfinished.length > 0) throw new AggregateError(unfinished, 'Not all has ended.');
       world.note('nothing is under way any more');
       await judge(world);
       world.note('judged');

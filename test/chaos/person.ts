@@ -108,7 +108,8 @@ export class Person {
       state = (await status?.catch(() => undefined))?.state ?? '';
       if (!inTime()) {
         const { phase, problem, info, turns } = this.#watcher.view;
-        const held = JSON.stringify([phase, problem, info, turns.slice(-3), this.sent]);
+        const { place } = this.#watcher;
+        const held = JSON.stringify([place, phase, problem, info, turns.slice(-3), this.sent]);
         throw new Error(`Session ${this.sessionId} is ${state} and does not end: ${held}`);
       }
     }

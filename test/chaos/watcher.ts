@@ -42,6 +42,11 @@ export class Watcher {
     return this.#client.session(this.sessionId).getSnapshot();
   }
 
+  /** How it is connected, and where: for the report of a failure. */
+  get place(): unknown[] {
+    return [this.#client.connection.getSnapshot(), this.#wire.origin, this.#wire.leadsTo];
+  }
+
   /** Keeps what it shows now, to be found again in the end. */
   remember(): void {
     this.seen.push(this.view);

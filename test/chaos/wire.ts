@@ -30,6 +30,12 @@ export class Wire {
     return `http://127.0.0.1:${address.port}`;
   }
 
+  /** The server of each open connection, and of the next one. */
+  get leadsTo(): unknown[] {
+    const open = [...this.#sockets].map(({ remotePort }) => this.#ports.indexOf(remotePort ?? 0));
+    return [open.filter((index) => index >= 0), this.#at % this.#ports.length];
+  }
+
   /** Breaks all its connections; the next ones go to that server. */
   cut(at = this.#at): void {
     this.#at = at;

@@ -16,6 +16,8 @@ interface MessengerOptions {
   inboxes: Inboxes;
   /** This server's name among the others. */
   instanceId: string;
+  /** How often a question without an answer is asked again, in ms: it, or the answer, may be lost with Redis. */
+  againMs?: number;
   /** Answers another server's question; if it rejects, the asker gets the code and the sentence. */
   answer: (question: unknown) => Promise<unknown>;
   onTrouble: (error: unknown) => void;
@@ -24,6 +26,8 @@ interface MessengerOptions {
 /** How often sending an answer is retried, and for how long, in ms. */
 const RETRY_MS = 200;
 const REPLY_MS = 60_000;
+/** How long an answer is kept for a question that comes again, in ms. */
+const KEPT_MS = 30_000;
 
 /** The question was not heard: the server is gone. */
 export class NotHeard extends Error {}
@@ -32,6 +36,8 @@ export class NotHeard extends Error {}
 export class Messenger {
   readonly #options: MessengerOptions;
   readonly #asked = new Map<string, PromiseWithResolvers<unknown>>();
+  /** Answers to questions of the last while, by question; undefined while one is being found. */
+  readonly #answers = new Map<string, Message | undefined>();
   readonly #closing = new AbortController();
   #leave: Unsubscribe | undefined;
 
@@ -56,12 +62,14 @@ export class Messenger {
     this.#asked.set(id, asked);
     const giveUp = (): void => asked.reject(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
+    const { instanceId: from, againMs = 5_000 } = this.#options;
+    const send = () => this.#send(instanceId, { kind: 'ask', id, from, question });
+    const again = setInterval(() => void send().catch(() => undefined), againMs).unref();
     try {
-      const from = this.#options.instanceId;
-      const heard = await this.#send(instanceId, { kind: 'ask', id, from, question });
-      if (!heard) throw new NotHeard(`Server ${instanceId} does not listen.`);
+      if (!(await send())) throw new NotHeard(`Server ${instanceId} does not listen.`);
       return await asked.promise;
     } finally {
+      clearInterval(again);
       signal.removeEventListener('abort', giveUp);
       this.#asked.delete(id);
     }
@@ -85,8 +93,17 @@ export class Messenger {
     }
   }
 
+  /** A question that comes again is answered again, and worked on once. */
   async #answer({ id, from, question }: Extract<Message, { kind: 'ask' }>): Promise<void> {
-    await this.#reply(from, await this.#find(id, question));
+    let answer = this.#answers.get(id);
+    if (answer === undefined) {
+      if (this.#answers.has(id)) return;
+      this.#answers.set(id, undefined);
+      answer = await this.#find(id, question);
+      this.#answers.set(id, answer);
+      setTimeout(() => this.#answers.delete(id), KEPT_MS).unref();
+    }
+    await this.#reply(from, answer);
   }
 
   async #find(id: string, question: unknown): Promise<Message> {
@@ -97,7 +114,7 @@ export class Messenger {
     }
   }
 
-  /** Retries: the asker is waiting. */
+  /** Retries while Redis is away. An asker that does not hear it asks again. */
   async #reply(to: string, message: Message): Promise<void> {
     const { signal } = this.#closing;
     const deadline = performance.now() + REPLY_MS;

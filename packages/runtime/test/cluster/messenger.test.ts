@@ -58,6 +58,35 @@ test('an answer that cannot be sent while Redis is away is sent when it is back'
   await Promise.all([asking.close(), owner.close()]);
 });
 
+test('INV-1 a question or an answer that is lost with Redis is sent again; what is asked is done once, and all get its answer', async () => {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  /** What becomes of each message: delivered unless said otherwise. */
+  const losing = (fates: ('lost' | 'not heard')[]): Inboxes => ({
+    open: async (name, listener) => inboxes.open(name, listener),
+    send: async (name, message) => {
+      const fate = fates.shift();
+      return fate === undefined ? inboxes.send(name, message) : fate === 'lost';
+    },
+  });
+  const done: unknown[] = [];
+  const answer = async (question: unknown): Promise<string> => {
+    done.push(question);
+    return `${String(question)} Yes.`;
+  };
+  const onTrouble = (error: unknown): void => expect.fail(String(error));
+  const common = { answer, onTrouble, againMs: 20 };
+  const toAsk = losing(['lost', 'lost']);
+  const asking = new Messenger({ ...common, inboxes: toAsk, instanceId: 'a' });
+  const toAnswer = losing(['not heard', 'lost']);
+  const owner = new Messenger({ ...common, inboxes: toAnswer, instanceId: 'b' });
+  await Promise.all([asking.open(), owner.open()]);
+  const patience = AbortSignal.timeout(10_000);
+  expect(await asking.ask('b', 'Is it there?', patience)).toBe('Is it there? Yes.');
+  expect(await asking.ask('b', 'Still?', patience)).toBe('Still? Yes.');
+  expect(done).toEqual(['Is it there?', 'Still?']);
+  await Promise.all([asking.close(), owner.close()]);
+});
+
 test('closing ends even if the inbox cannot be closed', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const unclosable: Inboxes = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Inboxes, Unsubscribe } from '../../coordination.ts';
-import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import { type Keys, patiently, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 
 /** An inbox whose opener has been silent for this long counts as closed, ms. */
@@ -35,8 +35,15 @@ export class RedisInboxes implements Inboxes {
       const isOurs = await this.#link.run(scripts.keepInbox, pair, [opener, OPEN_MS]);
       if (isOurs === 0) await close();
     };
-    // A failure is retried by the timer, or when Redis is back.
-    const keepOpen = () => void keep().catch(() => {});
+    let keeping: Promise<void> | undefined;
+    // Until it is done nobody can write to this server. Commands may fail for a while yet when Redis is back for readers.
+    const keepOpen = () => {
+      keeping ??= patiently(() => this.#closers.has(close), keep)
+        .catch(() => undefined)
+        .then(() => {
+          keeping = undefined;
+        });
+    };
     const timer = setInterval(keepOpen, OPEN_MS / 3).unref();
     const stop = this.#reader.watch(this.#keys.inbox(name), last, {
       onEntries: (entries) => {
