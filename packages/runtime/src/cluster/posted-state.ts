@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { postSettled } from './projector.ts';
 import type { SessionReaders } from '../readers/index.ts';
 import type { Session } from '../session/index.ts';
+import { untilDone } from '../until-done.ts';
 
 /** Where a session stands. */
 export const PostedState = z.object({
@@ -23,6 +24,8 @@ export const deletedPrefix = 'deleted:';
 
 /** The same session is posted at most this often, in ms; the first change after silence at once. */
 const POST_EVERY_MS = 33;
+/** How long to wait before a posting is tried again while the board is away, in ms. */
+const RETRY_MS = 500;
 /** Far longer than a lease: readers check the leases for whether a posting still counts. */
 const POSTING_TTL_MS = 24 * 60 * 60_000;
 const REPORT_TTL_MS = 1_000;
@@ -51,6 +54,7 @@ export class PostedSession implements SessionReaders {
   readonly #session: Session;
   readonly #isOwner: () => boolean;
   readonly #onTrouble: (error: unknown) => void;
+  readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #runId: string | undefined;
   #isDeleted = false;
@@ -76,7 +80,11 @@ export class PostedSession implements SessionReaders {
 
   historyGrew(runs: readonly Response[]): void {
     for (const { id: runId, sessionId } of runs) {
-      postSettled(this.#board, { runId, sessionId }).catch(this.#onTrouble);
+      void untilDone(async () => postSettled(this.#board, { runId, sessionId }), {
+        signal: this.#closing.signal,
+        everyMs: RETRY_MS,
+        onTrouble: this.#onTrouble,
+      });
     }
   }
 
@@ -103,6 +111,7 @@ export class PostedSession implements SessionReaders {
 
   /** Posts the last state if that is still due. */
   close(): void {
+    this.#closing.abort();
     if (this.#timer !== undefined) this.#post();
   }
 
@@ -114,6 +123,12 @@ export class PostedSession implements SessionReaders {
     this.#runId = runId;
     if (this.#isDeleted || !this.#isOwner()) return;
     const postedState = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
-    postSession(this.#board, postedState).catch(this.#onTrouble);
+    postSession(this.#board, postedState).catch((error) => this.#failed(error));
+  }
+
+  /** Other servers would not know of a run that has begun until the session's next change. */
+  #failed(error: unknown): void {
+    this.#onTrouble(error);
+    if (!this.#closing.signal.aborted) this.#timer ??= setTimeout(() => this.#post(), RETRY_MS);
   }
 }

@@ -126,6 +126,23 @@ test('an agent’s activity and notices are shown on every server', async () => 
   expect((await b.runtime.info(sessionId)).notices).toEqual(notices);
 });
 
+test('INV-7: a turn that its owner could not tell the other servers of is told as soon as it can', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  const mend = a.cutBoard();
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'Shall I?');
+  // The turn’s beginning, its first items, and what was gathered after them.
+  const failed = () => a.warnings.filter((warning) => warning.includes('The board is away.'));
+  await expect.poll(() => failed().length).toBeGreaterThan(2);
+  expect([...reader.items.values()]).toEqual([]);
+  mend();
+  await reader.until(({ items }) => items.has('a'));
+  expect(reader.items.get('a')).toMatchObject({ turnId });
+});
+
 /** What an agent has stored of a turn with one answer. */
 function stored(turnId: string, content: string): StoredTurn {
   const at = (payload: EventPayload) => ({

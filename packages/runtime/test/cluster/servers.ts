@@ -28,6 +28,8 @@ export interface Server {
   loseEnd(): void;
   /** It cannot append until the result is called. */
   cutLog(): () => void;
+  /** It cannot post until the result is called. */
+  cutBoard(): () => void;
   /** It misses what is posted until the result is called, and is then told that it may have missed something. */
   missPostings(): () => void;
   /** Its reads of a session’s record wait until the result is called. */
@@ -80,6 +82,7 @@ export async function startServers(): Promise<Servers> {
         losesLog: false,
         losesEnd: false,
         logIsCut: false,
+        boardIsCut: false,
         missesPostings: false,
         gaps: [],
       };
@@ -109,6 +112,10 @@ export async function startServers(): Promise<Servers> {
         isolation.logIsCut = true;
         return () => void (isolation.logIsCut = false);
       };
+      const cutBoard = (): (() => void) => {
+        isolation.boardIsCut = true;
+        return () => void (isolation.boardIsCut = false);
+      };
       const missPostings = (): (() => void) => {
         isolation.missesPostings = true;
         return () => {
@@ -133,6 +140,7 @@ export async function startServers(): Promise<Servers> {
         loseLog,
         loseEnd,
         cutLog,
+        cutBoard,
         missPostings,
         holdRecords,
       };
@@ -146,6 +154,7 @@ interface Isolation {
   losesLog: boolean;
   losesEnd: boolean;
   logIsCut: boolean;
+  boardIsCut: boolean;
   missesPostings: boolean;
   gaps: (() => void)[];
   /** Records are read after this. */
@@ -194,7 +203,10 @@ function isolable(
     });
   };
   const posted: Board = {
-    post: async (...posting) => board.post(...posting),
+    post: async (...posting) => {
+      if (isolation.boardIsCut) throw new StorageError('REDIS_UNAVAILABLE', 'The board is away.');
+      return board.post(...posting);
+    },
     read: async (names) => board.read(names),
     watch,
   };
