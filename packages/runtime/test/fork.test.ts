@@ -159,6 +159,18 @@ describe('a fork', () => {
     expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
+  test('is there if only the answer to its last write was lost', async () => {
+    await turns('1', '2');
+    const { store } = world.storage;
+    const { saveSession } = store;
+    vi.spyOn(store, 'saveSession').mockImplementationOnce(async (record) => {
+      await saveSession.call(store, record);
+      throw new StorageError('STORE_WRITE_FAILED', 'The connection is cut.');
+    });
+    const fork = await world.runtime.fork(sessionId);
+    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+  });
+
   test('has each turn once, though an earlier try with its id was broken off and left some of them', async () => {
     await turns('1', '2');
     const { store } = world.storage;

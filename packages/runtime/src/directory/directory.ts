@@ -99,8 +99,9 @@ export class Directory {
     await roots.admit(original.projectDir);
     const provider = providers.of(original.cliType);
     const iso = (): string => new Date(now()).toISOString();
+    const confirmOwned = async (): Promise<void> => this.#confirmOwned(original.sessionId);
     return this.#places.fill(sessionId, async () =>
-      forkSession({ ...this.#options, original, sessionId, turnId, provider, iso }),
+      forkSession({ ...this.#options, original, sessionId, turnId, provider, iso, confirmOwned }),
     );
   }
 
@@ -336,13 +337,18 @@ export class Directory {
     const { sessionId } = session;
     try {
       await session.end();
-      if ((await this.#options.cluster?.owns(sessionId)) === false) throw staleOwner(sessionId);
+      await this.#confirmOwned(sessionId);
       await this.#store.deleteSession(sessionId);
     } catch (error) {
       await this.letGo(session);
       throw error;
     }
     await this.#close(session);
+  }
+
+  /** Throws `STALE_OWNER` if another server may have taken the session. */
+  async #confirmOwned(sessionId: string): Promise<void> {
+    if ((await this.#options.cluster?.owns(sessionId)) === false) throw staleOwner(sessionId);
   }
 
   /** Forgets a session that has been deleted. */

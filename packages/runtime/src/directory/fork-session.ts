@@ -19,6 +19,8 @@ interface Forking extends Pick<Storage, 'log' | 'store'> {
   blobs: BlobStore;
   /** ISO 8601 UTC. */
   iso: () => string;
+  /** Throws `STALE_OWNER` if another server may have taken the original: then that one makes the fork. */
+  confirmOwned: () => Promise<void>;
 }
 
 interface Run {
@@ -39,10 +41,11 @@ const COPIED = 20;
  * last: until then nobody sees the session.
  */
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
-  const { original, sessionId, provider, store, iso } = forking;
+  const { original, sessionId, provider, store, iso, confirmOwned } = forking;
   if (!provider.fork) {
     throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
   }
+  await confirmOwned();
   // An earlier try for this id may have been broken off, and have left some of the copy.
   await store.deleteSession(sessionId);
   const runs = await readUpTo(forking);
@@ -69,12 +72,24 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   });
   try {
     await copyRuns(forking, fork, runs);
+    await confirmOwned();
     await store.saveSession(record);
+    return record;
   } catch (error) {
-    await store.deleteSession(sessionId).catch(() => undefined);
+    const made = await madeAnyway(forking).catch(() => undefined);
+    if (made) return made;
     throw error;
   }
-  return record;
+}
+
+/** The fork, if only the answer to its last write was lost; otherwise what there is of it goes. */
+async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> {
+  const { sessionId, store, confirmOwned } = forking;
+  const made = await store.getSession(sessionId);
+  if (made) return made;
+  await confirmOwned();
+  await store.deleteSession(sessionId);
+  return undefined;
 }
 
 /** The runs up to the end of the turn, in history or on their way into it. */
@@ -134,7 +149,7 @@ function isOwnAccord({ events }: StoredTurn): boolean {
 }
 
 async function copyRuns(
-  { sessionId, log, store, blobs }: Forking,
+  { sessionId, log, store, blobs, confirmOwned }: Forking,
   { copies, left }: StoredFork,
   runs: readonly Run[],
 ): Promise<void> {
@@ -146,6 +161,7 @@ async function copyRuns(
       return run ? [copyOf(run, sessionId, copies.get(turnId) ?? randomUUID())] : [];
     });
     const copied = (await Promise.all(read)).flat();
+    await confirmOwned();
     await holdAgain(blobs, sessionId, copied);
     await store.importResponses(copied);
   }

@@ -370,6 +370,34 @@ test('INV-1: an owner that comes back too late begins no run, nor ends the one t
   });
 });
 
+test('INV-1: a former owner that is still making a fork leaves it as the next owner has made it', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  await a.runtime.send(sessionId, 'Hello');
+  a.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  a.agent.fork = async () => {
+    begun.resolve();
+    await held.promise;
+    return a.agent.forked;
+  };
+  const forkId = randomUUID();
+  const late = a.runtime.fork(sessionId, { sessionId: forkId });
+  await begun.promise;
+  const rejoin = a.isolate();
+  await b.runtime.fork(sessionId, { sessionId: forkId });
+  rejoin();
+  held.resolve();
+
+  expect(await late).toMatchObject({ sessionId: forkId });
+  const { entries } = await b.runtime.history(forkId);
+  expect(entries).toMatchObject([{ content: 'Hello' }]);
+  expect(b.agent.forks).toHaveLength(1);
+});
+
 test('a message whose run another server is to begin waits for that one, which has not looked at it yet', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
