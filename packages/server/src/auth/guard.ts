@@ -30,13 +30,14 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
     reply.headers(securityHeaders);
     // The connection of a refused upgrade has no further use.
     if (isUpgrade(request)) reply.header('connection', 'close');
-    checkSource(request, options, credentials);
+    const isProgram = hasToken(request, credentials);
+    checkSource(request, options, isProgram);
     const { path, secret } = splitLink(request.url);
     const isLink = secret !== undefined && isPageAddress(request);
     const link = isLink ? credentials.takeLink(secret) : undefined;
     if (link === 'in') return letIn(request, reply, path, credentials);
     if (openPaths.includes(path)) return;
-    if (isAuthorised(request, credentials)) return;
+    if (isProgram || isSignedIn(request, credentials)) return;
     if (wantsPage(request)) return sendPage(reply, 401, unauthorizedPage(link));
     throw new RequestError(
       'UNAUTHORIZED',
@@ -45,14 +46,14 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
   });
 }
 
-function checkSource(request: FastifyRequest, options: GuardOptions, credentials: Credentials) {
+function checkSource(request: FastifyRequest, options: GuardOptions, isProgram: boolean): void {
   if (!isHostAllowed(request, options)) {
     throw new RequestError(
       'HOST_NOT_ALLOWED',
       'This server does not go by that name. Use the address it printed, or add the name to "allowedHosts".',
     );
   }
-  const refusal = refuseOrigin(request, options.allowedOrigins, hasToken(request, credentials));
+  const refusal = refuseOrigin(request, options.allowedOrigins, isProgram);
   if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
 }
 
@@ -82,8 +83,7 @@ export function deviceIn(request: FastifyRequest, credentials: Credentials): str
 }
 
 /** A cookie alone opens only pages, which are the same for everyone: it is sent to all ports of our host. */
-function isAuthorised(request: FastifyRequest, credentials: Credentials): boolean {
-  if (hasToken(request, credentials)) return true;
+function isSignedIn(request: FastifyRequest, credentials: Credentials): boolean {
   const device = deviceIn(request, credentials);
   if (device === undefined) return false;
   const path = request.url.split('?')[0] ?? '';
