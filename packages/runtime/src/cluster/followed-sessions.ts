@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
@@ -13,6 +14,9 @@ import {
 import { errorCode } from '../errors.ts';
 import { FollowedSession } from './followed-session.ts';
 import type { SessionStates } from './session-states.ts';
+
+/** How long to wait before sessions that could not be mended are mended again, in ms. */
+const RETRY_MS = 1_000;
 
 interface FollowedSessionsOptions {
   storage: Storage;
@@ -43,6 +47,7 @@ export class FollowedSessions extends EventEmitter<News> {
   readonly #kept = new Map<string, Kept>();
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
+  readonly #closing = new AbortController();
   #leave: Unsubscribe[] = [];
 
   constructor(options: FollowedSessionsOptions) {
@@ -62,7 +67,7 @@ export class FollowedSessions extends EventEmitter<News> {
     };
     const mend = (): void => {
       this.emit('gap');
-      void this.#mend();
+      void this.#mend(this.#open);
     };
     const nothing = (): void => {};
     this.#leave = await Promise.all([
@@ -96,6 +101,7 @@ export class FollowedSessions extends EventEmitter<News> {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await Promise.all(this.#leave.map((leave) => leave()));
     const closing = [...this.#open.values()].map((followed) => followed.close());
     await Promise.all(closing);
@@ -161,14 +167,25 @@ export class FollowedSessions extends EventEmitter<News> {
     this.emit('deleted', sessionId);
   }
 
-  async #mend(): Promise<void> {
-    for (const [sessionId, followed] of this.#open) {
+  /** Those whose state cannot be read are mended again, until they are. */
+  async #mend(sessions: ReadonlyMap<string, FollowedSession>): Promise<void> {
+    const failed = new Map<string, FollowedSession>();
+    for (const [sessionId, followed] of sessions) {
+      if (this.#open.get(sessionId) !== followed) continue;
       try {
         await followed.mend(await this.#options.sessionStates.of(sessionId));
       } catch (error) {
-        if (errorCode(error) === 'SESSION_NOT_FOUND') this.#deleted(sessionId);
-        else this.#options.onTrouble(error);
+        if (errorCode(error) === 'SESSION_NOT_FOUND') {
+          this.#deleted(sessionId);
+          continue;
+        }
+        if (failed.size === 0) this.#options.onTrouble(error);
+        failed.set(sessionId, followed);
       }
     }
+    if (failed.size === 0) return;
+    const { signal } = this.#closing;
+    await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    if (!signal.aborted) await this.#mend(failed);
   }
 }

@@ -143,6 +143,23 @@ test('INV-7: a turn that its owner could not tell the other servers of is told a
   expect(reader.items.get('a')).toMatchObject({ turnId });
 });
 
+test('INV-7: a server that cannot find out what it missed tries again until it can', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  const hearAgain = b.missPostings();
+  await a.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'Shall I?');
+  // All of that has been posted, and missed.
+  await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toEqual([]);
+  const mend = b.cutBoard();
+  hearAgain();
+  await expect.poll(() => b.warnings.join()).toContain('The board is away.');
+  mend();
+  await reader.until(({ items }) => items.has('a'));
+});
+
 /** What an agent has stored of a turn with one answer. */
 function stored(turnId: string, content: string): StoredTurn {
   const at = (payload: EventPayload) => ({

@@ -28,7 +28,7 @@ export interface Server {
   loseEnd(): void;
   /** It cannot append until the result is called. */
   cutLog(): () => void;
-  /** It cannot post until the result is called. */
+  /** It can neither post nor read what is posted until the result is called. */
   cutBoard(): () => void;
   /** It misses what is posted until the result is called, and is then told that it may have missed something. */
   missPostings(): () => void;
@@ -202,12 +202,13 @@ function isolable(
       onGap,
     });
   };
+  const reachedBoard = (): Board => {
+    if (isolation.boardIsCut) throw new StorageError('REDIS_UNAVAILABLE', 'The board is away.');
+    return board;
+  };
   const posted: Board = {
-    post: async (...posting) => {
-      if (isolation.boardIsCut) throw new StorageError('REDIS_UNAVAILABLE', 'The board is away.');
-      return board.post(...posting);
-    },
-    read: async (names) => board.read(names),
+    post: async (...posting) => reachedBoard().post(...posting),
+    read: async (names) => reachedBoard().read(names),
     watch,
   };
   const log = severable(storage.log).subject;
