@@ -29,8 +29,11 @@ import { type ProjectorWorker, startProjectorWorker } from './projector-worker.t
 import { FollowedSessions } from './followed-sessions.ts';
 import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
+import { untilDone } from '../until-done.ts';
 import { SessionStates } from './session-states.ts';
 
+/** How long to wait before telling again what could not be found out, in ms. */
+const RETRY_MS = 1_000;
 /** How long a closing server waits for readers to get the ends of their turns, in ms. */
 const SHOWN_MS = 1_000;
 
@@ -50,6 +53,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #router: Router;
   readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
+  readonly #closing = new AbortController();
   /** Every server answers these alike: they share agents, project folders, the store and the log. */
   readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
   readonly findSessions: Runtime['findSessions'] = async (...asked) =>
@@ -153,7 +157,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       'deleted',
       (sessionId) => void this.#own.dropDeleted(sessionId).catch(onTrouble),
     );
-    this.#followedSessions.on('gap', () => void this.#own.tellAll().catch(onTrouble));
+    this.#followedSessions.on('gap', () => {
+      const { signal } = this.#closing;
+      void untilDone(async () => this.#own.tellAll(), { signal, everyMs: RETRY_MS, onTrouble });
+    });
     this.#projector = startProjectorWorker({
       ...options,
       storage: { ...options.storage, coordination },
@@ -197,6 +204,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#owned.close();
     // Its turns end, are logged and are shown before other servers may take its sessions.
     const { owned } = this.#ownership;

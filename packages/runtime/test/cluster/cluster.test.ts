@@ -160,6 +160,26 @@ test('INV-7: a server that cannot find out what it missed tries again until it c
   await reader.until(({ items }) => items.has('a'));
 });
 
+test('a list of sessions shows what its server missed as soon as that can be found out', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const listed = new Map<string, string>();
+  b.runtime.watchSessions(({ sessions }) => {
+    for (const { sessionId, title } of sessions) listed.set(sessionId, title);
+  });
+  await a.runtime.rename(sessionId, 'Before');
+  await expect.poll(() => listed.get(sessionId)).toBe('Before');
+  const hearAgain = b.missPostings();
+  await a.runtime.rename(sessionId, 'After');
+  await expect.poll(async () => (await b.runtime.info(sessionId)).session.title).toBe('After');
+  const mend = b.cutBoard();
+  hearAgain();
+  await expect.poll(() => b.warnings.join()).toContain('The board is away.');
+  mend();
+  await expect.poll(() => listed.get(sessionId)).toBe('After');
+});
+
 /** What an agent has stored of a turn with one answer. */
 function stored(turnId: string, content: string): StoredTurn {
   const at = (payload: EventPayload) => ({
