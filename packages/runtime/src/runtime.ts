@@ -63,6 +63,10 @@ import { hasBegun, type PageOptions } from './history/index.ts';
 import { Roots } from './roots.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
+import { untilDone } from './until-done.ts';
+
+/** How long to wait before a list of sessions that could not be read is read again, in ms. */
+const LIST_AGAIN_MS = 1_000;
 
 export interface RuntimeOptions {
   /** With `coordination`, other servers may work on it at the same time. */
@@ -382,12 +386,17 @@ export class SessionRuntime implements Runtime {
     const tell = (sessions: SessionSummary[]): void =>
       this.#watchers.tellOne(listener, { sessions, removed: [] });
     const onTrouble = (error: unknown): void => this.#warn(error, 'sessions cannot be listed');
+    const leaving = new AbortController();
     const begin = async (): Promise<void> => {
+      if (!this.#watchers.has(listener)) return;
       tell(await this.sessions.ownSummaries());
       if (!ownOnly && this.#watchers.has(listener)) this.sessions.eachFound(tell, onTrouble);
     };
-    begin().catch(onTrouble);
-    return stop;
+    void untilDone(begin, { signal: leaving.signal, everyMs: LIST_AGAIN_MS, onTrouble });
+    return () => {
+      leaving.abort();
+      stop();
+    };
   }
 
   async close(): Promise<void> {

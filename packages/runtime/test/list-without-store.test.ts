@@ -2,16 +2,16 @@ import { ProviderRegistry } from '@liminal/agents';
 import { type ResponseStore, StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
-import { createRuntime } from '../src/index.ts';
+import { createRuntime, type SessionsChange } from '../src/index.ts';
 import { ScriptedAgent } from './scripted-agent.ts';
 
-test('a database that goes away while an agent’s own sessions are listed is reported, and ends nothing', async () => {
+/** A runtime whose store cannot list sessions at some calls, and what it warned of. */
+async function startWith(isAway: (call: number) => boolean) {
   const storage = openMemoryStorage();
-  let lists = 0;
+  let calls = 0;
   const listSessions: ResponseStore['listSessions'] = async (filter) => {
-    lists += 1;
-    // The first two calls: what an earlier server left, then our own.
-    if (lists > 2) throw new StorageError('STORE_READ_FAILED', 'The database is away.');
+    calls += 1;
+    if (isAway(calls)) throw new StorageError('STORE_READ_FAILED', 'The database is away.');
     return storage.store.listSessions(filter);
   };
   const store = new Proxy(storage.store, {
@@ -30,9 +30,26 @@ test('a database that goes away while an agent’s own sessions are listed is re
     roots: ['/'],
     logger: { info() {}, warn: (details) => told.push(details), error() {} },
   });
+  return { runtime, told };
+}
+
+// The first two calls: what an earlier server left, then our own.
+
+test('a database that goes away while an agent’s own sessions are listed is reported, and ends nothing', async () => {
+  const { runtime, told } = await startWith((call) => call > 2);
   // An unhandled error would end the process.
   const stop = runtime.watchSessions(() => {});
   await expect.poll(() => told).toMatchObject([{ code: 'STORE_READ_FAILED' }]);
+  stop();
+  await runtime.close();
+});
+
+test('a list that cannot be read at first is told as soon as it can', async () => {
+  const { runtime, told } = await startWith((call) => call === 2);
+  const lists: SessionsChange[] = [];
+  const stop = runtime.watchSessions((change) => lists.push(change));
+  await expect.poll(() => lists[0]).toEqual({ sessions: [], removed: [] });
+  expect(told).toMatchObject([{ code: 'STORE_READ_FAILED' }]);
   stop();
   await runtime.close();
 });
