@@ -1,7 +1,7 @@
 import { testAtLength } from '@liminal/testkit/at-length';
 import { StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { RuntimeSettings } from '../src/index.ts';
 import type { World } from './harness.ts';
 import { Reader, startWorld } from './harness.ts';
@@ -190,6 +190,26 @@ test('a delivered message is not reported as refused, nor delivered twice, if re
   expect(queue).toEqual([]);
   expect(session.state).toBe('failed');
   expect((await after.runtime.history(sessionId)).entries).toMatchObject([{ content: 'Hello' }]);
+});
+
+test('a queued message that the store does not let go is told once, and sent when the store is well', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'one');
+  await world.runtime.send(sessionId, 'two');
+  const { store } = world.storage;
+  const { saveSession } = store;
+  let refusals = 2;
+  vi.spyOn(store, 'saveSession').mockImplementation(async (record) => {
+    const isSending = record.queue.some(({ state }) => state === 'sending');
+    if (!isSending || refusals === 0) return saveSession.call(store, record);
+    refusals -= 1;
+    throw new StorageError('STORE_WRITE_FAILED', 'The database is away.');
+  });
+  world.agent.finish(sessionId);
+  await expect.poll(() => world.agent.received, { timeout: 10_000 }).toEqual(['one', 'two']);
+  expect(refusals).toBe(0);
+  const told = reader.ofType('session:error').map(({ message }) => message);
+  expect(told).toEqual(['A queued message could not be sent: The database is away.']);
 });
 
 test('INV-8 an agent is ended even if the store refuses, and queued messages do not start it again', async () => {

@@ -5,7 +5,7 @@ import type {
   SendResult,
   SteerResult,
 } from '@liminal/protocol';
-import type { SessionRecord } from '@liminal/storage';
+import { type SessionRecord, StorageError } from '@liminal/storage';
 import {
   assertWaiting,
   assertFits,
@@ -35,6 +35,9 @@ interface SessionOutboxOptions {
   /** A queued message could not be sent; it stays in the queue. */
   onTrouble: (error: unknown) => void;
 }
+
+/** How long to wait before a queued message is sent again that the store did not let go, ms. */
+const AGAIN_MS = 2_000;
 
 /** Why a message cannot be said in a running turn; it can still have its own. */
 const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_TO_STEER']);
@@ -66,6 +69,9 @@ export class SessionOutbox {
   readonly #leftOver = new Set<string>();
   /** Unanswered sends, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
+  #again: NodeJS.Timeout | undefined;
+  /** Told that the queue's head could not be sent; it is tried again. */
+  #isTold = false;
   #isClosed = false;
 
   constructor(
@@ -204,19 +210,33 @@ export class SessionOutbox {
     this.next();
   }
 
-  /** Sends the queue's head if nothing is in its way; on failure it stays queued, and `onTrouble` is called. */
+  /** Sends the queue's head if nothing is in its way; on failure it stays queued. */
   next(): void {
     const { active, queue } = this.#record.value;
     if (this.#isClosed || this.#agent.isStopping || !active || !this.#isFree || queue.length === 0)
       return;
     const head = queue[0]?.turnId ?? '';
     if (head === this.#delivered || this.#steering.has(head)) return;
-    this.#dispatch().catch(this.#options.onTrouble);
+    this.#dispatch().then(
+      () => (this.#isTold = false),
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  /** What is wrong with the store passes, and nobody may be there to send the message again: that is told once. */
+  #failed(error: unknown): void {
+    const isPassing = error instanceof StorageError;
+    if (!isPassing || !this.#isTold) this.#options.onTrouble(error);
+    this.#isTold = isPassing;
+    if (!isPassing) return;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.next(), AGAIN_MS).unref();
   }
 
   /** The server closes: queued messages are no longer sent. */
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#again);
   }
 
   async #change(
