@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { Member } from './member.ts';
+import type { Member, Ways } from './member.ts';
 import type { World } from './world.ts';
 
 /** Each with how often it is played among the others, and for how long it lasts, ms. */
@@ -12,6 +12,7 @@ const kinds = {
   'server killed': { weight: 7, ms: [0, 1_500] },
   'server stopped': { weight: 3, ms: [0, 500] },
   'server frozen': { weight: 3, ms: [300, 3_500] },
+  'server cut off': { weight: 6, ms: [50, 3_000] },
   'projector killed': { weight: 5, ms: [0, 1_000] },
   'Redis killed': { weight: 5, ms: [0, 1_500] },
   'Redis frozen': { weight: 3, ms: [100, 4_000] },
@@ -57,6 +58,9 @@ export function faultsOf(seed: number, count: number): Fault[] {
   return fc.sample(fault, { seed, numRuns: count, unbiased: true });
 }
 
+/** What a server is cut off from. */
+const servicesAt: (keyof Ways)[][] = [['redis'], ['database'], ['redis', 'database']];
+
 /** Begins a fault; resolves when what it met is well again. */
 export async function play(world: World, { kind, who, where, ms }: Fault): Promise<void> {
   const { redis, postgres } = world;
@@ -86,6 +90,10 @@ export async function play(world: World, { kind, who, where, ms }: Fault): Promi
       });
     case 'server frozen':
       return world.alone(server.name, async () => server.freeze(ms));
+    case 'server cut off':
+      return world.alone(`${server.name}’s ways`, async () => {
+        await server.cutOff(servicesAt[where] ?? [], ms);
+      });
     case 'projector killed':
       return world.alone(projector.name, async () => {
         await projector.kill();

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Wire } from './wire.ts';
 
 /** What `server.ts` is told. */
 export interface MemberSettings {
@@ -20,6 +21,12 @@ export interface MemberSettings {
   port: number;
 }
 
+/** A member's own ways to what all share; it can be cut off from each. */
+export interface Ways {
+  redis: Wire;
+  database: Wire;
+}
+
 const program = fileURLToPath(new URL('server.ts', import.meta.url));
 /** Between two tries to start while Redis or the database is away, ms. */
 const RETRY_MS = 150;
@@ -30,6 +37,7 @@ const LOG_MAX = 5_000_000;
 export class Member {
   readonly name: string;
   readonly settings: MemberSettings;
+  readonly #ways: Ways | undefined;
   #child: ChildProcess | undefined;
   #coming: Promise<void> | undefined;
   #gone = false;
@@ -40,9 +48,10 @@ export class Member {
   /** What all its lives wrote so far, the newest part. */
   log = '';
 
-  constructor(name: string, settings: MemberSettings) {
+  constructor(name: string, settings: MemberSettings, ways?: Ways) {
     this.name = name;
     this.settings = settings;
+    this.#ways = ways;
   }
 
   get origin(): string {
@@ -76,11 +85,17 @@ export class Member {
     child?.kill('SIGCONT');
   }
 
+  /** It alone does not reach these for a while. */
+  async cutOff(from: readonly (keyof Ways)[], ms: number): Promise<void> {
+    await Promise.all(from.map(async (service) => this.#ways?.[service].sever(ms)));
+  }
+
   /** Ends it for good. */
   async leave(): Promise<void> {
     this.#gone = true;
     await this.#coming;
     await this.stop();
+    await Promise.all([this.#ways?.redis.close(), this.#ways?.database.close()]);
   }
 
   async #startUntilReady(): Promise<void> {

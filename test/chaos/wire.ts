@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The way from one client to the servers: to one of them at a time, and to the next when that is gone. */
+/** The way from a client to the servers, or from a server to what it needs: to one at a time, and to the next when that is gone. */
 export class Wire {
   readonly #ports: readonly number[];
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
   #at: number;
+  #isSevered = false;
 
   private constructor(ports: readonly number[], at: number, listener: Server) {
     this.#ports = ports;
@@ -42,6 +43,14 @@ export class Wire {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
+  /** All its connections break, and so do new ones for a while. */
+  async sever(ms: number): Promise<void> {
+    this.#isSevered = true;
+    this.cut();
+    await delay(ms);
+    this.#isSevered = false;
+  }
+
   /** Nothing comes through for a while, either way. */
   async stall(ms: number): Promise<void> {
     const stalled = [...this.#sockets];
@@ -57,6 +66,7 @@ export class Wire {
   }
 
   #pass(near: Socket): void {
+    if (this.#isSevered) return void near.resetAndDestroy();
     const at = this.#at;
     const far = connect(this.#ports[at % this.#ports.length] ?? 0, '127.0.0.1');
     this.#hold(near, far);

@@ -12,7 +12,7 @@ import {
 } from '@liminal/testkit';
 import { Census } from '../faults/census.ts';
 import { type Fault, play } from './faults.ts';
-import { Member, type MemberSettings } from './member.ts';
+import { Member, type MemberSettings, type Ways } from './member.ts';
 import { Person } from './person.ts';
 import { Watcher } from './watcher.ts';
 import { Wire } from './wire.ts';
@@ -48,7 +48,7 @@ export class World {
   private constructor(
     services: { redis: RedisServer; postgres: PostgresServer },
     settings: MemberSettings,
-    ports: readonly number[],
+    places: readonly { port: number; ways: Ways }[],
     census: Census,
   ) {
     this.redis = services.redis;
@@ -56,9 +56,12 @@ export class World {
     this.settings = settings;
     this.census = census;
     this.witness = new Witness(services.redis, settings.prefix);
-    this.servers = ports.map(
-      (port, index) => new Member(`server ${index}`, { ...settings, port, projects: index === 0 }),
-    );
+    this.servers = places.map(({ port, ways }, index) => {
+      const redisUrl = through(ways.redis, settings.redisUrl);
+      const databaseUrl = through(ways.database, settings.databaseUrl);
+      const own = { ...settings, redisUrl, databaseUrl, port, projects: index === 0 };
+      return new Member(`server ${index}`, own, ways);
+    });
     this.projectors = [0, 1].map(
       (index) => new Member(`projector ${index}`, { ...settings, role: 'projector' }),
     );
@@ -71,8 +74,12 @@ export class World {
       startRedis({ appendOnly: true, settings: redisSettings }),
       startPostgres(),
     ]);
-    const ports: number[] = [];
-    while (ports.length < SERVERS) ports.push(await freePort());
+    const places: { port: number; ways: Ways }[] = [];
+    while (places.length < SERVERS) {
+      const [log, store] = await Promise.all([redis.url, postgres.url].map(wayTo));
+      if (log && store)
+        places.push({ port: await freePort(), ways: { redis: log, database: store } });
+    }
     const settings: MemberSettings = {
       role: 'server',
       projects: true,
@@ -85,9 +92,9 @@ export class World {
       token,
       port: 0,
     };
-    const world = new World({ redis, postgres }, settings, ports, census);
+    const world = new World({ redis, postgres }, settings, places, census);
     await Promise.all([...world.servers, ...world.projectors].map((member) => member.start()));
-    for (const port of ports) {
+    for (const { port } of places) {
       const wire = await Wire.open([port], 0);
       world.wires.push(wire);
       world.requests.push(createRequests({ baseUrl: wire.origin, token }));
@@ -181,4 +188,13 @@ export class World {
     await this.census.untilEmpty();
     await rm(this.settings.root, { recursive: true, force: true });
   }
+}
+
+const wayTo = async (url: string): Promise<Wire> => Wire.open([Number(new URL(url).port)], 0);
+
+/** The same URL, by a way of one's own. */
+function through(way: Wire, url: string): string {
+  const other = new URL(url);
+  other.port = new URL(way.origin).port;
+  return other.href;
 }
