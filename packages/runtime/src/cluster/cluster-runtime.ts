@@ -117,8 +117,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
     this.#own = new SessionRuntime(options, roots, now, {
       readers: (session) => {
-        const isOwner = () => this.#ownership.leaseOf(session.sessionId) !== undefined;
-        return new PostedSession(board, session, isOwner, onTrouble);
+        const fence = () => this.#ownership.leaseOf(session.sessionId)?.token;
+        return new PostedSession(board, session, fence, onTrouble);
       },
       project: async (run, signal) => this.#settled.wait(run, signal),
       onEndInHistory,

@@ -17,6 +17,8 @@ import type { SessionStates } from './session-states.ts';
 
 /** How long to wait before sessions that could not be mended are mended again, in ms. */
 const RETRY_MS = 1_000;
+/** Of how many sessions it is remembered under which lease they were posted last. */
+const FENCES_MAX = 10_000;
 
 interface FollowedSessionsOptions {
   storage: Storage;
@@ -47,6 +49,8 @@ export class FollowedSessions extends EventEmitter<News> {
   readonly #kept = new Map<string, Kept>();
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
+  /** The newest fence of each session's postings, the session that was posted last at the end. */
+  readonly #fences = new Map<string, number>();
   readonly #closing = new AbortController();
   #leave: Unsubscribe[] = [];
 
@@ -144,7 +148,7 @@ export class FollowedSessions extends EventEmitter<News> {
   #posted(name: string, text: string): void {
     if (name.startsWith(postedStatePrefix)) {
       const postedState = parsePostedState(text);
-      if (!postedState) return;
+      if (!postedState || this.#isFormer(postedState)) return;
       this.#open.get(postedState.info.session.sessionId)?.posted(postedState);
       this.emit('posted', postedState);
     } else if (name.startsWith(deletedPrefix)) {
@@ -155,6 +159,18 @@ export class FollowedSessions extends EventEmitter<News> {
       const { code, message } = Report.parse(JSON.parse(text));
       this.#open.get(name.slice(reportPrefix.length))?.view.report(code, message);
     }
+  }
+
+  /** Whether it is from an owner after whom another one has posted: that one was cut off, and does not know it yet. */
+  #isFormer({ info, fence }: PostedState): boolean {
+    if (fence === undefined) return false;
+    const { sessionId } = info.session;
+    if (fence < (this.#fences.get(sessionId) ?? 0)) return true;
+    this.#fences.delete(sessionId);
+    this.#fences.set(sessionId, fence);
+    const [oldest] = this.#fences.keys();
+    if (this.#fences.size > FENCES_MAX && oldest !== undefined) this.#fences.delete(oldest);
+    return false;
   }
 
   #deleted(sessionId: string): void {

@@ -54,8 +54,8 @@ export class LostSessions {
     const { log, ownership, recover } = this.#options;
     const open = (await log.unsettled()).filter((run) => !run.ended);
     const sessionIds = [...new Set(open.map(({ sessionId }) => sessionId))];
-    const owners = await ownership.ownersOf(sessionIds);
-    const ownerless = sessionIds.filter((sessionId) => !owners.has(sessionId));
+    const leases = await ownership.leasesOf(sessionIds);
+    const ownerless = sessionIds.filter((sessionId) => !leases.has(sessionId));
     this.#suspected = new Map(
       ownerless.map((sessionId) => [sessionId, (this.#suspected.get(sessionId) ?? 0) + 1]),
     );

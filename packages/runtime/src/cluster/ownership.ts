@@ -64,16 +64,16 @@ export class Ownership {
 
   /** The server that owns a session now. */
   async ownerOf(sessionId: string): Promise<string | undefined> {
-    return (await this.ownersOf([sessionId])).get(sessionId);
+    return (await this.leasesOf([sessionId])).get(sessionId)?.holder;
   }
 
-  /** The servers that own these sessions now; sessions without an owner are missing. */
-  async ownersOf(sessionIds: readonly string[]): Promise<Map<string, string>> {
+  /** The leases under which servers own these sessions now; sessions without an owner are missing. */
+  async leasesOf(sessionIds: readonly string[]): Promise<Map<string, Lease>> {
     const held = await this.#options.leases.holders(sessionIds.map(leaseName));
     return new Map(
       sessionIds.flatMap((sessionId) => {
         const lease = held.get(leaseName(sessionId));
-        return lease ? [[sessionId, lease.holder] as const] : [];
+        return lease ? [[sessionId, lease] as const] : [];
       }),
     );
   }

@@ -12,6 +12,8 @@ export const PostedState = z.object({
   info: SessionInfo,
   /** The run under way, or on its way into history. */
   runId: z.string().optional(),
+  /** The token of the lease under which it is posted; a smaller one is from a former owner. None if it is as stored. */
+  fence: z.number().optional(),
 });
 export type PostedState = z.infer<typeof PostedState>;
 
@@ -36,9 +38,8 @@ export function parsePostedState(text: string): PostedState | undefined {
   return text === '' ? undefined : PostedState.parse(JSON.parse(text));
 }
 
-export async function postSession(board: Board, { info, runId }: PostedState): Promise<void> {
-  const postedState = { info, ...(runId !== undefined && { runId }) };
-  const name = postedStatePrefix + info.session.sessionId;
+export async function postSession(board: Board, postedState: PostedState): Promise<void> {
+  const name = postedStatePrefix + postedState.info.session.sessionId;
   await board.post(name, JSON.stringify(postedState), POSTING_TTL_MS);
 }
 
@@ -52,7 +53,7 @@ async function postDeleted(board: Board, sessionId: string): Promise<void> {
 export class PostedSession implements SessionReaders {
   readonly #board: Board;
   readonly #session: Session;
-  readonly #isOwner: () => boolean;
+  readonly #fence: () => number | undefined;
   readonly #onTrouble: (error: unknown) => void;
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -61,16 +62,16 @@ export class PostedSession implements SessionReaders {
   /** On the clock of `performance.now()`. */
   #postedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param isOwner - Whether this server still owns the session. */
+  /** @param fence - The token of the lease under which this server owns the session. */
   constructor(
     board: Board,
     session: Session,
-    isOwner: () => boolean,
+    fence: () => number | undefined,
     onTrouble: (error: unknown) => void,
   ) {
     this.#board = board;
     this.#session = session;
-    this.#isOwner = isOwner;
+    this.#fence = fence;
     this.#onTrouble = onTrouble;
   }
 
@@ -121,8 +122,10 @@ export class PostedSession implements SessionReaders {
     this.#postedAt = performance.now();
     const { turnId: runId } = this.#session;
     this.#runId = runId;
-    if (this.#isDeleted || !this.#isOwner()) return;
-    const postedState = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
+    const fence = this.#fence();
+    if (this.#isDeleted || fence === undefined) return;
+    const info = this.#session.info();
+    const postedState = { info, fence, ...(runId !== undefined && { runId }) };
     postSession(this.#board, postedState).catch((error) => this.#failed(error));
   }
 

@@ -8,6 +8,10 @@ import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './posted-state.ts';
 import { SessionStates } from './session-states.ts';
+import { untilDone } from '../until-done.ts';
+
+/** How long to wait before a posting is tried again, in ms. */
+const RETRY_MS = 500;
 
 interface ProjectorWorkerOptions {
   storage: Storage & { coordination: Coordination };
@@ -42,15 +46,20 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     onTrouble,
   });
   const sessionStates = new SessionStates({ board, store: storage.store, ownership });
+  const closing = new AbortController();
   const recover = async (sessionId: string): Promise<void> => {
     const lease = await ownership.take(sessionId);
     if (!lease) return;
     try {
-      await recoverSession(storage, sessionId, lease.token, () => new Date().toISOString());
-      // It may have been deleted.
-      if (await storage.store.getSession(sessionId)) {
-        await postSession(board, await sessionStates.stored(sessionId));
-      }
+      const { token: fence } = lease;
+      await recoverSession(storage, sessionId, fence, () => new Date().toISOString());
+      const post = async (): Promise<void> => {
+        // It may have been deleted.
+        if (!(await storage.store.getSession(sessionId))) return;
+        await postSession(board, { ...(await sessionStates.stored(sessionId)), fence });
+      };
+      // It is lost no more: nobody else would say that its turn is over.
+      await untilDone(post, { signal: closing.signal, everyMs: RETRY_MS, onTrouble });
     } finally {
       await ownership.release(sessionId);
     }
@@ -65,6 +74,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
       return projector?.unsaved ?? 0;
     },
     close: async () => {
+      closing.abort();
       await lost.close();
       await projector?.close();
       await ownership.close();

@@ -57,14 +57,16 @@ export class SessionStates {
 
   /** The states that the owners of these sessions have posted. */
   async #postedStates(sessionIds: readonly string[]): Promise<Map<string, PostedState>> {
-    const owners = await this.#options.ownership.ownersOf(sessionIds);
-    const owned = sessionIds.filter((sessionId) => owners.has(sessionId));
+    const leases = await this.#options.ownership.leasesOf(sessionIds);
+    const owned = sessionIds.filter((sessionId) => leases.has(sessionId));
     const texts = await this.#options.board.read(owned.map((id) => postedStatePrefix + id));
     return new Map(
       owned.flatMap((sessionId) => {
         const text = texts.get(postedStatePrefix + sessionId);
         const posted = text === undefined ? undefined : parsePostedState(text);
-        return posted ? [[sessionId, posted] as const] : [];
+        // The owner has posted nothing yet.
+        const isFormer = (posted?.fence ?? 0) < (leases.get(sessionId)?.token ?? 0);
+        return posted && !isFormer ? [[sessionId, posted] as const] : [];
       }),
     );
   }

@@ -472,6 +472,32 @@ test('a session does not show what a former owner posts', async () => {
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
 });
 
+test('INV-7: what a former owner still posts is shown nowhere', async () => {
+  const servers = await startServers();
+  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(c.runtime, sessionId).untilType('session:info');
+  const listed: string[] = [];
+  c.runtime.watchSessions(({ sessions }) => {
+    listed.push(...sessions.map(({ state, title }) => `${title}: ${state}`));
+  });
+  await a.runtime.send(sessionId, 'Hello');
+  a.isolate();
+  await reader.untilTurn('turn_error');
+  await b.runtime.rename(sessionId, 'Over');
+  await expect.poll(() => listed).toContain('Over: failed');
+  listed.length = 0;
+
+  a.agent.update(sessionId, { activity: 'Still at it.' });
+  await expect.poll(async () => servers.posted(sessionId)).toContain('Still at it.');
+  expect(await c.runtime.info(sessionId)).toMatchObject({ session: { state: 'failed' } });
+  await b.runtime.rename(sessionId, 'Long over');
+  await expect.poll(() => listed).toContain('Long over: failed');
+  expect(listed.filter((one) => one !== 'Over: failed' && one !== 'Long over: failed')).toEqual([]);
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.title === 'Long over');
+  expect(JSON.stringify(reader.ofType('session:info'))).not.toContain('Still at it.');
+});
+
 test('an owner that loses a session while opening it passes the command on to the next owner', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];

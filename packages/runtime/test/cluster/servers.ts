@@ -42,6 +42,8 @@ export interface Servers {
   store: ResponseStore;
   /** Who owns what. */
   leases: Leases;
+  /** What was posted last of where a session stands. */
+  posted(sessionId: string): Promise<string | undefined>;
   /** The upserts of a turn that were published for readers in any language. */
   published(turnId: string): UpsertMessage[];
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
@@ -64,6 +66,10 @@ export async function startServers(): Promise<Servers> {
     projectDir,
     store: storage.store,
     leases: storage.coordination.leases,
+    posted: async (sessionId) => {
+      const name = `session:${sessionId}`;
+      return (await storage.coordination.board.read([name])).get(name);
+    },
     published: (turnId) => {
       const { upserts } = storage.coordination;
       return upserts instanceof MemoryUpsertStreams ? (upserts.published.get(turnId) ?? []) : [];
