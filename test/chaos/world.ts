@@ -74,12 +74,13 @@ export class World {
       startRedis({ appendOnly: true, settings: redisSettings }),
       startPostgres(),
     ]);
-    const places: { port: number; ways: Ways }[] = [];
-    while (places.length < SERVERS) {
-      const [log, store] = await Promise.all([redis.url, postgres.url].map(wayTo));
-      if (log && store)
-        places.push({ port: await freePort(), ways: { redis: log, database: store } });
+    const ways: Ways[] = [];
+    while (ways.length < SERVERS) {
+      ways.push({ redis: await wayTo(redis.url), database: await wayTo(postgres.url) });
     }
+    const places: { port: number; ways: Ways }[] = [];
+    // Only now: a port that is free would be the next one that is taken.
+    for (const own of ways) places.push({ port: await freePort(), ways: own });
     const settings: MemberSettings = {
       role: 'server',
       projects: true,
