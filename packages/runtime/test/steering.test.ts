@@ -69,6 +69,31 @@ describe('a message amid a turn', () => {
     expect(world.agent.steered).toEqual(['A word.']);
   });
 
+  test('INV-1 is not said again in its own turn, which begins while its repeated request looks for it', async () => {
+    const turnId = await begin();
+    const messageId = randomUUID();
+    const { store } = world.storage;
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { readItems } = store;
+    vi.spyOn(store, 'readItems').mockImplementationOnce(async (...wanted) => {
+      const page = await readItems.apply(store, wanted);
+      asked.resolve();
+      await held.promise;
+      return page;
+    });
+    const late = world.runtime.steer(sessionId, 'A word.', messageId);
+    await asked.promise;
+    expect(await world.runtime.steer(sessionId, 'A word.', messageId)).toEqual({ turnId });
+    world.agent.leaveOver(sessionId, messageId);
+    await reader.untilTurn('turn_complete');
+    await world.agent.comeTo(sessionId, messageId, 'A word.');
+    await reader.untilTurn('turn_started', 2);
+
+    held.resolve();
+    expect(await late).toEqual({ turnId: messageId });
+    expect(world.agent.steered).toEqual(['A word.']);
+  });
+
   test('is not said again after its turn, in the next one, or after a crash', async () => {
     const turnId = await begin();
     const messageId = randomUUID();

@@ -9,11 +9,14 @@ export interface Storage {
   onEndInHistory?: (run: { runId: string; sessionId: string }) => Promise<void>;
 }
 
-/** A run so far, from the log; if the log has dropped its first events, from its stored state on. */
+/**
+ * A run so far, from the log; if the log has dropped events, also while they were read, from its stored state on: they
+ * were stored before.
+ */
 export async function readRun({ log, store }: Storage, runId: string): Promise<ResponseState> {
   const logged = await log.read(runId);
-  const begun = isFirst(logged[0]) ? emptyResponse() : await readStored(store, runId);
-  return logged.reduce(foldResponse, begun);
+  const begun = isWhole(logged) ? emptyResponse() : await readStored(store, runId);
+  return logged.filter(({ seq }) => seq > begun.lastSeq).reduce(foldResponse, begun);
 }
 
 /** Whether history has a run to its end. */
@@ -27,6 +30,6 @@ async function readStored(store: ResponseStore, runId: string): Promise<Response
   return stored ? resumeResponse(stored) : emptyResponse();
 }
 
-function isFirst(event: StreamEvent | undefined): boolean {
-  return event?.seq === 0;
+function isWhole(logged: readonly StreamEvent[]): boolean {
+  return logged.length > 0 && logged.every(({ seq }, index) => seq === index);
 }

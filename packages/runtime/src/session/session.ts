@@ -163,9 +163,9 @@ export class Session {
     messageId?: string,
     blocks: readonly ContentBlock[] = [],
   ): Promise<SteerResult> {
+    const kept = await this.#keep(blocks);
     const turnId = messageId === undefined ? undefined : await this.#turnOf(messageId);
     if (turnId !== undefined) return { turnId };
-    const kept = await this.#keep(blocks);
     const said = { message, ...(kept.length > 0 && { blocks: kept }) };
     return this.#steer(said, messageId ?? randomUUID());
   }
@@ -356,13 +356,25 @@ export class Session {
 
   /** The turn of a message that was said before: the one in which it was, or its own. */
   async #turnOf(messageId: string): Promise<string | undefined> {
-    if (this.record.queue.some(({ turnId }) => turnId === messageId)) return messageId;
-    const turn = this.#turns.current;
-    // Its log may lack the message yet.
-    if (turn?.hasSaid(steeredItem(turn.turnId, messageId)) === true) return undefined;
     const { store } = this.#context;
-    if (await hasBegun(this.#context, this.record, messageId)) return messageId;
-    return turnSaidIn(store, this.sessionId, messageId);
+    for (;;) {
+      const turn = this.#turns.current;
+      if (this.#hasOwnTurn(messageId)) return messageId;
+      // Its log may lack the message yet.
+      if (turn?.hasSaid(steeredItem(turn.turnId, messageId)) === true) return undefined;
+      if (await hasBegun(this.#context, this.record, messageId)) return messageId;
+      const saidIn = await turnSaidIn(store, this.sessionId, messageId);
+      // Another call may have said it meanwhile, in a turn that is over.
+      if (saidIn !== undefined || this.#turns.current === turn) return saidIn;
+    }
+  }
+
+  /** Whether a message has a turn of its own, or waits for it. */
+  #hasOwnTurn(messageId: string): boolean {
+    const { queue } = this.record;
+    return (
+      this.#turns.current?.turnId === messageId || queue.some(({ turnId }) => turnId === messageId)
+    );
   }
 
   /** Calls for the same message say it once. */
