@@ -71,6 +71,8 @@ export class RunTail {
   }
 
   #hold(event: StreamEvent, size: number): void {
+    // After a cut: the log has dropped what came between, or gives some again.
+    if (event.seq !== this.#lastSeq + 1) this.#forget();
     this.#lastSeq = event.seq;
     this.#closed ||= isTerminal(event);
     this.#window.push(event);
@@ -80,5 +82,11 @@ export class RunTail {
       this.#window.shift();
       this.#characters -= this.#sizes.shift() ?? 0;
     }
+  }
+
+  #forget(): void {
+    this.#window = [];
+    this.#sizes = [];
+    this.#characters = 0;
   }
 }
