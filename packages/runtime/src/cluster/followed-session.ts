@@ -150,6 +150,8 @@ export class FollowedSession {
   /** Called before there are readers: the first one gets the newest state at once. */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
+    // It may have been posted meanwhile, and be followed already, further than this.
+    if (this.view.progress(runId)) return;
     // It may have come into history meanwhile, and that is posted only once.
     if (response.started && !this.#settled.includes(runId)) this.view.restart(runId, response);
   }

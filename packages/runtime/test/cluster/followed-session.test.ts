@@ -342,3 +342,41 @@ test('an open run is shown where it began, before a later one that is over', asy
   expect(cursor).toBe('2:1');
   await followed.close();
 });
+
+test('INV-7 a run that is posted, and goes on, while it is being read for the first reader lacks nothing', async () => {
+  const { log, store } = openMemoryStorage();
+  const said = runOf(
+    [
+      { type: 'response_start', modelId: 'm', providerId: 'scripted' },
+      { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'agent' },
+      ...['1 ', '2 ', '3 '].map(
+        (deltaContent) => ({ type: 'item_delta', itemId: 'a', deltaContent }) as const,
+      ),
+    ],
+    { runId, turnId: runId, sessionId },
+  );
+  await log.append(runId, said.slice(0, 3));
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const read: EventLog['read'] = async (...wanted) => {
+    const events = await log.read(...wanted);
+    asked.resolve();
+    await held.promise;
+    return events;
+  };
+  const follow: EventLog['follow'] = (...wanted) => log.follow(...wanted);
+  const append: EventLog['append'] = async (...added) => log.append(...added);
+  const unsettled: EventLog['unsettled'] = async () => log.unsettled();
+  const slow: EventLog = { ...log, read, follow, append, unsettled };
+  const followed = replicaOf({ log: slow, store });
+  const opening = followed.open();
+  await asked.promise;
+  followed.posted({ ...postedState, runId });
+  await log.append(runId, said.slice(3, 4));
+  await vi.waitUntil(() => followed.view.progress(runId)?.lastSeq === 3);
+  held.resolve();
+  await opening;
+  await log.append(runId, said.slice(4));
+  await vi.waitUntil(() => followed.view.progress(runId)?.lastSeq === 4);
+  expect(followed.view.openRuns).toMatchObject([{ outputItems: [{ content: '1 2 3 ' }] }]);
+  await followed.close();
+});
