@@ -53,6 +53,7 @@ export class FollowedSession {
   /** Emits `moved` when a followed run has a new event, or is no longer followed. */
   readonly #progress = new EventEmitter().setMaxListeners(0);
   #info: SessionInfo;
+  #heard = 0;
 
   constructor(options: FollowedSessionOptions) {
     const { sessionId, storage, postedState, now } = options;
@@ -87,8 +88,14 @@ export class FollowedSession {
     }
   }
 
+  /** How often it was said where the session stands. */
+  get heard(): number {
+    return this.#heard;
+  }
+
   /** The session's owner says where it stands. */
   posted({ info, runId }: PostedState): void {
+    this.#heard += 1;
     this.#info = info;
     if (runId !== undefined) this.#follow(runId);
     this.view.infoChanged();

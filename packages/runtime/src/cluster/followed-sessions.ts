@@ -125,7 +125,8 @@ export class FollowedSessions extends EventEmitter<News> {
     this.#open.set(sessionId, followed);
     try {
       await followed.open();
-      followed.posted(await sessionStates.of(sessionId));
+      const now = await this.#stateOf(sessionId, followed);
+      if (now) followed.posted(now);
       return followed;
     } catch (error) {
       this.#open.delete(sessionId);
@@ -183,13 +184,20 @@ export class FollowedSessions extends EventEmitter<News> {
     this.emit('deleted', sessionId);
   }
 
+  /** Where a session stands; undefined if that was posted while it was read: what was posted is newer. */
+  async #stateOf(sessionId: string, followed: FollowedSession): Promise<PostedState | undefined> {
+    const { heard } = followed;
+    const state = await this.#options.sessionStates.of(sessionId);
+    return followed.heard === heard ? state : undefined;
+  }
+
   /** Those whose state cannot be read are mended again, until they are. */
   async #mend(sessions: ReadonlyMap<string, FollowedSession>): Promise<void> {
     const failed = new Map<string, FollowedSession>();
     for (const [sessionId, followed] of sessions) {
       if (this.#open.get(sessionId) !== followed) continue;
       try {
-        await followed.mend(await this.#options.sessionStates.of(sessionId));
+        await followed.mend(await this.#stateOf(sessionId, followed));
       } catch (error) {
         if (errorCode(error) === 'SESSION_NOT_FOUND') {
           this.#deleted(sessionId);
