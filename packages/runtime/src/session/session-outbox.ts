@@ -21,7 +21,7 @@ import {
   waiting,
   withFirst,
 } from './message-queue.ts';
-import { errorCode } from '../errors.ts';
+import { errorCode, RuntimeError } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 import { type SessionRecordHolder, titleOf } from './session-record.ts';
@@ -104,18 +104,27 @@ export class SessionOutbox {
   async #send(said: UserMessage, turnId: string): Promise<SendResult> {
     const { queue } = this.#record.value;
     if (turnId === this.#delivered) return { turnId, queued: false };
+    const queued = !this.#isFree || queue.length > 0;
     if (queue.some((entry) => entry.turnId === turnId)) {
-      this.next();
+      this.#sendWaiting();
       return { turnId, queued: true };
     }
-    const queued = !this.#isFree || queue.length > 0;
     if (queued) {
       await this.#enqueue(turnId, said, 'queued');
-      this.next();
+      this.#sendWaiting();
     } else {
       await this.#sendNow(turnId, said);
     }
     return { turnId, queued };
+  }
+
+  /** Nothing is sent from here any more if this server gives the session up: the next owner is to be asked again. */
+  #sendWaiting(): void {
+    if (this.#isClosed) {
+      const message = 'This server is giving the session up. Send the message again.';
+      throw new RuntimeError('STALE_OWNER', message);
+    }
+    this.next();
   }
 
   /** Throws `MESSAGE_NOT_QUEUED`. */
