@@ -43,6 +43,11 @@ export function sessionDeleted(sessionId: string): RuntimeError {
   return new RuntimeError('SESSION_NOT_FOUND', `Session ${sessionId} has been deleted.`);
 }
 
+/** For what still comes to a session here that its next owner has, or may have: that one is to be asked. */
+export function sessionGivenUp(): RuntimeError {
+  return new RuntimeError('STALE_OWNER', 'This server is giving the session up. Try again.');
+}
+
 /** The code of anything thrown; `INTERNAL` if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';

@@ -15,7 +15,7 @@ import type {
   UsageLimit,
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
-import { errorCode, RuntimeError, sessionDeleted } from '../errors.ts';
+import { errorCode, RuntimeError } from '../errors.ts';
 import type { UserMessage } from './message-queue.ts';
 import type { SessionContext } from './session-context.ts';
 
@@ -44,7 +44,8 @@ export class SessionAgent {
   #stopping: Promise<void> | undefined;
   /** How many starts are under way. */
   #starts = 0;
-  #isRetired = false;
+  /** Why it is not started any more. */
+  #retired: RuntimeError | undefined;
 
   constructor(context: SessionContext, options: SessionAgentOptions) {
     this.#context = context;
@@ -127,7 +128,7 @@ export class SessionAgent {
   async #start(): Promise<void> {
     const { provider, record, changed } = this.#context;
     await this.#stopping;
-    if (this.#isRetired) throw sessionDeleted(this.#sessionId);
+    if (this.#retired) throw this.#retired;
     if (this.isAlive) return;
     const { projectDir, agentSessionId, config, storedMark } = record.value;
     try {
@@ -183,9 +184,9 @@ export class SessionAgent {
     await this.#stopping;
   }
 
-  /** It is not started again: its session is being deleted. */
-  retire(): void {
-    this.#isRetired = true;
+  /** It is not started again, for this reason. */
+  retire(why: RuntimeError): void {
+    this.#retired ??= why;
   }
 
   /** Whether something runs beside the turns. */

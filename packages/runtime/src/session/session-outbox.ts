@@ -21,7 +21,7 @@ import {
   waiting,
   withFirst,
 } from './message-queue.ts';
-import { errorCode, RuntimeError } from '../errors.ts';
+import { errorCode, sessionGivenUp } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 import { type SessionRecordHolder, titleOf } from './session-record.ts';
@@ -120,10 +120,7 @@ export class SessionOutbox {
 
   /** Nothing is sent from here any more if this server gives the session up: the next owner is to be asked again. */
   #sendWaiting(): void {
-    if (this.#isClosed) {
-      const message = 'This server is giving the session up. Send the message again.';
-      throw new RuntimeError('STALE_OWNER', message);
-    }
+    if (this.#isClosed) throw sessionGivenUp();
     this.next();
   }
 

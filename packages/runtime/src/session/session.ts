@@ -20,7 +20,13 @@ import type {
 import type { SessionRecord } from '@liminal/storage';
 import { blobGone, keepMessage } from '../blobs/index.ts';
 import { Approvals } from './approvals.ts';
-import { errorCode, errorMessage, RuntimeError, sessionDeleted } from '../errors.ts';
+import {
+  errorCode,
+  errorMessage,
+  RuntimeError,
+  sessionDeleted,
+  sessionGivenUp,
+} from '../errors.ts';
 import { hasBegun, HistoryReader, turnSaidIn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { rewindFailure, rewindNotice } from './rewind-notice.ts';
@@ -209,9 +215,10 @@ export class Session {
     await Promise.all([this.stopAgent(), this.#record.update({ active: false })]);
   }
 
-  /** Ends the agent when the server closes: queued messages must not start it again. */
+  /** Ends the agent when the server closes, or loses the session: nothing must start it here again. */
   async shutDown(): Promise<void> {
     this.#outbox.close();
+    this.#agent.retire(sessionGivenUp());
     await this.stopAgent();
   }
 
@@ -304,7 +311,7 @@ export class Session {
   /** Ends the agent and the turn under way for good, before the session is deleted. */
   async end(): Promise<void> {
     this.#isEnding = true;
-    this.#agent.retire();
+    this.#agent.retire(sessionDeleted(this.sessionId));
     await this.shutDown();
   }
 

@@ -455,35 +455,51 @@ test('a message whose run another server is to begin waits for that one, which h
   await expect.poll(() => b.agent.received).toEqual(['Hello']);
 });
 
-test('INV-1: a message that is queued as its server loses the session is sent by the next owner', async () => {
-  const servers = await startServers();
-  const a = await servers.start();
-  const sessionId = await newSession(a, servers.projectDir);
-  await a.runtime.send(sessionId, 'Hello');
-  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { saveSession } = servers.store;
-  vi.spyOn(servers.store, 'saveSession').mockImplementation(async (record) => {
-    if (record.queue.some(({ message }) => message === 'And then')) {
-      asked.resolve();
-      await held.promise;
+test.each([
+  ['is queued', true],
+  ['is sent', false],
+])(
+  'INV-1: a message that %s as its server loses the session is sent by the next owner',
+  async (_, isQueued) => {
+    const servers = await startServers();
+    const a = await servers.start();
+    const sessionId = await newSession(a, servers.projectDir);
+    await a.runtime.send(sessionId, 'Hello');
+    const status = async () => (await a.runtime.status(sessionId)).state;
+    if (!isQueued) {
+      a.agent.finish(sessionId);
+      await expect.poll(status).toBe('idle');
     }
-    return saveSession.call(servers.store, record);
-  });
-  const sending = a.runtime.send(sessionId, 'And then');
-  await asked.promise;
-  const rejoin = a.isolate();
-  const name = `session:${sessionId}`;
-  const take = async () => servers.leases.acquire(name, 'another', LEASE_MS);
-  let lease = await take();
-  await expect.poll(async () => (lease ??= await take())).toBeDefined();
-  rejoin();
-  await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  await servers.leases.release(lease!);
-  held.resolve();
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { saveSession } = servers.store;
+    vi.spyOn(servers.store, 'saveSession').mockImplementation(async (record) => {
+      if (record.queue.some(({ message }) => message === 'And then')) {
+        asked.resolve();
+        await held.promise;
+      }
+      return saveSession.call(servers.store, record);
+    });
+    const sending = a.runtime.send(sessionId, 'And then');
+    await asked.promise;
+    const rejoin = a.isolate();
+    const name = `session:${sessionId}`;
+    const take = async () => servers.leases.acquire(name, 'another', LEASE_MS);
+    let lease = await take();
+    await expect.poll(async () => (lease ??= await take())).toBeDefined();
+    rejoin();
+    await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
+    await servers.leases.release(lease!);
+    held.resolve();
 
-  expect(await sending).toMatchObject({ queued: true });
-  await expect.poll(() => a.agent.received).toEqual(['Hello', 'And then']);
-});
+    const { turnId } = await sending;
+    await expect.poll(() => a.agent.received).toEqual(['Hello', 'And then']);
+    // The log has it, too.
+    await expect.poll(status).toBe('running');
+    expect(await a.runtime.getRun(turnId)).toMatchObject({
+      outputItems: [{ content: 'And then' }],
+    });
+  },
+);
 
 test('a session does not show what a former owner posts', async () => {
   const servers = await startServers();
