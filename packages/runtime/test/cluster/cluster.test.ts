@@ -466,10 +466,8 @@ test.each([
     const sessionId = await newSession(a, servers.projectDir);
     await a.runtime.send(sessionId, 'Hello');
     const status = async () => (await a.runtime.status(sessionId)).state;
-    if (!isQueued) {
-      a.agent.finish(sessionId);
-      await expect.poll(status).toBe('idle');
-    }
+    if (!isQueued) a.agent.finish(sessionId);
+    await expect.poll(status).toBe(isQueued ? 'running' : 'idle');
     const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { saveSession } = servers.store;
     vi.spyOn(servers.store, 'saveSession').mockImplementation(async (record) => {
