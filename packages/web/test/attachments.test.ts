@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn, upsert } from './items.ts';
 import { png } from './png.ts';
+import { keptKeys } from './kept-keys.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 const accepts = { image: ['image/png', 'image/jpeg'], audio: [], resource: ['text/*'] };
@@ -143,24 +144,6 @@ async function bytesOf(image: Locator): Promise<Buffer> {
   return Buffer.from(bytes);
 }
 
-/** The names of the files that the browser keeps. */
-const kept = (page: Page) =>
-  page.evaluate(
-    () =>
-      new Promise<string[]>((resolve, reject) => {
-        const opening = indexedDB.open('liminal');
-        opening.addEventListener('error', () => reject(new Error('No database.')));
-        opening.addEventListener('success', () => {
-          const { result: db } = opening;
-          const all = db.transaction('files').objectStore('files').getAllKeys();
-          all.addEventListener('success', () => {
-            db.close();
-            resolve(all.result.map(String));
-          });
-        });
-      }),
-  );
-
 /** A block as the server keeps it. */
 function image(rest: { name?: string; bytes?: Buffer } = {}): ContentBlock {
   const { name = 'screen.png', bytes = screen.buffer } = rest;
@@ -196,7 +179,7 @@ it('files are chosen, looked at, sent without words, and shown and saved byte fo
   expect(blocks[1]).toMatchObject({ resource: { mimeType: 'text/markdown', name: 'notes.md' } });
   expect(stored(blocks[1])?.equals(notes.buffer)).toBe(true);
   await attached(page).waitFor({ state: 'detached' });
-  await expect.poll(() => kept(page)).toEqual([]);
+  await expect.poll(() => keptKeys(page, 'files')).toEqual([]);
 
   stage.say(
     upsert({ ...message('u', '', { origin: 'user', status: 'complete', blocks }), turnId }),
@@ -283,7 +266,7 @@ it('a file that is taken out while it is still being read stays out, and is not 
   await read();
   await card(page, 'notes.md').waitFor();
   expect(await attached(page).getByRole('listitem').count()).toBe(1);
-  await expect.poll(async () => (await kept(page)).length).toBe(1);
+  await expect.poll(async () => (await keptKeys(page, 'files')).length).toBe(1);
   expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
 });
 
@@ -307,7 +290,7 @@ it('what is taken out is not sent, and not kept', async () => {
   await card(page, 'notes.md').waitFor();
   await button(page, 'Remove screen.png').click();
   await card(page, 'screen.png').waitFor({ state: 'detached' });
-  await expect.poll(async () => (await kept(page)).length).toBe(1);
+  await expect.poll(async () => (await keptKeys(page, 'files')).length).toBe(1);
   await field(page).fill('Read this');
   await field(page).press('Enter');
   const { message: words, blocks } = await sent();
@@ -368,7 +351,7 @@ it('a message that is taken back to be changed comes with its files, and keeps t
     .toBe(60);
   expect(await field(page).inputValue()).toBe('What is wrong?');
   await expect.poll(() => unsent(page).count()).toBe(0);
-  expect(await kept(page)).toHaveLength(1);
+  expect(await keptKeys(page, 'files')).toHaveLength(1);
 });
 
 it('the arrow up brings the last message back with what was attached to it', async () => {
@@ -538,7 +521,7 @@ testAtLength(
     const page = await stage.visit();
     await pick(page, screen);
     await card(page, 'screen.png').waitFor();
-    const [inUse = ''] = await kept(page);
+    const [inUse = ''] = await keptKeys(page, 'files');
     await page.evaluate(
       (named) =>
         new Promise<void>((resolve) => {
@@ -560,7 +543,7 @@ testAtLength(
     );
     await page.reload();
     await card(page, 'screen.png').waitFor();
-    await expect.poll(() => kept(page)).toEqual([inUse, 'local:new']);
+    await expect.poll(() => keptKeys(page, 'files')).toEqual([inUse, 'local:new']);
   },
 );
 

@@ -1,6 +1,7 @@
 /** Archiving, pinning and deleting sessions in the page. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { keptKeys } from './kept-keys.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -16,6 +17,8 @@ function obey(): void {
   stage.answer = (method, path) => {
     const [, id = '', command] = /^\/api\/session\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
     const mark = { archive: 'archived', unarchive: 'archived', pin: 'pinned', unpin: 'pinned' };
+    if (path.startsWith('/api/project/files'))
+      return { files: [{ path: 'app.ts', name: 'app.ts' }] };
     if (method === 'DELETE') remove(id);
     else if (command !== undefined && command in mark) {
       const name = mark[command as keyof typeof mark];
@@ -144,7 +147,10 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
   stage.refuse = (path) =>
     isFull && path === '/api/session/s1' ? { code: 'STORE_WRITE_FAILED', message } : undefined;
   const page = await stage.visit();
-  await composer(page).fill('A thought');
+  await composer(page).fill('A thought about @app');
+  await page.getByRole('option', { name: 'app.ts' }).click();
+  const drafts = ['s1', 's1 folder', 's1 mentions'];
+  await expect.poll(() => keptKeys(page, 'drafts')).toEqual(drafts);
   await fromRow(page, 'Fix the login', 'Delete …');
   const dialog = page.getByRole('dialog', { name: 'Delete this session?' });
   await dialog.getByText('What Demo itself keeps of this session stays').waitFor();
@@ -161,8 +167,7 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
       .getByRole('link', { name: /Fix the login/ })
       .count(),
   ).toBe(0);
-  const drafts = () => page.evaluate(() => Object.keys(localStorage).join());
-  await expect.poll(drafts).not.toContain('draft');
+  await expect.poll(() => keptKeys(page, 'drafts')).toEqual([]);
 });
 
 it('a session that somebody else deletes leaves its tabs, and the page that shows it', async () => {

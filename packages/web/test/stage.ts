@@ -102,6 +102,8 @@ export class Stage {
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
   history = nothing;
   info = infoAtFirst();
+  /** Whether a page that opens the session gets its information, beside its conversation. */
+  tellsInfo = true;
   /** The other listed sessions. */
   others: SessionSummary[] = [];
   readonly #http: Server;
@@ -247,6 +249,7 @@ export class Stage {
     sessionId = `s${this.#past.length + 1}`;
     this.history = nothing;
     this.info = infoAtFirst();
+    this.tellsInfo = true;
     this.others = [];
     this.answer = () => undefined;
     this.refuse = () => undefined;
@@ -295,7 +298,7 @@ export class Stage {
     const other = this.others.find((session) => session.sessionId === message.sessionId);
     if (other !== undefined) return this.#showOther(other);
     this.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...this.history });
-    this.tell({});
+    if (this.tellsInfo) this.tell({});
   }
 
   #showOther(session: SessionSummary): void {

@@ -14,7 +14,7 @@ import {
 } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
 import { fetched } from '../look/fetched.tsx';
-import { forgetDraft } from '../kept/drafts.ts';
+import { forgetDrafts } from '../kept/drafts.ts';
 
 /** What people do with sessions rather than in them. Problems are shown in a toast. */
 export interface Housekeeping {
@@ -80,7 +80,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
       delete: setDoomed,
       deleted: (sessionId) => {
-        forgetDraft(sessionId);
+        forgetDrafts(sessionId);
         if (!places.current.tabs.includes(sessionId)) return;
         places.current.close(sessionId);
         const session = findSession(sessions.getSnapshot().projects, sessionId);

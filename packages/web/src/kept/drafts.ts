@@ -35,6 +35,16 @@ class Drafts {
     this.#keep({ ...this.get(key), ...change, at: Date.now() });
   }
 
+  /** Empties the drafts of a session: its message, and what is kept beside it. */
+  forget(sessionId: string): void {
+    for (const key of this.#drafts.keys()) {
+      if (key !== sessionId && !key.startsWith(`${sessionId} `)) continue;
+      const { text, blocks = noBlocks } = this.get(key);
+      if (text !== '') this.set(key, { text: '' });
+      if (blocks.length > 0) this.set(key, { blocks: noBlocks });
+    }
+  }
+
   #keep(draft: Draft): void {
     this.#take(draft);
     this.#unwritten.set(draft.key, draft);
@@ -132,14 +142,12 @@ function readLeft(json: string): Pick<Draft, 'text' | 'blocks'> | undefined {
   }
 }
 
-const drafts = new Drafts();
 const noBlocks: readonly ContentBlock[] = [];
+const drafts = new Drafts();
 
 /** Drops what was written for a session that is no more. */
-export function forgetDraft(key: string): void {
-  const { text, blocks = noBlocks } = drafts.get(key);
-  if (text !== '') drafts.set(key, { text: '' });
-  if (blocks.length > 0) drafts.set(key, { blocks: noBlocks });
+export function forgetDrafts(sessionId: string): void {
+  drafts.forget(sessionId);
 }
 
 /** The draft of a name: a session's message, or a form's field. */

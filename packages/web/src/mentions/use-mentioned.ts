@@ -31,15 +31,19 @@ export interface Mentioned {
  * Remembers which files were chosen, as drafts are remembered: a mention in a message that is edited or sent again is
  * still known to be one.
  */
-export function useMentioned(sessionId: string, folder: string | undefined): Mentioned {
+export function useMentioned(sessionId: string, told: string | undefined): Mentioned {
   const [kept, keep] = useDraft(`${sessionId} mentions`);
+  // A page that was just opened may send before the server has told the session's folder.
+  const [keptFolder, keepFolder] = useDraft(`${sessionId} folder`);
+  const folder = told ?? (keptFolder === '' ? undefined : keptFolder);
   const chosen = useMemo(() => readTexts(kept === '' ? null : kept), [kept]);
   const add = useCallback(
     (path: string) => {
       const others = chosen.filter((one) => one !== path);
       keep(JSON.stringify([...others, path].slice(-most)));
+      keepFolder(folder ?? '');
     },
-    [chosen, keep],
+    [chosen, folder, keep, keepFolder],
   );
   const blocksOf = useCallback(
     (message: string, blocks: readonly ContentBlock[] = []) =>
