@@ -102,11 +102,7 @@ export const rules: IForbiddenRuleType[] = [
     comment: 'An agent kind or storage driver knows nothing of its siblings.',
     severity: 'error',
     from: { path: `^packages/(agents|storage)/src/(?!(?:${shared})/)([^/]+)/` },
-    to: {
-      path: `^packages/$1/src/(?!(?:${shared}|$2)/)[^/]+/`,
-      // One that is built in stands on the provider for all of its kind, through its door.
-      pathNot: String.raw`^packages/agents/src/acp/index\.ts$`,
-    },
+    to: { path: `^packages/$1/src/(?!(?:${shared}|$2)/)[^/]+/` },
   },
   {
     name: 'no-testing-in-production',

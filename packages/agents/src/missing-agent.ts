@@ -1,28 +1,19 @@
 import type { AgentInfo } from '@liminal/protocol';
+import type { AgentDriver, AgentSession } from './driver.ts';
 import { ProviderError } from './errors.ts';
-import type { CliProvider, Unsubscribe } from './provider.ts';
 
 /** Stands in for an agent that is no longer configured: its sessions can be read, and a message is refused. */
-export class MissingAgent implements CliProvider {
+export class MissingAgent implements AgentDriver {
   readonly cliType: string;
+  readonly name: string;
 
   constructor(cliType: string) {
     this.cliType = cliType;
+    this.name = cliType;
   }
 
-  createSession = (): Promise<never> => this.#refuse();
-  loadSession = (): Promise<never> => this.#refuse();
-  sendMessage = (): Promise<never> => this.#refuse();
-  async cancelTurn(): Promise<void> {}
-  async killSession(): Promise<void> {}
-  isAlive = (): boolean => false;
-  onEvent = (): Unsubscribe => nothing;
-  onUpsert = (): Unsubscribe => nothing;
-  onTurn = (): Unsubscribe => nothing;
-  onUpdate = (): Unsubscribe => nothing;
-  onExit = (): Unsubscribe => nothing;
+  open = (): Promise<AgentSession> => this.#refuse();
   describe = (): Promise<AgentInfo> => this.#refuse();
-  async close(): Promise<void> {}
 
   async #refuse(): Promise<never> {
     throw new ProviderError(
@@ -31,5 +22,3 @@ export class MissingAgent implements CliProvider {
     );
   }
 }
-
-function nothing(): void {}

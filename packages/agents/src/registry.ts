@@ -1,3 +1,4 @@
+import { DriverProvider } from './base/driver-provider.ts';
 import { ProviderError } from './errors.ts';
 import { MissingAgent } from './missing-agent.ts';
 import type { CliProvider } from './provider.ts';
@@ -24,7 +25,7 @@ export class ProviderRegistry {
 
   /** The agent of an existing session; one that is no longer registered starts nothing, and says so. */
   of(cliType: string): CliProvider {
-    return this.#providers.get(cliType) ?? new MissingAgent(cliType);
+    return this.#providers.get(cliType) ?? new DriverProvider(new MissingAgent(cliType));
   }
 
   /** In the order of their registration. */

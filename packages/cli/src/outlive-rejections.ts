@@ -1,3 +1,4 @@
+import { asError } from '@liminal/protocol';
 import type { Logger } from '@liminal/runtime';
 
 /**
@@ -6,8 +7,10 @@ import type { Logger } from '@liminal/runtime';
  */
 export function outliveRejections(logger: Logger): () => void {
   const log = (reason: unknown): void => {
-    const error = reason instanceof Error ? reason.stack : String(reason);
-    logger.error({ error }, 'something failed that nobody waited for; the server goes on');
+    logger.error(
+      { error: asError(reason).stack },
+      'something failed that nobody waited for; the server goes on',
+    );
   };
   process.on('unhandledRejection', log);
   return () => void process.off('unhandledRejection', log);

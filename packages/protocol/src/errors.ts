@@ -9,7 +9,12 @@ export class LiminalError extends Error {
   }
 }
 
+/** Anything thrown, as an error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 /** The message of anything thrown. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return asError(thrown).message;
 }

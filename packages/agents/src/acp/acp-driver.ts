@@ -1,11 +1,12 @@
 import type { AgentInfo } from '@liminal/protocol';
+import { AgentPool } from '../base/agent-pool.ts';
+import { describeCommand } from '../base/find-program.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type { AgentIntroduction, StoredSession, StoredTurn } from '../provider.ts';
+import { AcpAgent } from './acp-agent.ts';
 import type { AcpMemory, AcpSession } from './acp-session.ts';
-import { AgentPool } from './agent-pool.ts';
-import { describeCommand } from './availability.ts';
 import type { Defaults } from './defaults.ts';
 import { introduce } from './introduction.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
@@ -54,26 +55,24 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly starts: StartLimit;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
-  readonly #pool: AgentPool;
+  readonly #pool: AgentPool<AcpAgent>;
   readonly #stored: StoredSessions;
+  /** As reported by the process that was started last. */
+  #version: string | undefined;
 
   constructor(options: AcpProviderOptions) {
-    const { command, args = [], env = {}, startLimitMs = 20_000, sharedProcess } = options;
     this.#options = options;
     this.cliType = options.cliType;
     this.name = options.name;
     this.starts = new StartLimit(options.maxStarts ?? 2);
     this.#inherited = options.inherited ?? process.env;
-    this.#pool = new AgentPool({
-      launch: { command, args, env, inherited: this.#inherited },
-      startLimitMs,
-      isShared: sharedProcess === true,
-    });
+    const start = (cwd: string, signal: AbortSignal) => this.#start(cwd, signal);
+    this.#pool = new AgentPool(start, options.sharedProcess === true);
     this.#stored = new StoredSessions({
       cliType: options.cliType,
       name: options.name,
       running: () => this.#pool.running,
-      start: (cwd, signal) => this.starts.run(() => this.#pool.start(cwd, signal)),
+      start: (cwd, signal) => this.starts.run(() => start(cwd, signal)),
       limitMs: options.openLimitMs ?? openLimitMs,
       idleMs: 5_000,
     });
@@ -89,8 +88,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const { cliType, name, description, command, env } = this.#options;
     const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
     const found = await describeCommand({ cliType, name, description }, command, searchPath);
-    const { version } = this.#pool;
-    return { ...found, ...(version !== undefined && { version }) };
+    return { ...found, ...(this.#version !== undefined && { version: this.#version }) };
   }
 
   close(): Promise<void> {
@@ -98,7 +96,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   }
 
   introduce(limitMs: number): Promise<AgentIntroduction> {
-    const start = (cwd: string) => this.#pool.start(cwd, new AbortController().signal, limitMs);
+    const start = (cwd: string) => this.#start(cwd, new AbortController().signal, limitMs);
     const { defaults = {} } = this.#options;
     return this.starts.run(() => introduce({ start, defaults, limitMs }));
   }
@@ -123,6 +121,15 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
 
   readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
     return this.#stored.read(agentSessionId, projectDir);
+  }
+
+  /** A process that belongs to the caller alone. Rejects with why it did not start. */
+  async #start(cwd: string, signal: AbortSignal, limitMs?: number): Promise<AcpAgent> {
+    const { command, args = [], env = {}, startLimitMs = 20_000 } = this.#options;
+    const launch = { command, args, env, inherited: this.#inherited, cwd };
+    const agent = await AcpAgent.start(launch, limitMs ?? startLimitMs, signal);
+    this.#version = agent.version;
+    return agent;
   }
 
   async #begin(asked: SessionOpening<AcpMemory>): Promise<AcpSession> {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  AcceptedContent,
-  ApprovalAnswer,
-  ConfigOption,
-  ContentBlock,
+import {
+  type AcceptedContent,
+  type ApprovalAnswer,
+  asError,
+  type ConfigOption,
+  type ContentBlock,
 } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
@@ -12,7 +13,7 @@ import type { SessionUpdate, StoredTurn } from '../provider.ts';
 import type { AcpAgent, HostedSession } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
-import type { AgentPool } from './agent-pool.ts';
+import type { AgentPool } from '../base/agent-pool.ts';
 import { childEnvironment } from '../base/child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { describeError } from './errors.ts';
@@ -37,7 +38,7 @@ export interface AcpSessionOptions {
   ownTurnIdleMs: number;
   output: SessionOutput;
   /** The agent comes from this pool, and is returned to it. */
-  pool: AgentPool;
+  pool: AgentPool<AcpAgent>;
 }
 
 /** What opening a session again needs. */
@@ -215,7 +216,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       this.#translator.read(update, now());
     } catch (error) {
       // An error of ours in one update must not end the session.
-      process.emitWarning(error instanceof Error ? error : String(error));
+      process.emitWarning(asError(error));
     }
     this.#turns.heard();
   }

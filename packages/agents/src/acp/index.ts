@@ -1,4 +1,3 @@
-/** Any agent that speaks the Agent Client Protocol; the built-in ones of this kind import only this file. */
+/** Any agent that speaks the Agent Client Protocol. */
 export type { AcpProviderOptions } from './acp-driver.ts';
 export { AcpProvider } from './acp-provider.ts';
-export { describeCommand, findProgram } from './availability.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '@liminal/protocol';
+import { asError, messageOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -132,7 +132,7 @@ export class AgentProcess {
     try {
       await ended.promise;
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      return asError(error);
     }
     this.note(this.#lines.rest());
     // Its exit says more than the end of its output.

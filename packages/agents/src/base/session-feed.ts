@@ -1,4 +1,5 @@
 import {
+  asError,
   cutText,
   type EventDraft,
   type TurnEvent,
@@ -150,7 +151,7 @@ function speak<T>(listeners: readonly Listener<T>[], value: T): void {
     try {
       callback(value);
     } catch (error) {
-      process.emitWarning(error instanceof Error ? error : String(error));
+      process.emitWarning(asError(error));
     }
   }
 }

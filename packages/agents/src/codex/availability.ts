@@ -3,7 +3,7 @@ import { access, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
-import { describeCommand } from '../acp/index.ts';
+import { describeCommand } from '../base/find-program.ts';
 import { findCodex, oldestCodex } from './program.ts';
 
 const info = { cliType: 'codex', name: 'Codex', description: 'OpenAI’s coding agent.' };

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { findProgram } from '../acp/index.ts';
+import { findProgram } from '../base/find-program.ts';
 import { Newest } from '../base/newest.ts';
 
 const { platform, arch } = process;
