@@ -8,6 +8,7 @@ import { findBlindSpots } from './blind-spots.ts';
 import { findCallbacks } from './callbacks.ts';
 import { cruisePackages } from './cruise.ts';
 import { describeViolations } from './describe-violations.ts';
+import { rules } from './rules.ts';
 
 const rooms = [
   'protocol',
@@ -47,6 +48,8 @@ const plants: [rule: string, file: string, text: string][] = [
   ['front-door', 'cli/test/inside.ts', "import '../../protocol/src/inner.ts';"],
   ['runtime-root-only', 'runtime/src/driver.ts', "import '../../storage/src/memory/index.ts';"],
   ['runtime-root-only', 'runtime/src/suite.ts', "import '@liminal/agents/testing';"],
+  ['runtime-blobs', 'runtime/src/blobs/up.ts', "import '../turn/index.ts';"],
+  ['runtime-files', 'runtime/src/files/up.ts', "import '../turn/index.ts';"],
   ['runtime-turn', 'runtime/src/turn/up.ts', "import '../history/index.ts';"],
   ['runtime-history', 'runtime/src/history/up.ts', "import '../readers/index.ts';"],
   ['runtime-readers', 'runtime/src/readers/up.ts', "import type { a } from '../session/index.ts';"],
@@ -147,6 +150,15 @@ describe('layering', () => {
     const surfaces = ['server', 'client', 'web'];
     const broken = surfaces.map((room) => rulesBrokenBy(`${room}/src/to-agents.ts`));
     expect(broken).toEqual(surfaces.map((room) => expect.arrayContaining([`room-${room}`])));
+  });
+
+  test('every rule has a planted violation', () => {
+    const planted = new Set(plants.map(([rule]) => rule));
+    // Those of the rooms have the pairs above.
+    const others = rules
+      .map(({ name }) => String(name))
+      .filter((name) => !name.startsWith('room-'));
+    expect(others.filter((name) => !planted.has(name))).toEqual([]);
   });
 
   test.each(plants)('%s is reported for %s', (rule, file) => {

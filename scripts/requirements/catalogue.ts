@@ -1,5 +1,8 @@
 /** What is not built yet, by the name of the work that will build it. */
-export type Work = 'bare models' | 'an ACP agent for editors' | 'traces, verification and figures';
+export type Work =
+  | 'Bare models: OpenAI and Anthropic, with tools and scripts'
+  | 'Liminal inside the editor: an ACP agent'
+  | 'See inside it, verify it, replay it';
 
 /** What was promised; with `open`, by work that is still to be done. */
 export type Requirement = string | { readonly text: string; readonly open: Work };
@@ -8,9 +11,9 @@ export type Requirement = string | { readonly text: string; readonly open: Work 
 const open =
   (work: Work) =>
   (text: string): Requirement => ({ text, open: work });
-const models = open('bare models');
-const editors = open('an ACP agent for editors');
-const traces = open('traces, verification and figures');
+const models = open('Bare models: OpenAI and Anthropic, with tools and scripts');
+const editors = open('Liminal inside the editor: an ACP agent');
+const traces = open('See inside it, verify it, replay it');
 
 /**
  * What has been promised, by id. A test that proves a promise carries its id in its own name; an acceptance criterion

@@ -68,7 +68,7 @@ describe('requirement coverage', () => {
 describe('what is wrong with a catalogue', () => {
   const known: Catalogue = {
     'AB-1': 'Built',
-    'AB-2': { text: 'Not built', open: 'bare models' },
+    'AB-2': { text: 'Not built', open: 'Liminal inside the editor: an ACP agent' },
   };
 
   test('is nothing where what is built has tests, and what is open none', () => {
@@ -83,7 +83,7 @@ describe('what is wrong with a catalogue', () => {
 
   test('is an open one with a test', () => {
     expect(findProblems(known, [named('AB-1'), named('AB-2 is built')])).toEqual([
-      'AB-2 is open (bare models), yet has a test: it is built.',
+      'AB-2 is open (Liminal inside the editor: an ACP agent), yet has a test: it is built.',
     ]);
   });
 

@@ -1,4 +1,7 @@
-/** The connections to one Redis or to the nodes of a cluster, with their commands, scripts and keys. */
+/**
+ * The connections to one Redis or to the nodes of a cluster. In: commands and scripts, with their keys. Out: replies, or
+ * why there is none.
+ */
 export { BLOCK_MS } from './connections.ts';
 export { isReply } from './failures.ts';
 export { Keys } from './keys.ts';

@@ -1,4 +1,7 @@
-/** What servers need to act as one: leases, a board, inboxes, and upserts for other readers. */
+/**
+ * What servers need to act as one. In: who owns a session, what its state is, what one asks another, upserts. Out: the
+ * same, for the other servers and for readers of any program.
+ */
 export { RedisBoard } from './board.ts';
 export { RedisInboxes } from './inboxes.ts';
 export { RedisLeases } from './leases.ts';
