@@ -123,6 +123,7 @@ testAtLength.each(Object.entries(agents))(
     const prompts = async () => session.prompts.allTextContents();
     expect(await prompts()).toEqual(['Question 1.', 'Question 2.']);
     expect(await session.answers.allTextContents()).toEqual(['Answer 1.', 'Answer 2.']);
+    await session.conversation.getByText('The fork begins here.').waitFor();
     await ask(5, 3);
     expect(lastRequest()).toEqual([...exchanges(1, 2), 'Question 5.']);
 

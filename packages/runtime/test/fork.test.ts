@@ -7,6 +7,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 import { type Driver, openMedium } from './medium.ts';
 
+/** What people are told where later turns have changed files. */
+const filesAreNewer = (title: string) =>
+  `The fork begins here. The files in the project folder are as later turns of “${title}” have left them, and the agent does not know what those did: tell it what it needs.`;
+
 let world: World;
 let sessionId: string;
 
@@ -47,7 +51,7 @@ describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => 
     expect(fork).toEqual({ sessionId: expect.any(String), cliType: 'scripted' });
     world = await world.restart();
 
-    const both = ['1', 'Re: 1', '2', 'Re: 2'];
+    const both = ['1', 'Re: 1', '2', 'Re: 2', filesAreNewer('1')];
     expect(await said(fork.sessionId)).toEqual(both);
     const page = await world.runtime.history(fork.sessionId);
     const original = await world.runtime.history(sessionId);
@@ -91,7 +95,8 @@ describe('a fork', () => {
 
     const fork = await world.runtime.fork(sessionId);
     expect(world.agent.forks).toEqual([last]);
-    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    const both = ['1', 'Re: 1', '2', 'Re: 2', filesAreNewer('1')];
+    expect(await said(fork.sessionId)).toEqual(both);
     await expect(world.runtime.fork(sessionId, { turnId: running })).rejects.toMatchObject({
       code: 'TURN_IN_PROGRESS',
     });
@@ -250,7 +255,8 @@ describe('a fork', () => {
     const fork = await world.runtime.fork(sessionId, { turnId: own });
 
     expect(world.agent.forks).toEqual(['stored-own']);
-    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', 'By itself.']);
+    const saidUntilThen = ['1', 'Re: 1', 'By itself.', filesAreNewer('1')];
+    expect(await said(fork.sessionId)).toEqual(saidUntilThen);
     world.agent.storedTurns.splice(1, 1);
     await world.runtime.fork(sessionId, { turnId: own });
     expect(world.agent.forks.at(-1)).toBe(own);

@@ -6,7 +6,14 @@ import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
 import { holdAgain } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
-import { nameOf, newRecord, noticeId, placeMark, rewindReason } from '../session/index.ts';
+import {
+  filesAreNewer,
+  nameOf,
+  newRecord,
+  noticeId,
+  placeMark,
+  rewindReason,
+} from '../session/index.ts';
 
 interface Forking extends Pick<Storage, 'log' | 'store'> {
   original: SessionRecord;
@@ -48,7 +55,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   await confirmOwned();
   // An earlier try for this id may have been broken off, and have left some of the copy.
   await store.deleteSession(sessionId);
-  const runs = await readUpTo(forking);
+  const { runs, hasLater } = await readUpTo(forking);
   const agentSessionId = original.agentSessionId ?? original.sessionId;
   const turns = runs.filter(({ isRewind }) => isRewind !== true);
   const turnId = turns.at(-1)?.turnId ?? '';
@@ -56,6 +63,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
   const { cliType, projectId, projectDir, config } = original;
   const [title, time] = [nameOf(original), iso()];
+  const notice = hasLater ? filesAreNewer(title) : undefined;
   const record = newRecord({
     sessionId,
     cliType,
@@ -71,7 +79,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     forkedFrom: { sessionId: original.sessionId, turnId, title },
   });
   try {
-    await copyRuns(forking, fork, runs);
+    await copyRuns(forking, fork, runs, notice);
     await confirmOwned();
     await store.saveSession(record);
     return record;
@@ -92,8 +100,13 @@ async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> 
   return undefined;
 }
 
-/** The runs up to the end of the turn, in history or on their way into it. */
-async function readUpTo({ original, turnId, log, store }: Forking): Promise<Run[]> {
+/** The runs up to the end of the turn, in history or on their way into it, and whether there are later ones. */
+async function readUpTo({
+  original,
+  turnId,
+  log,
+  store,
+}: Forking): Promise<{ runs: Run[]; hasLater: boolean }> {
   const { sessionId } = original;
   const logged = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
   const known = ((await store.listRuns(sessionId)) ?? []).map((run) => {
@@ -113,7 +126,10 @@ async function readUpTo({ original, turnId, log, store }: Forking): Promise<Run[
   const last = runs[at];
   // The files are now as it says.
   while (runs[at + 1]?.isRewind === true) at += 1;
-  if (last?.hasEnded === true) return runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
+  if (last?.hasEnded === true) {
+    const kept = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
+    return { runs: kept, hasLater: at + 1 < runs.length };
+  }
   if (last !== undefined) {
     const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';
     throw new RuntimeError('TURN_IN_PROGRESS', message);
@@ -152,6 +168,7 @@ async function copyRuns(
   { sessionId, log, store, blobs, confirmOwned }: Forking,
   { copies, left }: StoredFork,
   runs: readonly Run[],
+  notice: string | undefined,
 ): Promise<void> {
   // The agent does not know the others: they belong to another branch of the conversation.
   const own = runs.filter(({ turnId }) => !left.has(turnId));
@@ -161,11 +178,29 @@ async function copyRuns(
       return run ? [copyOf(run, sessionId, copies.get(turnId) ?? randomUUID())] : [];
     });
     const copied = (await Promise.all(read)).flat();
+    if (at + COPIED >= own.length) copied.push(...copied.splice(-1).map(ending(notice)));
     await confirmOwned();
     await holdAgain(blobs, sessionId, copied);
     await store.importResponses(copied);
   }
 }
+
+/** A run that ends with a notice for people. */
+const ending =
+  (notice: string | undefined) =>
+  (run: Response): Response => {
+    if (notice === undefined) return run;
+    const time = new Date(run.updatedAt).toISOString();
+    const item = {
+      id: `${run.id}:files`,
+      type: 'message',
+      origin: 'system',
+      content: notice,
+      startedAt: time,
+      endedAt: time,
+    } as const;
+    return { ...run, outputItems: [...run.outputItems, item] };
+  };
 
 /** Under its own ids, without a notice about branches that the new session does not have. */
 function copyOf(run: Response, sessionId: string, id: string): Response {

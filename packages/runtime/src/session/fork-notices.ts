@@ -31,6 +31,11 @@ export function goesOnFrom(prompt: string): string {
   return `This conversation has forked, and the agent goes on from “${quoted(prompt)}” now. It does not know what was said in the other branch: tell it what it needs.`;
 }
 
+/** For a fork that ends before later turns: there is one project folder for both. */
+export function filesAreNewer(title: string): string {
+  return `The fork begins here. The files in the project folder are as later turns of “${quoted(title)}” have left them, and the agent does not know what those did: tell it what it needs.`;
+}
+
 export const notKnown =
   'This conversation went on elsewhere, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
 const nowKnown =

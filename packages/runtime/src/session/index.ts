@@ -4,7 +4,7 @@
  */
 export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';
-export { noticeId, placeMark } from './fork-notices.ts';
+export { filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
 export { rewindReason } from './rewind-notice.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export type { SessionOptions } from './session-options.ts';
