@@ -5,7 +5,7 @@ import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { type AttachedFile, readAttachments, uploadAttachments } from '../attach.ts';
 import { connect } from '../connect.ts';
-import { ask, canAsk } from '../terminal/ask.ts';
+import { ask, canAsk, type Choice } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
 import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
 import { jsonLine } from '../terminal/json-line.ts';
@@ -141,12 +141,13 @@ class PrintedTurn {
       ? await ask(title, options, this.#question.signal)
       : rejection(title, options);
     if (!choice) return;
-    const { optionId, kind } = choice;
+    const { option, note } = choice;
+    const { optionId, kind } = option;
     const isFilled = form !== undefined && kind.startsWith('allow');
     const content = isFilled ? await askForm(form, this.#question.signal) : undefined;
     if (isFilled && content === undefined) return;
     try {
-      const answer = { optionId, ...(content && { content }) };
+      const answer = { optionId, ...(content && { content }), ...(note && { note }) };
       await this.#client.requests.answerApproval(this.#sessionId, approvalId, answer);
     } catch (error) {
       if (isFilled && error instanceof LiminalError && error.code === 'INVALID_OPTION') {
@@ -159,14 +160,14 @@ class PrintedTurn {
   }
 }
 
-function rejection(title: string, options: readonly ApprovalOption[]): ApprovalOption | undefined {
+function rejection(title: string, options: readonly ApprovalOption[]): Choice | undefined {
   console.error(
     `Nobody is at the terminal to be asked, so this was rejected: ${markHidden(title)}`,
   );
-  return (
+  const option =
     options.find(({ kind }) => kind === 'reject_once') ??
-    options.find(({ kind }) => kind === 'reject_always')
-  );
+    options.find(({ kind }) => kind === 'reject_always');
+  return option && { option };
 }
 
 function complain(error: unknown): void {

@@ -5,7 +5,7 @@ import { askForm } from './ask-form.ts';
 
 const choices = [
   { const: 'Red', title: 'Red', description: 'Warm' },
-  { const: 'Blue', title: 'Blue' },
+  { const: 'Blue', title: 'Blue', preview: 'a blue\n  box' },
 ];
 const form: Form = {
   properties: {
@@ -48,6 +48,11 @@ test('a form is filled in by numbers, words, and y or n', async () => {
   });
   expect(shown).toContain('? [Colour] Which colour?\n  1  Red – Warm\n  2  Blue\n');
   expect(shown).toContain('Your answer (1-2, or your own words): ');
+});
+
+test('a choice is shown with its preview', async () => {
+  const { shown } = await fill(['2'], ['1'], ['7'], ['y'], ['']);
+  expect(shown).toContain('  2  Blue\n       a blue\n         box\n');
 });
 
 test('own words are an answer, an empty line is none, and a mistake is said and asked again', async () => {

@@ -33,8 +33,9 @@ export async function askForm(
 function fieldText(field: Field): string {
   const header = field.header ? `[${field.header}] ` : '';
   const about = field.description ? `  ${field.description}\n` : '';
-  const choices = choicesOf(field).map(({ title, description }, index) => {
-    return `  ${index + 1}  ${title}${description ? ` – ${description}` : ''}\n`;
+  const choices = choicesOf(field).map(({ title, description, preview = '' }, index) => {
+    const shown = preview === '' ? '' : `${preview.replace(/^/gm, '       ')}\n`;
+    return `  ${index + 1}  ${title}${description ? ` – ${description}` : ''}\n${shown}`;
   });
   return `? ${header}${field.title}\n${about}${choices.join('')}`;
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
 test('a person chooses by number', async () => {
   const answer = ask('Run it?', options, new AbortController().signal, { input, output });
   input.write('2\n');
-  expect(await answer).toBe(options[1]);
+  expect(await answer).toEqual({ option: options[1] });
   expect(shown()).toContain('? Run it?\n  1  Allow\n  2  Reject\n');
 });
 
@@ -38,7 +38,18 @@ test('SAFE: a question shows all hidden characters in it', async () => {
 test('an invalid choice is asked again', async () => {
   const answer = ask('Run it?', options, new AbortController().signal, { input, output });
   for (const line of ['', 'yes', '0', '3', '1']) input.write(`${line}\n`);
-  expect(await answer).toBe(options[0]);
+  expect(await answer).toEqual({ option: options[0] });
+});
+
+test('a reason goes with an option that takes one', async () => {
+  const [yes, no] = options;
+  const asked = [yes!, { ...no!, takesNote: true }];
+  const answer = ask('Run it?', asked, new AbortController().signal, { input, output });
+  for (const line of ['1 go on', '2, use the other folder']) input.write(`${line}\n`);
+  expect(await answer).toEqual({ option: asked[1], note: 'use the other folder' });
+  const said = shown();
+  expect(said).toContain('Your choice (1-2; after 2 also why): ');
+  expect(said).toContain('The agent is not told more than the number 1. Give that alone.\n');
 });
 
 test('a question that somebody else has answered disappears', async () => {

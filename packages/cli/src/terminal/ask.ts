@@ -17,21 +17,33 @@ export function canAsk(): boolean {
 
 const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
 
+export interface Choice {
+  option: ApprovalOption;
+  /** What the person says with it, for the agent. */
+  note?: string;
+}
+
 /** Lets a person choose one of the options; `undefined` when `signal` aborts the question or the input ends. */
 export async function ask(
   title: string,
   options: readonly ApprovalOption[],
   signal: AbortSignal,
   terminal: Terminal = here(),
-): Promise<ApprovalOption | undefined> {
+): Promise<Choice | undefined> {
   const names = options.map((option, index) => `  ${index + 1}  ${option.name}\n`);
+  const withNote = options.flatMap(({ takesNote }, index) => (takesNote === true ? index + 1 : []));
+  const hint = withNote.length === 0 ? '' : `; after ${withNote.join(' or ')} also why`;
   const question = {
     text: `? ${title}\n${names.join('')}`,
-    prompt: `Your choice (1-${options.length}): `,
+    prompt: `Your choice (1-${options.length}${hint}): `,
   };
-  const understand = (line: string): Understood<ApprovalOption> => {
-    const answer = options[Number(line) - 1];
-    return answer ? { answer } : { problem: `Give a number from 1 to ${options.length}.` };
+  const understand = (line: string): Understood<Choice> => {
+    const [, number, note = ''] = /^(\d+)(?:[\s,.:]+(.*))?$/.exec(line) ?? [];
+    const option = options[Number(number) - 1];
+    if (!option) return { problem: `Give a number from 1 to ${options.length}.` };
+    if (note === '') return { answer: { option } };
+    if (option.takesNote === true) return { answer: { option, note } };
+    return { problem: `The agent is not told more than the number ${number}. Give that alone.` };
   };
   return askLine(question, understand, signal, terminal);
 }

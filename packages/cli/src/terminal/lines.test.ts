@@ -62,6 +62,10 @@ describe('an item as a line', () => {
     ],
     ['', { ...base, type: 'file_changes', diffs: [] }],
     ['? Run rm?: Reject', { ...approval, outcome: { outcome: 'selected', optionId: 'no' } }],
+    [
+      '? Run rm?: Reject: not here',
+      { ...approval, outcome: { outcome: 'selected', optionId: 'no', note: 'not here' } },
+    ],
     ['? Run rm?: nobody answered', { ...approval, outcome: { outcome: 'cancelled' } }],
     ['! out of credit', { ...base, type: 'error', errorCode: 'X', errorMessage: 'out of credit' }],
   ])('%s', (text, item) => {

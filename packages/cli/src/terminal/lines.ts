@@ -66,7 +66,9 @@ function formatChanges({ diffs }: Of<'file_changes'>): string {
 
 function formatOutcome({ outcome, options }: Of<'approval'>): string {
   if (outcome?.outcome !== 'selected') return outcome?.reason ?? 'nobody answered';
-  return options.find((option) => option.optionId === outcome.optionId)?.name ?? outcome.optionId;
+  const { optionId, note } = outcome;
+  const name = options.find((option) => option.optionId === optionId)?.name ?? optionId;
+  return note === undefined ? name : `${name}: ${shorten(markHidden(note))}`;
 }
 
 function formatTurn(turn: TurnView): string {
