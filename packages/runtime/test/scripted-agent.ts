@@ -35,6 +35,8 @@ export class ScriptedAgent extends DriverProvider {
   readonly rewindings: string[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
+  /** The tasks that were stopped; it has one called `a`. */
+  readonly stopped: string[] = [];
   readonly received: string[] = [];
   /** Whether sessions that are opened from now on take messages in the middle of a turn. */
   canSteer = true;
@@ -96,6 +98,10 @@ export class ScriptedAgent extends DriverProvider {
         if (alive.delete(sessionId)) output.exit({ expected: true });
       },
       answerApproval: async (approvalId, answer) => this.#answer(sessionId, approvalId, answer),
+      stopTask: async (taskId) => {
+        if (taskId !== 'a') throw new ProviderError('TASK_NOT_FOUND', `There is no ${taskId}.`);
+        this.stopped.push(taskId);
+      },
       rewindFiles: async (turnId, dryRun) => {
         this.rewindings.push(`${dryRun ? 'look at' : 'rewind'} ${turnId}`);
         const { rewound } = this;

@@ -70,6 +70,18 @@ test('only so many idle agents are kept; the longest idle one ends', async () =>
   expect(world.agent.received).toEqual(['Still there?']);
 });
 
+test('an agent that has something running in the background is none of the idle ones', async () => {
+  const first = await start({ maxIdleProcesses: 1 });
+  const startedAt = '2026-01-01T00:00:00.000Z';
+  const task = { taskId: 'a', title: 'npm run dev', kind: 'command', startedAt } as const;
+  world.agent.update(first, { tasks: [task] });
+  const second = await create();
+  const reader = await ready(second);
+  await create();
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.isAlive === false);
+  expect([world.agent.isAlive(first), world.agent.isAlive(second)]).toEqual([true, false]);
+});
+
 test('a session too many, and a message too many, are refused', async () => {
   const sessionId = await start({ maxSessions: 1, maxQueue: 1 });
   await expect(create()).rejects.toMatchObject({ code: 'TOO_MANY_SESSIONS' });

@@ -57,6 +57,11 @@ export class ScriptedProvider extends DriverProvider {
         isAlive = false;
         output.exit({ expected: true });
       },
+      stopTask: async (taskId) => {
+        this.calls.push(`stopTask ${sessionId} ${taskId}`);
+        if (taskId !== 'dev')
+          throw new ProviderError('TASK_NOT_FOUND', 'Nothing of that name runs.');
+      },
       answerApproval: async (approvalId, answer) => {
         this.calls.push(`answerApproval ${sessionId} ${approvalId} ${JSON.stringify(answer)}`);
       },

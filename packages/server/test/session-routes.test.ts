@@ -406,6 +406,14 @@ describe('the rest', () => {
     expect(await ask('DELETE', '/api/session/nobody')).toMatchObject(gone);
   });
 
+  test('what runs beside the turns can be stopped', async () => {
+    const { id } = await createSession();
+    const stop = (task: string) => ask('POST', `/api/session/${id}/task/${task}/stop`);
+    expect(await stop('dev')).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`stopTask ${id} dev`);
+    expect(await stop('tests')).toMatchObject(refused(404, 'TASK_NOT_FOUND'));
+  });
+
   test('an option that the agent does not have is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });

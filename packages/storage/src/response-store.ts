@@ -25,6 +25,8 @@ export interface SessionRecord {
   config: Record<string, string>;
   /** Messages that wait for their turn, first one next. */
   queue: QueuedMessage[];
+  /** What runs beside the turns of its agent, or has ended with it and is still to be told. */
+  tasks?: { taskId: string; title: string }[];
   /** The session that it was forked from, with the last turn that they share and the title then. */
   forkedFrom?: { sessionId: string; turnId: string; title: string };
   /** Whether the agent's own history from before Liminal is in the store. */

@@ -218,6 +218,17 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
   expect(said(turns.get(next.turnId)!)).toEqual(told);
 });
 
+test('what runs beside the turns is known until the agent ends with it', async () => {
+  const { listener, provider } = share(() => [
+    reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
+    reply('Started.'),
+  ]);
+  await listener.ask('Start it.');
+  await provider.killSession(listener.sessionId);
+  const last = listener.updates.findLast((one) => one.tasks !== undefined);
+  expect(last?.tasks).toMatchObject([{ title: 'sleep 600' }]);
+});
+
 test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {
   const { listener, api, provider, workspace } = share(() => [reply('Seen.')]);
   const { sessionId } = listener;

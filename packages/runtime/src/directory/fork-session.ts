@@ -12,7 +12,7 @@ import {
   newRecord,
   noticeId,
   placeMark,
-  rewindReason,
+  isOwnTurn,
 } from '../session/index.ts';
 
 interface Forking extends Pick<Storage, 'log' | 'store'> {
@@ -36,8 +36,8 @@ interface Run {
   /** Unknown for a run that history does not have yet. */
   trigger?: Response['trigger'];
   hasEnded: boolean;
-  /** Only files were changed back: the agent has no such turn. */
-  isRewind?: boolean;
+  /** Of the server itself: the agent has no such turn. */
+  isOurs?: boolean;
 }
 
 /** How many runs are copied at once. */
@@ -57,7 +57,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   await store.deleteSession(sessionId);
   const { runs, hasLater } = await readUpTo(forking);
   const agentSessionId = original.agentSessionId ?? original.sessionId;
-  const turns = runs.filter(({ isRewind }) => isRewind !== true);
+  const turns = runs.filter(({ isOurs }) => isOurs !== true);
   const turnId = turns.at(-1)?.turnId ?? '';
   const storedId = await storedIdOf(turns, provider, agentSessionId, original.projectDir);
   const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
@@ -113,7 +113,7 @@ async function readUpTo({
     const { id, turnId, trigger, status } = run;
     const hasEnded =
       status !== 'in_progress' || logged.some((run) => run.runId === id && run.ended);
-    return { id, turnId, trigger, hasEnded, isRewind: run.finishReason === rewindReason };
+    return { id, turnId, trigger, hasEnded, isOurs: isOwnTurn(run) };
   });
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
@@ -124,8 +124,8 @@ async function readUpTo({
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
-  // The files are now as it says.
-  while (runs[at + 1]?.isRewind === true) at += 1;
+  // The files may be as it says.
+  while (runs[at + 1]?.isOurs === true) at += 1;
   if (last?.hasEnded === true) {
     const kept = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
     return { runs: kept, hasLater: at + 1 < runs.length };

@@ -184,6 +184,10 @@ export class SessionAgent {
     await this.#stopping;
   }
 
+  get isRetired(): boolean {
+    return this.#retired !== undefined;
+  }
+
   /** It is not started again, for this reason. */
   retire(why: RuntimeError): void {
     this.#retired ??= why;
@@ -270,7 +274,7 @@ export class SessionAgent {
     const { tasks, limits, notices, activity, accepts, canSteer } = update;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
-    if (tasks) this.#tasks = tasks;
+    if (tasks) this.#learnTasks(tasks);
     if (limits) this.#limits = limits;
     if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;
@@ -284,6 +288,15 @@ export class SessionAgent {
       ...(agentSessionId !== undefined && { agentSessionId }),
       ...(config !== undefined && { config }),
     });
+  }
+
+  /** The record has them, so that their end can be said even if agent and server end before they do. */
+  #learnTasks(tasks: readonly BackgroundTask[]): void {
+    this.#tasks = tasks;
+    const { record } = this.#context;
+    const kept = tasks.map(({ taskId, title }) => ({ taskId, title }));
+    const idsOf = (some: typeof kept = []): string => some.map(({ taskId }) => taskId).join();
+    if (idsOf(kept) !== idsOf(record.value.tasks)) record.keep({ tasks: kept });
   }
 
   /** The user's settings as the agent now has them: agreeing to a plan, for example, ends the planning mode. */

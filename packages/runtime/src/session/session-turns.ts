@@ -12,6 +12,7 @@ import type { SessionReaders } from '../readers/index.ts';
 import { Turn } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
 import type { Approvals } from './approvals.ts';
+import { isOwnTurn } from './own-turns.ts';
 import type { SessionContext } from './session-context.ts';
 
 /** How long to wait before history is tried again after the store refused, in ms. */
@@ -154,7 +155,10 @@ export class SessionTurns {
     } finally {
       if (this.#current === turn) this.#current = undefined;
     }
-    this.#options.onSettled(response === undefined || response.status === 'error');
+    const hasFailed = response === undefined || response.status === 'error';
+    // A turn of the server itself does not make up for one of the agent that has failed.
+    const hadFailed = isOwnTurn(response ?? {}) && this.#context.record.value.failed;
+    this.#options.onSettled(hasFailed || hadFailed);
   }
 
   /**

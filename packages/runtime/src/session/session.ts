@@ -29,7 +29,7 @@ import {
 } from '../errors.ts';
 import { hasBegun, HistoryReader, turnSaidIn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
-import { rewindFailure, rewindNotice } from './rewind-notice.ts';
+import { rewindFailure, rewindNotice, tasksNotice } from './own-turns.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, WatchedSession } from '../readers/index.ts';
@@ -90,6 +90,8 @@ export class Session {
       stop: async () => this.cancel(),
       onTrouble: (error) => this.#undelivered(error),
     });
+    // An earlier server may have ended before it could say so.
+    if (this.record.tasks !== undefined) supervisor.start(async () => this.#tasksEnded());
   }
 
   get record(): SessionRecord {
@@ -256,12 +258,7 @@ export class Session {
 
   /** It is a turn of its own: so no message comes in between, and the log says what was done. */
   async #rewind(run: Response): Promise<RewindResult> {
-    const { cliType, iso } = this.#context;
-    const turnId = randomUUID();
-    const say = (payload: EventPayload): void =>
-      this.#turns.hear({ turnId, timestamp: iso(), payload });
-    say({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
-    const turn = this.#turns.current;
+    const { turnId, say, turn } = this.#beginOwnTurn();
     try {
       const rewound = await this.#agent.rewindFiles(run.turnId, false);
       for (const payload of rewindNotice(turnId, run, rewound, this.record.projectDir))
@@ -274,6 +271,28 @@ export class Session {
     } finally {
       if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
     }
+  }
+
+  #beginOwnTurn() {
+    const { cliType, iso } = this.#context;
+    const turnId = randomUUID();
+    const say = (payload: EventPayload): void =>
+      this.#turns.hear({ turnId, timestamp: iso(), payload });
+    say({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
+    return { turnId, say, turn: this.#turns.current };
+  }
+
+  /** What ran beside the turns has ended with the agent: the conversation says so, once the log can. */
+  async #tasksEnded(): Promise<void> {
+    const { tasks: ended = [] } = this.record;
+    if (ended.length === 0) return;
+    const { turnId, say, turn } = this.#beginOwnTurn();
+    const titles = ended.map(({ title }) => title);
+    for (const payload of tasksNotice(turnId, titles)) say(payload);
+    if ((await turn?.ended) === undefined) return;
+    const saidOf = new Set(ended.map(({ taskId }) => taskId));
+    const tasks = (this.record.tasks ?? []).filter(({ taskId }) => !saidOf.has(taskId));
+    await this.#record.update({ tasks });
   }
 
   #assertIdle(): void {
@@ -433,6 +452,8 @@ export class Session {
   #agentGone(exit: SessionExit): void {
     this.#turns.agentGone(exit);
     this.#approvals.closeAll();
+    // Of a session that is given up, the next owner says it.
+    if (!this.#agent.isRetired) this.#context.supervisor.start(async () => this.#tasksEnded());
     this.#outbox.agentGone();
     this.#context.changed();
   }

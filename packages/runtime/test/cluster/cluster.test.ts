@@ -225,6 +225,26 @@ test('INV-7: only the owner finds a turn made outside, once, and every server sh
   expect(b.agent.alive.size).toBe(0);
 });
 
+test('what runs beside the turns is seen and stopped on every server, and its end is told by the next owner', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  const startedAt = '2026-01-01T00:00:00.000Z';
+  const task = { taskId: 'a', title: 'npm run dev', kind: 'command', startedAt } as const;
+  a.agent.update(sessionId, { tasks: [task] });
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.tasks?.length === 1);
+  await b.runtime.stopTask(sessionId, 'a');
+  expect(a.agent.stopped).toEqual(['a']);
+
+  a.kill();
+  await b.runtime.send(sessionId, 'Is it up?');
+  const notice = 'and with it what ran in the background: npm run dev.';
+  const isTold = ({ items }: Reader) =>
+    [...items.values()].some((item) => 'content' in item && item.content.includes(notice));
+  await reader.until(isTold);
+});
+
 test('every server lists every session in its present state', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

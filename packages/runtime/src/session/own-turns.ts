@@ -1,12 +1,29 @@
-/** The events of a turn in which nothing was said, and files were changed back. */
+/** Turns of the server itself, in which a message of the system says what has happened: no agent knows of them. */
 import { relative } from 'node:path';
 import type { ErrorObject, EventPayload, Response, RewindResult } from '@liminal/protocol';
 import { quoted } from './fork-notices.ts';
 
-/** How a turn ends in which files were changed back: no agent knows of it. */
-export const rewindReason = 'rewind';
-/** How many files are named. */
+/** How a turn ends in which files were changed back. */
+const rewindReason = 'rewind';
+/** How a turn ends that says what ran beside the turns and has ended with the agent. */
+const tasksReason = 'tasks_ended';
+/** How many files or tasks are named. */
 const namedMax = 20;
+
+/** Whether a turn is of the server itself. */
+export const isOwnTurn = ({
+  finishReason,
+}: {
+  finishReason?: string | null | undefined;
+}): boolean => finishReason === rewindReason || finishReason === tasksReason;
+
+/** @param titles - Of what has ended, for people. */
+export function tasksNotice(turnId: string, titles: readonly string[]): EventPayload[] {
+  const names = titles.slice(0, namedMax).map(quoted);
+  if (titles.length > namedMax) names.push(`and ${titles.length - namedMax} more`);
+  const content = `The agent’s process has ended, and with it what ran in the background: ${names.join('; ')}.`;
+  return said(`${turnId}:tasks`, content, tasksReason);
+}
 
 /** @param run - The turn before which the files were as they are now. */
 export function rewindNotice(
@@ -15,13 +32,15 @@ export function rewindNotice(
   rewound: RewindResult,
   projectDir: string,
 ): EventPayload[] {
-  const itemId = `${turnId}:rewind`;
-  const content = sentences(run, rewound, projectDir);
+  return said(`${turnId}:rewind`, sentences(run, rewound, projectDir), rewindReason);
+}
+
+function said(itemId: string, content: string, finishReason: string): EventPayload[] {
   const finalItem = { type: 'message', id: itemId, origin: 'system', content } as const;
   return [
     { type: 'item_start', itemId, itemType: 'message', origin: 'system' },
     { type: 'item_done', itemId, finalItem },
-    { type: 'response_done', status: 'completed', finishReason: rewindReason },
+    { type: 'response_done', status: 'completed', finishReason },
   ];
 }
 

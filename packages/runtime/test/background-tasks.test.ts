@@ -1,0 +1,102 @@
+import type { BackgroundTask } from '@liminal/protocol';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Reader, startWorld, type World } from './harness.ts';
+
+let world: World;
+let sessionId: string;
+
+beforeEach(async () => {
+  world = await startWorld();
+  const { cliType, projectDir } = { cliType: 'scripted', projectDir: world.projectDir };
+  ({ sessionId } = await world.runtime.createSession({ cliType, projectDir }));
+});
+afterEach(async () => world.end());
+
+const startedAt = '2026-01-01T00:00:00.000Z';
+const server: BackgroundTask = { taskId: 'a', title: 'npm run dev', kind: 'command', startedAt };
+const agent: BackgroundTask = { taskId: 'b', title: 'Read the docs', kind: 'agent', startedAt };
+const notice =
+  'The agent’s process has ended, and with it what ran in the background: npm run dev; Read the docs.';
+
+async function turn(text: string): Promise<void> {
+  await world.runtime.send(sessionId, text);
+  world.agent.finish(sessionId);
+  await isIdle();
+}
+
+const isIdle = () =>
+  vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
+const said = async (id = sessionId) =>
+  (await world.runtime.history(id)).entries.map((one) => ('content' in one ? one.content : ''));
+
+const tasksOf = (reader: Reader) => reader.ofType('session:info').at(-1)?.info.tasks;
+
+test('what runs beside the turns, and the account’s limits, are told to readers as they change', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  const limits = [{ name: '5 hours', isReached: true, resetsAt: startedAt }];
+  world.agent.update(sessionId, { tasks: [server], limits });
+  await reader.until(() => tasksOf(reader)?.length === 1);
+  expect(reader.ofType('session:info').at(-1)?.info).toMatchObject({ tasks: [server], limits });
+  const later = { ...server, progress: 'Listening on 3000' };
+  world.agent.update(sessionId, { tasks: [later, agent] });
+  await reader.until(() => tasksOf(reader)?.length === 2);
+  expect((await world.runtime.info(sessionId)).tasks).toEqual([later, agent]);
+  world.agent.update(sessionId, { tasks: [] });
+  await reader.until(() => tasksOf(reader) === undefined);
+  await world.runtime.kill(sessionId);
+  expect(await said()).toEqual([]);
+});
+
+test('one of them is stopped by its agent, or refused with the agent’s reason', async () => {
+  world.agent.update(sessionId, { tasks: [server] });
+  await world.runtime.stopTask(sessionId, 'a');
+  expect(world.agent.stopped).toEqual(['a']);
+  await expect(world.runtime.stopTask(sessionId, 'c')).rejects.toMatchObject({
+    code: 'TASK_NOT_FOUND',
+  });
+});
+
+describe('what ran in the background when the agent ended', () => {
+  beforeEach(async () => {
+    await turn('Start it.');
+    world.agent.update(sessionId, { tasks: [server, agent] });
+    await vi.waitUntil(async () => {
+      const stored = await world.storage.store.getSession(sessionId);
+      return stored?.tasks?.length === 2;
+    });
+  });
+
+  test('is named in the conversation, once, and the session goes on', async () => {
+    const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+    await world.runtime.kill(sessionId);
+    await reader.untilTurn('turn_complete');
+    expect(await said()).toEqual(['Start it.', notice]);
+    expect((await world.runtime.info(sessionId)).tasks ?? []).toEqual([]);
+    await turn('Again.');
+    world = await world.restart();
+    expect(await said()).toEqual(['Start it.', notice, 'Again.']);
+    // The agent has no such turn: a fork goes on from the one before.
+    await world.runtime.fork(sessionId);
+    expect(world.agent.forks).toHaveLength(1);
+  });
+
+  test('is named also where it crashed amid a turn, which stays failed', async () => {
+    const { turnId } = await world.runtime.send(sessionId, 'Go on.');
+    world.agent.crash(sessionId);
+    await vi.waitUntil(async () => (await said()).includes(notice));
+    await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'failed');
+    const { turns } = await world.runtime.history(sessionId);
+    expect(turns.find((one) => one.turnId === turnId)).toMatchObject({ status: 'error' });
+    expect(await said()).toEqual(['Start it.', 'Go on.', notice]);
+  });
+
+  test('is named by the next server where the server ended with it', async () => {
+    world = await world.restart();
+    await world.runtime.loadSession(sessionId);
+    await vi.waitUntil(async () => (await said()).includes(notice));
+    expect(await said()).toEqual(['Start it.', notice]);
+    world = await world.restart();
+    await world.runtime.loadSession(sessionId);
+    expect(await said()).toEqual(['Start it.', notice]);
+  });
+});
