@@ -1,4 +1,5 @@
-/** For tests of providers: the suites that they run. */
+/** For tests of providers: the suites that they run, and texts that are easily lost. */
+export { periodicTexts } from './periodic-texts.ts';
 export { processSuite, type ProcessUnderTest } from './process-suite.ts';
 export { providerSuite } from './provider-suite.ts';
 export type { ProviderUnderTest } from './subject.ts';

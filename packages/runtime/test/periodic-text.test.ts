@@ -1,0 +1,41 @@
+import { periodicTexts } from '@liminal/agents/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Reader, startWorld, type World } from './harness.ts';
+import { openMedium } from './medium.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await startWorld({}, { medium: openMedium('sqlite') });
+});
+afterEach(async () => world.end());
+
+test('INV-6: text that repeats itself reaches readers and history whole, however it is cut', async () => {
+  const { runtime, agent, projectDir } = world;
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  const whole = await new Reader(runtime, sessionId).untilType('session:info');
+  const growing = await new Reader(runtime, sessionId, { deltas: true }).untilType('session:info');
+  await runtime.send(sessionId, 'Say it all.');
+  for (const { period, size, chunks } of periodicTexts) {
+    // Its end closes it with what was said in pieces.
+    agent.text(sessionId, `m-${period}-${size}`, ...chunks);
+    // As from an agent: not all at once.
+    await new Promise(setImmediate);
+  }
+  agent.finish(sessionId);
+  for (const reader of [whole, growing]) {
+    await reader.untilTurn('turn_complete');
+    expect(wrong(reader)).toEqual([]);
+  }
+  world = await world.restart();
+  const { entries } = await world.runtime.history(sessionId, { limit: 200 });
+  const shown = entries.map((item) => 'content' in item && item.content);
+  expect(shown).toEqual(periodicTexts.slice(-shown.length).map(({ text }) => text));
+});
+
+/** The texts that a reader has otherwise. */
+const wrong = ({ items }: Reader) =>
+  periodicTexts.filter(({ period, size, text }) => {
+    const item = items.get(`m-${period}-${size}`);
+    return item?.type !== 'message' || item.content !== text;
+  });
