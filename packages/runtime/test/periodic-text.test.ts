@@ -17,11 +17,12 @@ test('INV-6: text that repeats itself reaches readers and history whole, however
   const growing = await new Reader(runtime, sessionId, { deltas: true }).untilType('session:info');
   await runtime.send(sessionId, 'Say it all.');
   for (const { period, size, chunks } of periodicTexts) {
-    // Its end closes it with what was said in pieces.
     agent.text(sessionId, `m-${period}-${size}`, ...chunks);
     // As from an agent: not all at once.
     await new Promise(setImmediate);
   }
+  // Before the items end: then they come whole.
+  for (const reader of [whole, growing]) await expect.poll(() => wrong(reader)).toEqual([]);
   agent.finish(sessionId);
   for (const reader of [whole, growing]) {
     await reader.untilTurn('turn_complete');
