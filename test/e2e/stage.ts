@@ -60,12 +60,21 @@ interface Parts {
 export interface StageOptions {
   /** Whether Claude Code has a key. Default: yes. */
   withKey?: boolean;
+  /** Whether Claude Code has a subscription, in place of a key. */
+  isSubscribed?: boolean;
   /** Has Codex on the stage too, set up like this. */
   codex?: CodexHomeOptions;
+  /** MCP servers of the server's configuration. */
+  mcpServers?: Record<string, object>;
 }
 
 /** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
-export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
+export function useStage({
+  withKey = true,
+  isSubscribed = false,
+  codex,
+  mcpServers = {},
+}: StageOptions = {}): Stage {
   let parts: Parts | undefined;
   let env: Record<string, string> = {};
   let people: Person[] = [];
@@ -89,13 +98,14 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
     const code = join(root, 'code');
     const dataDir = join(root, 'data');
     for (const folder of [home, code, dataDir]) await mkdir(folder);
-    const config = { roots: [code], allowedHosts: ['127.0.0.1'] };
+    const config = { roots: [code], allowedHosts: ['127.0.0.1'], mcpServers };
     await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
 
     const api = await startMessagesApi({ script: [] });
     undo.push(() => api.close());
     env = claudeEnvironment(home, api.url);
-    if (!withKey) delete env['ANTHROPIC_API_KEY'];
+    if (!withKey || isSubscribed) delete env['ANTHROPIC_API_KEY'];
+    if (isSubscribed) env['CLAUDE_CODE_OAUTH_TOKEN'] = 'sk-ant-oat01-fake';
     const codexApi = codex && (await startResponsesApi({ script: [] }));
     if (codexApi !== undefined) {
       undo.push(() => codexApi.close());
