@@ -84,6 +84,14 @@ test('a word that is said twice is told twice', async () => {
   expect(saidIn(await first('repeated-word'))).toEqual([['agent', 'Bye-byebye and and again']]);
 });
 
+test('all that a model tells of its reasoning stays, beside its summary', async () => {
+  expect(saidIn(await first('reasoning-raw'))).toEqual([
+    ['thought', 'All that was thought.\n\n**A summary** of it.'],
+    ['thought', 'A thought without a summary.'],
+    ['agent', 'Thought aloud.'],
+  ]);
+});
+
 test('an answer that broke off and was asked for again is told once, since Codex says so', async () => {
   expect(saidIn(await first('cut-once'))).toEqual([['agent', 'Half of it and the rest.']]);
 });

@@ -1,4 +1,4 @@
-import { type PlanEntry, steeredItem } from '@liminal/protocol';
+import { type PlanEntry, steeredItem, textOf } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { attachedImages, wordsIn } from '../prompt.ts';
 import { FileChanges } from './file-changes.ts';
@@ -9,6 +9,9 @@ const compacting = 'The conversation so far is being summarised to make room.';
 const compacted = 'The conversation so far was summarised to make room.';
 
 const goesOn = 'It goes on behind the turn.';
+
+/** Between the parts of reasoning. */
+const between = '\n\n';
 
 /** A task of the turn: its items belong to the call that began it. */
 export interface Task {
@@ -39,8 +42,8 @@ export class ThreadItems {
   readonly #prefix: string;
   /** Messages that were announced, and begin with their first words. */
   readonly #announced = new Set<string>();
-  /** Open reasoning items, with how many parts their summary has. */
-  readonly #parts = new Map<string, number>();
+  /** Items of several parts, with the name of the part that grows. */
+  readonly #parts = new Map<string, string>();
   /** The commands that run, by item. */
   readonly #commands = new Map<string, RunningCommand>();
   #hasPlan = false;
@@ -67,10 +70,11 @@ export class ThreadItems {
     switch (method) {
       case 'item/agentMessage/delta':
       case 'item/plan/delta':
+        return this.#grow(params);
       case 'item/reasoning/textDelta':
-        return this.#grow(params, '');
+        return this.#grow(params, `text ${String(params['contentIndex'])}`);
       case 'item/reasoning/summaryTextDelta':
-        return this.#grow(params, '\n\n');
+        return this.#grow(params, `summary ${String(params['summaryIndex'])}`);
       case 'item/commandExecution/outputDelta':
         return this.#print(params);
       case 'item/started':
@@ -204,11 +208,11 @@ export class ThreadItems {
         return this.#hear(item);
       case 'agentMessage':
       case 'plan':
-        return this.#say('message', id, item.text, 'agent');
+        return this.#say('message', id, longer(this.#said(id), item.text), 'agent');
       case 'reasoning': {
         this.#parts.delete(id);
-        const parts = item.summary.length > 0 ? item.summary : item.content;
-        return this.#say('reasoning', id, parts.join('\n\n'), 'agent');
+        const whole = withParts(this.#said(id), [...item.content, ...item.summary]);
+        return this.#say('reasoning', id, whole, 'agent');
       }
       case 'hookPrompt':
         return this.#say(
@@ -255,14 +259,20 @@ export class ThreadItems {
     this.#writer.settle(messageId, 'taken');
   }
 
-  /** Puts more text to an item. A summary's parts are paragraphs. */
-  #grow({ itemId, delta, summaryIndex = 0 }: Record<string, unknown>, between: string): void {
+  /** The text that an open item has. */
+  #said(id: string): string {
+    const item = this.#writer.item(id);
+    return item === undefined ? '' : textOf(item);
+  }
+
+  /** Puts more text to an item. The parts of reasoning are paragraphs. */
+  #grow({ itemId, delta }: Record<string, unknown>, part = ''): void {
     if (typeof delta !== 'string') return;
     const id = this.#id(itemId);
     this.#beginAnnounced(id);
-    const isNext = typeof summaryIndex === 'number' && summaryIndex > (this.#parts.get(id) ?? 0);
-    if (isNext) this.#parts.set(id, summaryIndex);
-    this.#writer.append(id, isNext ? between + delta : delta);
+    const before = this.#parts.get(id) ?? part;
+    if (part !== '') this.#parts.set(id, part);
+    this.#writer.append(id, part === before ? delta : `${between}${delta}`);
   }
 
   #print({ itemId, delta }: Record<string, unknown>): void {
@@ -314,4 +324,14 @@ export class ThreadItems {
     this.#hasPlan = true;
     this.#writer.start({ type: 'plan', id: this.#planId, entries, ...this.#parent });
   }
+}
+
+/** Text that was shown is never taken back. */
+const longer = (shown: string, told: string): string => (told.length < shown.length ? shown : told);
+
+/** What was shown of some parts, with those that it lacks. */
+function withParts(shown: string, parts: readonly string[]): string {
+  const whole = parts.join(between);
+  if (whole.includes(shown)) return whole;
+  return [shown, ...parts.filter((part) => !shown.includes(part))].join(between);
 }

@@ -33,6 +33,14 @@ const delta = (itemId: string, text: string): Notification => [
   'item/agentMessage/delta',
   { itemId, delta: text },
 ];
+const raw = (delta: string, contentIndex = 0): Notification => [
+  'item/reasoning/textDelta',
+  { itemId: 'a', delta, contentIndex },
+];
+const summed = (delta: string, summaryIndex = 0): Notification => [
+  'item/reasoning/summaryTextDelta',
+  { itemId: 'a', delta, summaryIndex },
+];
 const retrying: Notification = [
   'error',
   { willRetry: true, error: { message: 'Reconnecting... 1/5' } },
@@ -140,18 +148,52 @@ test('while Codex tries again, it says what it waits for', () => {
 });
 
 test('the parts of a thought are paragraphs', () => {
-  const part = (summaryIndex: number, text: string): Notification => [
-    'item/reasoning/summaryTextDelta',
-    { itemId: 'a', delta: text, summaryIndex },
-  ];
   const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
-  const parts = [part(0, 'One'), part(0, ' first'), part(1, 'Two'), part(2, 'Three')];
+  const parts = [summed('One'), summed(' first'), summed('Two', 1), summed('Three', 2)];
   const open = told([started(item), ...parts], 'interrupted');
   expect(saidIn(open.response)).toEqual([['thought', 'One first\n\nTwo\n\nThree']]);
   const summary = ['One first', 'Two', 'Three'];
   const whole = told([started(item), ...parts, completed({ ...item, summary })]);
   expect(saidIn(whole.response)).toEqual(saidIn(open.response));
 });
+
+test.each([
+  ['as it streamed', ['Long', 'Again'], ['Short'], 'Long\n\nAgain\n\nShort'],
+  ['without the summary', ['Long', 'Again'], [], 'Long\n\nAgain\n\nShort'],
+  ['without the text', [], ['Short'], 'Long\n\nAgain\n\nShort'],
+  ['as nothing', [], [], 'Long\n\nAgain\n\nShort'],
+  ['with a part that did not stream', [], ['Other'], 'Long\n\nAgain\n\nShort\n\nOther'],
+  ['longer', ['Long', 'Again'], ['Shortly'], 'Long\n\nAgain\n\nShortly'],
+])(
+  'SAFE: all of a thought that was shown stays where Codex ends it %s',
+  (_how, content, summary, all) => {
+    const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
+    const streamed = [
+      started(item),
+      raw('Lo'),
+      raw('ng'),
+      raw('Again', 1),
+      summed('Sh'),
+      summed('ort'),
+    ];
+    const { response } = told([...streamed, completed({ ...item, content, summary })]);
+    expect(saidIn(response)).toEqual([['thought', all]]);
+    const open = told(streamed, 'interrupted');
+    expect(saidIn(open.response)).toEqual([['thought', 'Long\n\nAgain\n\nShort']]);
+  },
+);
+
+test.each(['', 'Words'])(
+  'SAFE: words that were shown stay where Codex ends them as “%s”',
+  (text) => {
+    const { response } = told([
+      started(message('a', '')),
+      delta('a', 'Words that were shown.'),
+      completed(message('a', text)),
+    ]);
+    expect(saidIn(response)).toEqual([['agent', 'Words that were shown.']]);
+  },
+);
 
 test('a message without a word is not shown', () => {
   const { response } = told([
