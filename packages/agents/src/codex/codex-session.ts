@@ -197,7 +197,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#isAlive) {
       this.#die();
       const threads = this.#threads;
-      this.#end({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
+      this.#endAll({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
       this.#closed = this.#options.leave(threads);
       this.#output.exit({ expected: true });
     }
@@ -277,7 +277,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#die();
     const code = reason instanceof ProtocolBreach ? reason.code : 'PROCESS_CRASH';
     const { message } = this.#gone(reason);
-    this.#end({ type: 'response_error', error: { code, message } });
+    this.#endAll({ type: 'response_error', error: { code, message } });
     this.#closed = this.#options.leave(this.#threads);
     this.#output.exit({ expected: false, code, message });
   }
@@ -406,6 +406,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     running.writer.at(now());
     running.turn.close(end);
     this.#over(running);
+  }
+
+  /** Ends the session's turn: the one that runs, or one of its own for what still waits for a turn. */
+  #endAll(end: TurnEnd): void {
+    if (this.#running === undefined && !this.#between.isEmpty) this.#beginBetween();
+    this.#end(end);
   }
 
   #over(running: Running): void {

@@ -1,57 +1,14 @@
 /** Tasks that Codex tells of after their turn: a real one does so only by chance. */
 import { setImmediate as settled } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { AppServer, type OpenThread } from '../../src/codex/app-server.ts';
-import { CodexSession } from '../../src/codex/codex-session.ts';
-import { Rollouts } from '../../src/codex/rollouts.ts';
-import { CodexSettings, readOpened } from '../../src/codex/settings.ts';
-import type { AgentProcessEvents } from '../../src/base/agent-process.ts';
-
-interface Request {
-  id: number;
-  method: string;
-  params: Record<string, unknown>;
-}
-
-/** A session with a turn that runs, in a Codex that answers everything with nothing. */
-async function runningTurn() {
-  const asked: Request[] = [];
-  let events: AgentProcessEvents | undefined;
-  const say = (message: object) => void events?.onLine(JSON.stringify(message));
-  const server = new AppServer({
-    listen: async (all) => {
-      events = all;
-    },
-    write: (line) => {
-      const request = JSON.parse(line) as Request;
-      asked.push(request);
-      // As a program does: later.
-      queueMicrotask(() => say({ id: request.id, result: {} }));
-    },
-    note: () => {},
-    explain: String,
-    end: async () => {},
-  });
-  const left: OpenThread[] = [];
-  const opened = readOpened({ thread: { id: 'own' }, model: 'gpt', cwd: '/project' })!;
-  const session = new CodexSession({
-    server,
-    threadId: 'own',
-    projectDir: '/project',
-    output: { emit: () => {}, update: () => {}, exit: () => {} },
-    settings: new CodexSettings(opened),
-    rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
-    leave: async (threads) => void left.push(...threads),
-  });
-  server.admit('own', session);
-  const turn = (method: string, threadId: string, said: object) =>
-    say({ method, params: { threadId, turn: { items: [], status: 'inProgress', ...said } } });
-  await session.send('Have it counted.', 'turn-1');
-  turn('turn/started', 'own', { id: 'first' });
-  const requests = () =>
-    asked.map(({ method, params }) => [method, params['threadId'], params['turnId']]);
-  return { session, turn, requests, left };
-}
+import {
+  brokenRules,
+  foldTurn,
+  itemsOf,
+  payloadsOf,
+  turnIdsOf,
+} from '../../src/testing/folding.ts';
+import { runningTurn } from './silent-codex.ts';
 
 test('INV-8: a task of a stopped turn that begins to work later is stopped, too', async () => {
   const { session, turn, requests } = await runningTurn();
@@ -81,4 +38,42 @@ test('INV-8: a task that works on after its turn goes on, and is closed with its
     { threadId: 'own', turnId: undefined },
     { threadId: 'task', turnId: 'second' },
   ]);
+});
+
+const ending = [
+  ['is closed', { status: 'aborted', finishReason: 'killed' }],
+  ['loses its process', { status: 'error', error: { code: 'PROCESS_CRASH' } }],
+] as const;
+
+test.each(ending)(
+  'SAFE: what a task and a command said after their turn is told when their session %s',
+  async (how, end) => {
+    const { session, say, turn, drafts, gone } = await runningTurn();
+    const command = { type: 'commandExecution', id: 'run', command: 'make', processId: '7' };
+    say('item/started', 'own', { item: { ...command, status: 'inProgress' } });
+    turn('turn/completed', 'own', { id: 'first', status: 'completed' });
+    turn('turn/started', 'task', { id: 'second', rootTurnId: 'first' });
+    const counted = { type: 'agentMessage', id: 'words', text: 'I have counted to three.' };
+    say('item/completed', 'task', { item: counted });
+    const printed = { aggregatedOutput: 'made\n', exitCode: 0, status: 'completed' };
+    say('item/completed', 'own', { item: { ...command, ...printed } });
+    expect(turnIdsOf(drafts)).toEqual(['turn-1']);
+
+    await (how === 'is closed' ? session.close() : gone());
+
+    const [, late = ''] = turnIdsOf(drafts);
+    expect(brokenRules(payloadsOf(drafts, late))).toEqual([]);
+    const response = foldTurn(drafts, late);
+    expect(response).toMatchObject(end);
+    expect(itemsOf(response, 'message').map(({ content }) => content)).toContain(counted.text);
+    const outputs = itemsOf(response, 'function_call_output').map(({ output }) => output);
+    expect(outputs).toContain('made\n');
+  },
+);
+
+test.each(ending)('a session with nothing left to tell %s without another turn', async (how) => {
+  const { session, turn, drafts, gone } = await runningTurn();
+  turn('turn/completed', 'own', { id: 'first', status: 'completed' });
+  await (how === 'is closed' ? session.close() : gone());
+  expect(turnIdsOf(drafts)).toEqual(['turn-1']);
 });

@@ -1,0 +1,62 @@
+import type { EventDraft } from '@liminal/protocol';
+import { AppServer, type OpenThread } from '../../src/codex/app-server.ts';
+import { CodexSession } from '../../src/codex/codex-session.ts';
+import { Rollouts } from '../../src/codex/rollouts.ts';
+import { CodexSettings, readOpened } from '../../src/codex/settings.ts';
+import type { AgentProcessEvents } from '../../src/base/agent-process.ts';
+
+interface Request {
+  id: number;
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/**
+ * A session with a turn that runs, in a Codex that says what it is told to, and answers everything with nothing.
+ *
+ * @param refused - A method that it answers with an error.
+ */
+export async function runningTurn(refused?: string) {
+  const asked: Request[] = [];
+  const drafts: EventDraft[] = [];
+  let events: AgentProcessEvents | undefined;
+  const tell = (message: object) => void events?.onLine(JSON.stringify(message));
+  const say = (method: string, threadId: string, params: object) =>
+    tell({ method, params: { threadId, ...params } });
+  const server = new AppServer({
+    listen: async (all) => {
+      events = all;
+    },
+    write: (line) => {
+      const request = JSON.parse(line) as Request;
+      asked.push(request);
+      // As a program does: later.
+      const error = { code: -32_600, message: `No ${request.method} now.` };
+      const answer = request.method === refused ? { error } : { result: {} };
+      queueMicrotask(() => tell({ id: request.id, ...answer }));
+    },
+    note: () => {},
+    explain: String,
+    end: async () => {},
+  });
+  const left: OpenThread[] = [];
+  const opened = readOpened({ thread: { id: 'own' }, model: 'gpt', cwd: '/project' })!;
+  const session = new CodexSession({
+    server,
+    threadId: 'own',
+    projectDir: '/project',
+    output: { emit: (draft) => void drafts.push(draft), update: () => {}, exit: () => {} },
+    settings: new CodexSettings(opened),
+    rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
+    leave: async (threads) => void left.push(...threads),
+  });
+  server.admit('own', session);
+  const turn = (method: string, threadId: string, said: object) =>
+    say(method, threadId, { turn: { items: [], status: 'inProgress', ...said } });
+  await session.send('Have it counted.', 'turn-1');
+  turn('turn/started', 'own', { id: 'first' });
+  const requests = () =>
+    asked.map(({ method, params }) => [method, params['threadId'], params['turnId']]);
+  const gone = () => events?.onGone(new Error('It was killed.'));
+  return { session, say, turn, drafts, requests, left, gone };
+}
