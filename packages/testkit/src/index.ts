@@ -48,6 +48,7 @@ export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';
 export { opencodeBinary, opencodeEnvironment } from './opencode/opencode.ts';
 export { greeter } from './mcp-server/index.ts';
+export { pixel } from './pixel.ts';
 export {
   postgresRows,
   startPostgres,

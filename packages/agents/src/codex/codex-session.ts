@@ -13,6 +13,7 @@ import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { BackgroundWork } from './background-work.ts';
 import { askedBy } from './commands.ts';
+import { withPicture } from './pictures.ts';
 import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
@@ -326,8 +327,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /** Returns what Codex waits for, if it says that. */
-  #hearItem(turn: CodexTurn, method: string, params: Params): string | undefined {
-    const { threadId = this.agentSessionId } = params;
+  #hearItem(turn: CodexTurn, method: string, said: Params): string | undefined {
+    const { threadId = this.agentSessionId } = said;
+    const params = method === 'item/completed' ? withPicture(said) : said;
     if (threadId === this.agentSessionId) return turn.read(method, params);
     return turn.readTask(String(threadId), method, params);
   }

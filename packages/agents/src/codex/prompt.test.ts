@@ -25,14 +25,17 @@ test('files and links are put into words', () => {
   ).toEqual([text('Read.\n\n<file name="notes.md">\n# Notes\n</file>\n\n/code/a.ts')]);
 });
 
-test('images of a stored message come back, those of the terminal as links to their files', () => {
+test('images of a stored message come back, those that are elsewhere as links', () => {
+  const web = 'https://example.org/a.png';
   const stored = [
     ...inputOf('What?', [image]),
     { type: 'localImage', path: '/tmp/a b.png' },
-    { type: 'image', url: 'https://example.org/a.png' },
+    { type: 'image', url: web },
+    { type: 'image', url: 'data:text/plain;base64,YQ==' },
   ] as { type: string }[];
   expect(attachedImages(stored)).toEqual([
     image,
     { type: 'resource_link', uri: 'file:///tmp/a%20b.png', name: 'a b.png' },
+    { type: 'resource_link', uri: web, name: web },
   ]);
 });

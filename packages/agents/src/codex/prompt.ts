@@ -25,9 +25,16 @@ export function inputOf(text: string, blocks: readonly ContentBlock[]): object[]
 export const wordsIn = (content: readonly { type: string; text: string }[]): string =>
   content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n');
 
-const dataUrl = /^data:(?<mimeType>image\/[\w.+-]+);base64,(?<data>.*)$/s;
+const dataUrl = /^data:(?<mimeType>(?<kind>image|audio)\/[\w.+-]+);base64,(?<data>.*)$/s;
 
-/** The images of a message that Codex has stored: as they were sent, or a link to a file that its terminal was given. */
+/** What a URL holds: an image or a sound, or a link to what is elsewhere. */
+export function blockOfUrl(url: string): ContentBlock | undefined {
+  const { kind, mimeType = '', data = '' } = dataUrl.exec(url)?.groups ?? {};
+  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data };
+  return url.startsWith('data:') ? undefined : { type: 'resource_link', uri: url, name: url };
+}
+
+/** The images of a message that Codex has stored: as they were sent, or a link to what is elsewhere, as a file that its terminal was given. */
 export function attachedImages(
   content: readonly { type: string; url?: unknown; path?: unknown }[],
 ): ContentBlock[] {
@@ -35,8 +42,7 @@ export function attachedImages(
     if (type === 'localImage' && typeof path === 'string') {
       return [{ type: 'resource_link', uri: pathToFileURL(path).href, name: basename(path) }];
     }
-    const { mimeType, data } = (typeof url === 'string' && dataUrl.exec(url)?.groups) || {};
-    if (type !== 'image' || mimeType === undefined || data === undefined) return [];
-    return [{ type: 'image', mimeType, data }];
+    const image = type === 'image' && typeof url === 'string' ? blockOfUrl(url) : undefined;
+    return image === undefined ? [] : [image];
   });
 }

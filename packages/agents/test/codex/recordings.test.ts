@@ -1,4 +1,4 @@
-import { codexRecordingNames, loadCodexRecording } from '@liminal/testkit';
+import { codexRecordingNames, loadCodexRecording, pixel } from '@liminal/testkit';
 import { StreamEvent, stampEvent, type EventDraft, type Response } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import {
@@ -109,6 +109,32 @@ test('TC-4.2b, TC-4.2c: a command with its output', async () => {
   ]);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([
     { callId: 'call_0001_0', output: 'hi\n', success: true, exitCode: 0 },
+  ]);
+});
+
+test('what an MCP server’s tool shows beside its text is shown, live and from history', async () => {
+  const told = await responses('mcp-tool-shows');
+  expect(told).toHaveLength(2);
+  for (const response of told) {
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([
+      {
+        output:
+          'A pixel, and more.\n<audio content omitted because you do not support audio input>',
+        success: true,
+        blocks: [
+          { type: 'image', mimeType: 'image/png', data: pixel },
+          { type: 'resource', resource: { uri: 'notes://1', text: 'A note.' } },
+          { type: 'resource_link', uri: 'https://example.org/pixels', title: 'Pixels' },
+        ],
+      },
+    ]);
+  }
+});
+
+test('an image that the model looks at is a link where its file is gone', async () => {
+  const [seen] = itemsOf(await first('view-image'), 'function_call_output');
+  expect(seen?.blocks).toEqual([
+    { type: 'resource_link', uri: 'file:///project/pixel.png', name: 'pixel.png' },
   ]);
 });
 

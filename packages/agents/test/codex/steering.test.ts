@@ -1,14 +1,12 @@
 /** What the real Codex does with messages in the middle of its turns, and with the reason of a refusal. */
 import { randomUUID } from 'node:crypto';
-import { answer, execCommand, gate, message, type ModelReply } from '@liminal/testkit';
+import { answer, execCommand, gate, message, pixel, type ModelReply } from '@liminal/testkit';
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
 import { said, type Listener } from '../acp/running-agent.ts';
 import { sharedCodex, type CodexProvider } from './running-codex.ts';
 
-const pixel =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
 
 /** Codex asks before it runs what its model wants to run outside of the sandbox. */

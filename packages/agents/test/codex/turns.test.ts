@@ -1,5 +1,6 @@
 import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   answer,
   applyPatch,
@@ -11,19 +12,19 @@ import {
   greeter,
   httpError,
   message,
+  pixel,
   reasoning,
   updatePlan,
+  viewImage,
   type ModelScript,
 } from '@liminal/testkit';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
+import { foldTurn } from '../../src/testing/folding.ts';
 import { said } from '../acp/running-agent.ts';
 import { commandsIn, mcpServersIn } from './processes.ts';
 import { runCodex, sharedCodex } from './running-codex.ts';
-
-const pixel =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
@@ -419,4 +420,46 @@ test('INV-8: stopping a turn stops the tasks that it has given to others', async
   // The wait was cut off, and counts as told.
   expect(said(await listener.ask('And now?'))).toContain('agent: It has counted.');
   expect(api.requests.filter(({ prompt }) => prompt === 'You count.')).toHaveLength(1);
+});
+
+test('an image that a tool answers with is shown with its bytes, live and from history', async () => {
+  const { create, provider, workspace } = await runCodex(
+    () => [answer(functionCall('show', {}, { namespace: 'mcp__own' })), answer('Shown.')],
+    { mcpServers: { own: greeter() } },
+  );
+  const listener = await create();
+  const shown = (items: readonly OutputItem[]) =>
+    items.flatMap((item) => (item.type === 'function_call_output' ? (item.blocks ?? []) : []));
+
+  const { outputItems } = await listener.ask('Show it.');
+
+  expect(shown(outputItems)[0]).toEqual({ type: 'image', mimeType: 'image/png', data: pixel });
+  const stored = await provider.readStoredHistory(
+    await listener.agentSessionId(),
+    workspace.projectDir,
+  );
+  const told = stored.map(({ turnId, events }) => foldTurn(events, turnId));
+  expect(told.map((response) => shown(response.outputItems))).toEqual([shown(outputItems)]);
+});
+
+test('the model looks at an image: so do people, where it is one and not too large', async () => {
+  const { create, workspace } = await share(({ projectDir }) => [
+    answer(viewImage(join(projectDir, 'pixel.png'))),
+    answer(viewImage(join(projectDir, 'large.png'))),
+    answer('Seen.'),
+  ]);
+  const file = (name: string) => join(workspace.projectDir, name);
+  const picture = Buffer.from(pixel, 'base64');
+  await writeFile(file('pixel.png'), picture);
+  await writeFile(file('large.png'), Buffer.concat([picture, Buffer.alloc(9 * 1024 * 1024)]));
+  const listener = await create();
+
+  const response = await listener.ask('Look.');
+
+  const image = { type: 'image', mimeType: 'image/png', data: pixel };
+  const link = { type: 'resource_link', uri: pathToFileURL(file('large.png')).href };
+  expect(itemsOf(response, 'function_call_output').map(({ blocks }) => blocks)).toMatchObject([
+    [{ ...image, name: 'pixel.png' }],
+    [{ ...link, name: 'large.png' }],
+  ]);
 });

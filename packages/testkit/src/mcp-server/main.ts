@@ -1,10 +1,11 @@
 /**
  * An MCP server on standard input and output: `greet` greets in the words of `$GREETING`, `measure` says how many
- * characters of JSON it was given, `register` asks people for what its form says, `sign_in` asks them to open a link.
- * The last two answer with what people answered, as JSON.
+ * characters of JSON it was given, `register` asks people for what its form says, `sign_in` asks them to open a link,
+ * `show` answers with more than text. `register` and `sign_in` answer with what people answered, as JSON.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { pixel } from '../pixel.ts';
 
 const Input = z.looseObject({ name: z.string().optional() });
 type Input = z.infer<typeof Input>;
@@ -44,6 +45,19 @@ const tools = [
     description: 'Asks the user to sign in.',
     inputSchema: { type: 'object', properties: {} },
   },
+  {
+    name: 'show',
+    description: 'Shows a picture, and more.',
+    inputSchema: { type: 'object', properties: {} },
+  },
+];
+
+const shown = [
+  { type: 'text', text: 'A pixel, and more.' },
+  { type: 'image', data: pixel, mimeType: 'image/png' },
+  { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+  { type: 'resource', resource: { uri: 'notes://1', mimeType: 'text/plain', text: 'A note.' } },
+  { type: 'resource_link', uri: 'https://example.org/pixels', name: 'pixels', title: 'Pixels' },
 ];
 
 const questions: Record<string, object> = {
@@ -80,6 +94,7 @@ function ask(params: object): Promise<unknown> {
 }
 
 async function call({ params }: Message): Promise<object> {
+  if (params?.name === 'show') return { content: shown };
   return {
     content: [{ type: 'text', text: await answerOf(params?.name ?? '', params?.arguments) }],
   };

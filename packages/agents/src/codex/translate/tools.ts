@@ -1,7 +1,7 @@
 /** How Codex' tools look to people and to ACP: name, kind, title, places and changes. */
 import type { FileDiff, OutputItem, ToolKind, ToolLocation } from '@liminal/protocol';
-import { isRecord } from '../../base/parse-line.ts';
 import { oneLine, shortPath } from '../../base/titles.ts';
+import { type Parts, pictureOf, readParts } from './parts.ts';
 import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
 
 /** The fields of a `function_call` that its tool decides. */
@@ -161,8 +161,7 @@ function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
 }
 
 /** How a tool's call ended. */
-export interface Result {
-  output: string;
+export interface Result extends Parts {
   success: boolean;
   exitCode?: number;
 }
@@ -182,38 +181,34 @@ export function resultOf(item: ToolItem): Result {
     }
     case 'mcpToolCall': {
       const { error, result, status } = item;
-      const output = error?.message ?? textsIn(result?.content ?? []);
-      return { output, success: status === 'completed' };
+      const said = error == null ? readParts(result?.content ?? []) : { output: error.message };
+      return { ...said, success: status === 'completed' };
     }
     case 'dynamicToolCall': {
       const { contentItems, success, status } = item;
-      return { output: textsIn(contentItems ?? []), success: success ?? status === 'completed' };
+      return { ...readParts(contentItems ?? []), success: success ?? status === 'completed' };
     }
     case 'collabAgentToolCall': {
       const said = Object.values(item.agentsStates).flatMap(({ message }) => message ?? []);
       return { output: said.join('\n\n'), success: item.status === 'completed' };
     }
     case 'imageGeneration': {
-      const { savedPath, failure, status } = item;
+      const { savedPath, result, failure, status } = item;
       const isMade = failure == null && status !== 'failed';
-      return { output: isMade ? (savedPath ?? '') : JSON.stringify(failure), success: isMade };
+      if (!isMade)
+        return { output: failure == null ? '' : JSON.stringify(failure), success: false };
+      return { output: savedPath ?? '', success: true, ...pictureOf(savedPath, result) };
     }
     case 'functionCallOutput': {
       const { output } = item;
-      const text = Array.isArray(output) ? textsIn(output) : JSON.stringify(output);
-      return { output: typeof output === 'string' ? output : text, success: true };
+      if (Array.isArray(output)) return { ...readParts(output), success: true };
+      const text = typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
+      return { output: text, success: true };
     }
-    case 'webSearch':
     case 'imageView':
+      return { output: '', success: true, ...pictureOf(item.path, item.result) };
+    case 'webSearch':
     case 'sleep':
       return { output: '', success: true };
   }
 }
-
-/** The texts of a result's parts; what is no text is shown as it came. */
-const textsIn = (parts: readonly unknown[]): string =>
-  parts
-    .map((part) =>
-      isRecord(part) && typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part),
-    )
-    .join('\n');

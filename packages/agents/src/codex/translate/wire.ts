@@ -74,7 +74,8 @@ const items = [
     error: z.looseObject({ message: text }).nullish().catch(undefined),
   }),
   z.looseObject({ ...item, type: z.literal('webSearch'), query: text }),
-  z.looseObject({ ...item, type: z.literal('imageView'), path: text }),
+  // `result` is ours: the picture, in base64.
+  z.looseObject({ ...item, type: z.literal('imageView'), path: text, result: nullable }),
   z.looseObject({
     ...item,
     type: z.literal('dynamicToolCall'),
@@ -100,6 +101,8 @@ const items = [
     status: text,
     revisedPrompt: nullable,
     savedPath: nullable,
+    /** The image, in base64. */
+    result: nullable,
     failure: z.unknown().optional(),
   }),
   z.looseObject({ ...item, type: z.literal('sleep'), durationMs: number }),

@@ -3,7 +3,7 @@ import type { ResponsesRequest } from '../../responses-api/request.ts';
 import { pause } from '../../scripted-server/happening.ts';
 import { begins, says, type RecordedCase, type RecordingClient } from '../record.ts';
 import { execCommand } from '../tools.ts';
-import { pixel } from './pixel.ts';
+import { pixel } from '../../pixel.ts';
 
 const steer = (client: RecordingClient, threadId: string, turnId: string): Promise<unknown> =>
   client.request('turn/steer', {

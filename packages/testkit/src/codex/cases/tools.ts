@@ -3,7 +3,7 @@ import { pause } from '../../scripted-server/happening.ts';
 import { greeter } from '../../mcp-server/index.ts';
 import { agree, says, type RecordedCase } from '../record.ts';
 import { applyPatch, updatePlan, viewImage } from '../tools.ts';
-import { pixel } from './pixel.ts';
+import { pixel } from '../../pixel.ts';
 
 const once = (
   name: string,
@@ -152,6 +152,19 @@ const mcpCases: RecordedCase[] = [
     'The model calls tools of an MCP server, well and badly; nobody is asked.',
     [mcpCall('greet', { name: 'Ada' }), mcpCall('greet', { nobody: true })],
     { codex: { approvalPolicy: 'never' } },
+  ),
+  mcp(
+    'mcp-tool-shows',
+    'A tool of an MCP server answers with a picture, a sound, a file and a link beside its text.',
+    [mcpCall('show', {})],
+    {
+      codex: { approvalPolicy: 'never' },
+      run: async (client) => {
+        const thread = await client.newSession({ config: { mcp_servers: servers() } });
+        await client.prompt(thread, 'Call it.');
+        await client.history(thread);
+      },
+    },
   ),
   mcp('mcp-tool-asked', 'The call of an MCP server’s tool is allowed.', [
     mcpCall('greet', { name: 'Ada' }),
