@@ -37,9 +37,29 @@ test('a limit of one model is named for it', () => {
 });
 
 test.each([
+  ['the full window', 100, 40, ['5-hour limit']],
+  ['both, if both are full', 101, 100, ['5-hour limit', 'weekly limit']],
+  ['the fullest, as Codex rounds', 12, 99, ['weekly limit']],
+])('a limit that is reached is %s', (_which, used, usedOfWeek, reached) => {
+  const windows = {
+    primary: { usedPercent: used, windowDurationMins: 300 },
+    secondary: { usedPercent: usedOfWeek, windowDurationMins: 10_080 },
+  };
+  const reachedIn = (why: unknown) =>
+    readLimits(snapshot({ ...windows, rateLimitReachedType: why })).flatMap((limit) =>
+      limit.isReached === true ? limit.name : [],
+    );
+  expect(reachedIn('rate_limit_reached')).toEqual(reached);
+  expect(reachedIn('workspace_member_usage_limit_reached')).toEqual(reached);
+  // Credits may let a full window go on.
+  expect(reachedIn(null)).toEqual([]);
+});
+
+test.each([
   [undefined],
   [{}],
   [snapshot({ primary: null, secondary: null })],
+  [snapshot({ rateLimitReachedType: 'workspace_owner_credits_depleted' })],
   [snapshot({ primary: { usedPercent: 'much' } })],
 ])('SAFE: %j tells of no window', (told) => {
   expect(readLimits(told)).toEqual([]);

@@ -17,20 +17,28 @@ const Snapshot = z.looseObject({
   limitName: z.string().nullish().catch(undefined),
   primary: Window,
   secondary: Window,
+  /** Why Codex may not be used now; not which window it is. */
+  rateLimitReachedType: z.string().nullish().catch(undefined),
 });
 
 /** @param told - With `rateLimits`: the answer to `account/rateLimits/read`, or its notification. */
 export function readLimits(told: unknown): UsageLimit[] {
   const { data } = z.looseObject({ rateLimits: Snapshot }).safeParse(told);
   if (data === undefined) return [];
-  const { limitName, primary, secondary } = data.rateLimits;
+  const { limitName, primary, secondary, rateLimitReachedType: reached } = data.rateLimits;
   const suffix = limitName ? ` for ${limitName}` : '';
-  return [primary, secondary].flatMap((window) => {
-    if (!window) return [];
-    const { usedPercent, windowDurationMins: minutes, resetsAt } = window;
+  const windows = [primary, secondary].filter((window) => window != null);
+  const fullest = Math.max(...windows.map(({ usedPercent }) => usedPercent));
+  return windows.map(({ usedPercent, windowDurationMins: minutes, resetsAt }) => {
     const time = resetsAt == null ? undefined : timeOfSeconds(resetsAt);
     const name = `${nameOfWindow(minutes ?? undefined)}${suffix}`;
-    return { name, usedPercent, ...(time !== undefined && { resetsAt: time }) };
+    const isReached = reached != null && usedPercent >= Math.min(fullest, 100);
+    return {
+      name,
+      usedPercent,
+      ...(isReached && { isReached }),
+      ...(time !== undefined && { resetsAt: time }),
+    };
   });
 }
 
