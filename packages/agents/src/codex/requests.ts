@@ -16,6 +16,10 @@ const Command = z.looseObject({
     .array(z.looseObject({ host: z.string(), action: z.string() }))
     .nullish()
     .catch(undefined),
+  /** Rights that the command wants besides. */
+  additionalPermissions: z.unknown().optional(),
+  /** Those of Codex' decisions that make sense here; older ones do not say. */
+  availableDecisions: z.array(z.unknown()).nullish().catch(undefined),
 });
 type Command = z.infer<typeof Command>;
 
@@ -105,7 +109,8 @@ export class CodexRequests {
   async #command(asked: Command, signal: AbortSignal): Promise<unknown> {
     const { itemId: callId, reason, command, networkApprovalContext: network } = asked;
     const title = network == null ? `Run ${command ?? 'a command'}` : `Connect to ${network.host}`;
-    const question = { title, callId, ...(reason != null && { description: reason }) };
+    const description = withRights(reason, asked.additionalPermissions);
+    const question = { title, callId, ...(description !== '' && { description }) };
     return this.#decide(question, commandChoices(asked), signal);
   }
 
@@ -123,7 +128,7 @@ export class CodexRequests {
     { itemId: callId, reason, permissions }: z.infer<typeof Permissions>,
     signal: AbortSignal,
   ): Promise<unknown> {
-    const description = [reason ?? '', JSON.stringify(permissions, null, 2)].join('\n\n').trim();
+    const description = withRights(reason, permissions);
     const choices: Choice[] = [
       { ...once, name: 'Allow for this turn', decision: 'turn' },
       { ...session('Allow in this session'), decision: 'session' },
@@ -202,10 +207,15 @@ export class CodexRequests {
   }
 }
 
+/** Why something is asked for, and the rights that it would give. */
+const withRights = (reason: string | null | undefined, rights: unknown): string =>
+  [reason ?? '', rights == null ? '' : JSON.stringify(rights, null, 2)].join('\n\n').trim();
+
 function commandChoices(asked: Command): Choice[] {
   const { proposedExecpolicyAmendment: prefix, proposedNetworkPolicyAmendments: hosts } = asked;
   const choices = [once];
-  if (hosts == null && prefix == null) choices.push(session('Allow in this session'));
+  const lasts = asked.availableDecisions?.includes('acceptForSession');
+  if (lasts ?? (hosts == null && prefix == null)) choices.push(session('Allow in this session'));
   if (prefix != null && prefix.length > 0) {
     choices.push({
       optionId: 'amend',

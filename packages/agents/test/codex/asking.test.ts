@@ -15,7 +15,7 @@ import { said } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 
 /** Codex asks before it runs what its model wants to run outside of the sandbox, and before it changes files. */
-const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
+const asking = { approvalPolicy: 'on-request', sandbox: 'read-only', asksForRights: true } as const;
 
 const share = sharedCodex({ codex: asking, files: { 'notes.txt': 'two\n' } });
 const shareServer = sharedCodex({ codex: asking, mcpServers: { own: greeter() } });
@@ -65,6 +65,48 @@ test.each([
   expect(itemsOf(response, 'function_call')).toMatchObject([{ callId, kind: 'edit' }]);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ callId, success }]);
   expect(await readFile(join(workspace.projectDir, 'notes.txt'), 'utf8')).toBe(content);
+});
+
+test('a patch that is allowed for the session lets the next one of its file pass', async () => {
+  const patch = (from: string, to: string) =>
+    answer(applyPatch(['*** Update File: often.txt', '@@', `-${from}`, `+${to}`]));
+  const { create, workspace } = await share(() => [
+    answer(applyPatch(['*** Add File: often.txt', '+one'])),
+    patch('one', 'two'),
+    patch('two', 'three'),
+    answer('Changed often.'),
+  ]);
+  const listener = await create();
+  const turnId = await listener.send('Change it often.');
+  const { answer: reply } = await listener.asked(turnId);
+
+  await reply('acceptForSession');
+
+  const response = await listener.response(turnId);
+  expect(said(response)).toContain('agent: Changed often.');
+  expect(itemsOf(response, 'approval')).toHaveLength(1);
+  expect(await readFile(join(workspace.projectDir, 'often.txt'), 'utf8')).toBe('three\n');
+});
+
+test.each([
+  ['accept', 1],
+  ['decline', 0],
+])('more rights are asked for, and %s is told to the model', async (optionId, granted) => {
+  const { create, api } = await share(({ home }) => {
+    const input = { reason: 'To write.', permissions: { file_system: { write: [home] } } };
+    return [answer(functionCall('request_permissions', input)), answer('I know my rights.')];
+  });
+  const listener = await create();
+  const turnId = await listener.send('Ask for more.');
+  const { title, description, answer: reply } = await listener.asked(turnId);
+  expect(title).toBe('Give Codex more rights');
+  expect(description).toContain('To write.');
+
+  await reply(optionId);
+
+  expect(said(await listener.response(turnId))).toContain('agent: I know my rights.');
+  const told = JSON.stringify(api.requests.at(-1)?.body.input.at(-1));
+  expect(told.match(/write/g) ?? []).toHaveLength(granted);
 });
 
 test('a model that plans asks questions, and is told the answers', async () => {

@@ -7,6 +7,8 @@ export interface CodexHomeOptions {
   approvalPolicy?: 'never' | 'on-request';
   /** What commands may touch. The other two modes need `bwrap` on the path. Default `danger-full-access`. */
   sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
+  /** Offers the model a tool that asks for more rights. */
+  asksForRights?: boolean;
   /** How often Codex repeats a request, and a stream that broke. Default 1. */
   retries?: number;
 }
@@ -22,6 +24,7 @@ export async function makeCodexHome(
   options: CodexHomeOptions = {},
 ): Promise<void> {
   const { approvalPolicy = 'never', sandbox = 'danger-full-access', retries = 1 } = options;
+  const { asksForRights = false } = options;
   const catalog = join(folder, 'catalog.json');
   await mkdir(folder, { recursive: true });
   await writeFile(catalog, JSON.stringify({ models: scriptedModels }));
@@ -34,8 +37,10 @@ model_reasoning_summary = "auto"
 check_for_update_on_startup = false
 approval_policy = "${approvalPolicy}"
 sandbox_mode = "${sandbox}"
+suppress_unstable_features_warning = true
 
 [features]
+request_permissions_tool = ${asksForRights}
 plugins = false # they are looked up on hosts outside
 
 [tools.update_plan]

@@ -52,7 +52,6 @@ const patch: RecordedCase['script'] = () => [
   answer('That is all.'),
 ];
 
-/** A tool that Codex offers only where it is told to. */
 const rights = (
   name: string,
   about: string,
@@ -69,13 +68,7 @@ const rights = (
       ),
       answer('I know my rights.'),
     ],
-    run: async (client) => {
-      const config = {
-        'features.request_permissions_tool': true,
-        suppress_unstable_features_warning: true,
-      };
-      await client.prompt(await client.newSession({ config }), 'Do it.');
-    },
+    codex: { approvalPolicy: 'on-request', sandbox: 'read-only', asksForRights: true },
   });
 
 export const permissionCases: RecordedCase[] = [

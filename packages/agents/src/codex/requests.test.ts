@@ -1,0 +1,139 @@
+/** What Codex is told for each answer, in the shapes of its `codex app-server generate-ts` (0.169). */
+import type { ApprovalOutcome } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import type { ApprovalQuestion } from '../base/pending-approvals.ts';
+import { CodexRequests } from './requests.ts';
+
+const place = { threadId: 'own', turnId: 'first', itemId: 'call', startedAtMs: 0 };
+const command = {
+  ...place,
+  kind: 'command',
+  environmentId: 'local',
+  reason: 'It makes a file.',
+  command: 'touch made.txt',
+  cwd: '/project',
+};
+const allow = { host: 'example.org', action: 'allow' };
+const deny = { host: 'example.org', action: 'deny' };
+const network = {
+  ...command,
+  reason: null,
+  command: null,
+  networkApprovalContext: { host: 'example.org', protocol: 'https' },
+  proposedNetworkPolicyAmendments: [allow, deny],
+  availableDecisions: [
+    'accept',
+    'acceptForSession',
+    { applyNetworkPolicyAmendment: { network_policy_amendment: allow } },
+    'cancel',
+  ],
+};
+
+/** What is asked of people, and Codex' answer once they have chosen; undefined: nobody chooses. */
+async function asked(kind: string, params: object, optionId?: string) {
+  let question: ApprovalQuestion | undefined;
+  const outcome: ApprovalOutcome =
+    optionId === undefined
+      ? { outcome: 'cancelled', reason: 'turn_ended' }
+      : { outcome: 'selected', optionId };
+  const requests = new CodexRequests(async (one) => {
+    question = one;
+    return outcome;
+  });
+  const { signal } = new AbortController();
+  const answer = await requests.serve(`item/${kind}/requestApproval`, params, signal);
+  const options = question?.options.map((option) => option.optionId);
+  return { answer, options, question };
+}
+
+test.each(['accept', 'acceptForSession', 'decline'])(
+  'a command without rules of its own: %s is told as it is',
+  async (decision) => {
+    const { answer, options, question } = await asked('commandExecution', command, decision);
+    expect(options).toEqual(['accept', 'acceptForSession', 'decline']);
+    expect(question).toMatchObject({
+      title: 'Run touch made.txt',
+      description: 'It makes a file.',
+      callId: 'call',
+    });
+    expect(answer).toEqual({ decision });
+  },
+);
+
+test('a command with a rule for all that begin so: the rule is told back', async () => {
+  const rule = { execpolicy_amendment: ['touch', 'made.txt'] };
+  const params = {
+    ...command,
+    proposedExecpolicyAmendment: rule.execpolicy_amendment,
+    availableDecisions: ['accept', { acceptWithExecpolicyAmendment: rule }, 'cancel'],
+  };
+  const { answer, options } = await asked('commandExecution', params, 'amend');
+  expect(options).toEqual(['accept', 'amend', 'decline']);
+  expect(answer).toEqual({ decision: { acceptWithExecpolicyAmendment: rule } });
+});
+
+test('a command that wants more rights shows which, and has them once', async () => {
+  const params = {
+    ...command,
+    additionalPermissions: { network: { enabled: true }, fileSystem: null },
+    availableDecisions: ['accept', 'cancel'],
+  };
+  const { answer, options, question } = await asked('commandExecution', params, 'accept');
+  expect(options).toEqual(['accept', 'decline']);
+  expect(question?.description).toMatch(/^It makes a file\.\n\n\{[^]*"enabled": true/);
+  expect(answer).toEqual({ decision: 'accept' });
+});
+
+const amended = (network_policy_amendment: object) => ({
+  applyNetworkPolicyAmendment: { network_policy_amendment },
+});
+
+test.each([
+  ['accept', 'accept'],
+  ['acceptForSession', 'acceptForSession'],
+  ['network-0', amended(allow)],
+  ['network-1', amended(deny)],
+  ['decline', 'decline'],
+  [undefined, 'cancel'],
+])('a connection to a host: %s', async (optionId, decision) => {
+  const { answer, question } = await asked('commandExecution', network, optionId);
+  expect(question).toMatchObject({ title: 'Connect to example.org' });
+  expect(question?.options.map((option) => [option.optionId, option.kind, option.name])).toEqual([
+    ['accept', 'allow_once', 'Allow'],
+    ['acceptForSession', 'allow_always', 'Allow in this session'],
+    ['network-0', 'allow_always', 'Always allow example.org'],
+    ['network-1', 'reject_always', 'Never allow example.org'],
+    ['decline', 'reject_once', 'Reject'],
+  ]);
+  expect(answer).toEqual({ decision });
+});
+
+test.each([
+  ['accept', 'accept'],
+  ['acceptForSession', 'acceptForSession'],
+  ['decline', 'decline'],
+  [undefined, 'cancel'],
+])('a patch: %s', async (optionId, decision) => {
+  const params = { ...place, reason: null, grantRoot: '/project' };
+  const { answer, options, question } = await asked('fileChange', params, optionId);
+  expect(question?.title).toBe('Change files in /project');
+  expect(options).toEqual(['accept', 'acceptForSession', 'decline']);
+  expect(answer).toEqual({ decision });
+});
+
+const permissions = {
+  network: null,
+  fileSystem: { read: null, write: ['/tmp/elsewhere'] },
+};
+
+test.each([
+  ['accept', { permissions, scope: 'turn' }],
+  ['acceptForSession', { permissions, scope: 'session' }],
+  ['decline', { permissions: {}, scope: 'turn' }],
+  [undefined, { permissions: {}, scope: 'turn' }],
+])('more rights: %s', async (optionId, granted) => {
+  const params = { ...place, cwd: '/project', reason: 'To write there.', permissions };
+  const { answer, question } = await asked('permissions', params, optionId);
+  expect(question?.description).toMatch(/^To write there\.\n\n[^]*\/tmp\/elsewhere/);
+  expect(answer).toEqual(granted);
+});
