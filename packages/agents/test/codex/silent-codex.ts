@@ -12,11 +12,11 @@ interface Request {
 }
 
 /**
- * A session with a turn that runs, in a Codex that says what it is told to, and answers everything with nothing.
- *
- * @param refused - A method that it answers with an error.
+ * A session with a turn that runs, in a Codex that says what it is told to, and answers everything with nothing, or
+ * with an error what it is to refuse.
  */
-export async function runningTurn(refused?: string) {
+export async function runningTurn() {
+  let refused: string | undefined;
   const asked: Request[] = [];
   const drafts: EventDraft[] = [];
   let events: AgentProcessEvents | undefined;
@@ -58,5 +58,8 @@ export async function runningTurn(refused?: string) {
   const requests = () =>
     asked.map(({ method, params }) => [method, params['threadId'], params['turnId']]);
   const gone = () => events?.onGone(new Error('It was killed.'));
-  return { session, say, turn, drafts, requests, left, gone };
+  const refuse = (method: string | undefined) => {
+    refused = method;
+  };
+  return { session, refuse, say, turn, drafts, requests, left, gone };
 }
