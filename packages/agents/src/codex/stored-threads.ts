@@ -8,6 +8,7 @@ import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
 import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
+import { Tasks } from './translate/tasks.ts';
 import { CodexTurn } from './translate/turn.ts';
 import { ThreadItem } from './translate/wire.ts';
 
@@ -33,6 +34,8 @@ const Turns = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
+      /** Of a task's turn: the turn of the session's thread that it serves. */
+      rootTurnId: z.string().nullish().catch(undefined),
       items: z.array(z.unknown()),
       status: z.string().catch(''),
       startedAt: z.number().nullish().catch(undefined),
@@ -43,10 +46,18 @@ const Turns = z.looseObject({
 });
 type Turn = z.infer<typeof Turns>['data'][number];
 
+/** A turn of an agent that was sent out, and the thread that it has of its own. */
+interface TaskTurn {
+  threadId: string;
+  turn: Turn;
+}
+
 /** How many are asked for at once. */
 const pageSize = 100;
 /** Threads that are listed at most; older ones can still be opened by their id. */
 const mostThreads = 1_000;
+/** Agents of one thread whose own threads are read at most. */
+const mostTasks = 200;
 
 /** The threads of people, newest first; of one folder, or all. */
 export async function listThreads(
@@ -69,17 +80,20 @@ export async function listThreads(
   return found;
 }
 
-/** The conversation, oldest turn first. `SESSION_NOT_FOUND`. */
+/** The conversation, oldest turn first, with what the agents did that were sent out in it. `SESSION_NOT_FOUND`. */
 export async function readThread(
   server: AppServer,
   threadId: string,
   cwd: string,
 ): Promise<StoredTurn[]> {
   const turns = await readTurns(server, threadId);
+  const served = await readTasks(server, threadId, turns);
+  const told = { threadId, cwd, tasks: new Tasks() };
   return turns.map((turn, index) => {
     const before = turns[index - 1];
     const after = before && turnIdOf(before, threadId);
-    return { ...storedTurn(turn, threadId, cwd), ...(after !== undefined && { after }) };
+    const stored = storedTurn(turn, served.get(turn.id) ?? [], told);
+    return { ...stored, ...(after !== undefined && { after }) };
   });
 }
 
@@ -123,6 +137,37 @@ async function readTurns(server: AppServer, threadId: string): Promise<Turn[]> {
   return turns;
 }
 
+/** The turns of the agents that a thread has sent out, and of those that they have, by the turn that they serve. */
+async function readTasks(
+  server: AppServer,
+  threadId: string,
+  turns: readonly Turn[],
+): Promise<Map<string, TaskTurn[]>> {
+  const served = new Map(turns.map(({ id }) => [id, [] as TaskTurn[]]));
+  const read = new Set([threadId]);
+  const named = turns.flatMap((turn) => agentsIn(turn).map((agent) => ({ agent, root: turn.id })));
+  // What is found names more.
+  for (const { agent, root } of named) {
+    if (read.has(agent) || read.size > mostTasks) continue;
+    read.add(agent);
+    // A thread may have been deleted.
+    for (const turn of await readTurns(server, agent).catch(() => [])) {
+      const serves = served.has(turn.rootTurnId ?? '') ? String(turn.rootTurnId) : root;
+      served.get(serves)?.push({ threadId: agent, turn });
+      named.push(...agentsIn(turn).map((other) => ({ agent: other, root: serves })));
+    }
+  }
+  return served;
+}
+
+const agentsIn = ({ items }: Turn): string[] => items.flatMap(agentsOf);
+
+/** The threads of the agents that an item names. */
+function agentsOf(value: unknown): string[] {
+  const item = ThreadItem.safeParse(value).data;
+  return item?.type === 'collabAgentToolCall' ? item.receiverThreadIds : [];
+}
+
 const itemsOf = ({ items }: Turn) => items.map((value) => ThreadItem.safeParse(value).data);
 
 /**
@@ -148,13 +193,17 @@ function copyId(turnId: string, threadId: string): string {
   return [...parts, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
 }
 
-function storedTurn(turn: Turn, threadId: string, cwd: string): StoredTurn {
+function storedTurn(
+  turn: Turn,
+  taskTurns: readonly TaskTurn[],
+  { threadId, cwd, tasks }: { threadId: string; cwd: string; tasks: Tasks },
+): StoredTurn {
   const events: EventDraft[] = [];
   const items = itemsOf(turn);
   const asked = items.find((item) => item?.type === 'userMessage');
   const turnId = turnIdOf(turn, threadId);
   const writer = new TurnWriter(turnId, (draft) => events.push(draft));
-  const told = new CodexTurn(writer, cwd, '');
+  const told = new CodexTurn(writer, cwd, '', tasks);
   writer.at(isoOf(turn.startedAt ?? turn.completedAt ?? 0));
   const review = items.find((item) => item?.type === 'enteredReviewMode');
   const words = asked && wordsIn(asked.content);
@@ -162,10 +211,25 @@ function storedTurn(turn: Turn, threadId: string, cwd: string): StoredTurn {
   const trigger = said === undefined ? 'agent' : 'user';
   const images = attachedImages(asked?.content ?? []);
   writer.begin({ modelId: '', providerId: 'codex', trigger }, said, images);
-  for (const item of turn.items) told.tell(item);
+  let left = taskTurns;
+  for (const item of turn.items) {
+    told.tell(item);
+    const named = agentsOf(item);
+    for (const one of left.filter((task) => named.includes(task.threadId))) tellTask(told, one);
+    left = left.filter((task) => !named.includes(task.threadId));
+  }
+  for (const one of left) tellTask(told, one);
   writer.at(isoOf(turn.completedAt ?? turn.startedAt ?? 0));
   told.end(turn);
   return { turnId, events };
+}
+
+function tellTask(told: CodexTurn, { threadId, turn }: TaskTurn): void {
+  for (const item of turn.items) {
+    told.readTask(threadId, 'item/started', { item });
+    told.readTask(threadId, 'item/completed', { item });
+  }
+  told.readTask(threadId, 'turn/completed', { turn });
 }
 
 const isoOf = (at: number): string => new Date(at * 1_000).toISOString();

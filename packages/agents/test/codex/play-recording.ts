@@ -31,6 +31,8 @@ const beginning = ['turn/start', 'thread/compact/start', 'review/start'];
 const opening = ['thread/start', 'thread/resume', 'thread/fork'];
 
 class Playing {
+  /** What Codex has stored of threads, by their ids. */
+  readonly #stored: ReadonlyMap<string, unknown>;
   readonly sessions = new Map<string, RecordedSession & { session: CodexSession }>();
   /** What the recorded client has asked, by its ids. */
   readonly #recorded = new Map<unknown, { method: string; params: unknown }>();
@@ -41,6 +43,10 @@ class Playing {
   #events: AgentProcessEvents | undefined;
   #server = this.#start();
   #turns = 0;
+
+  constructor(stored: ReadonlyMap<string, unknown>) {
+    this.#stored = stored;
+  }
 
   #start(): AppServer {
     return new AppServer({
@@ -134,8 +140,13 @@ class Playing {
 
   async #read(params: unknown, result: unknown): Promise<void> {
     const { threadId = '' } = Params.parse(params);
-    const page = { ...Object(result), nextCursor: null };
-    const stored = { request: async () => page } as unknown as AppServer;
+    const request = async (_method: string, asked: unknown): Promise<object> => {
+      const { threadId: one = '' } = Params.parse(asked);
+      const page = one === threadId ? result : this.#stored.get(one);
+      if (page === undefined) throw new Error('It is not recorded.');
+      return { ...page, nextCursor: null };
+    };
+    const stored = { request } as unknown as AppServer;
     const history = await readThread(stored, threadId, '/project').catch(() => []);
     this.sessions.get(threadId)?.history.push(...history);
   }
@@ -192,9 +203,24 @@ function answerIn(result: unknown): ApprovalAnswer | undefined {
   return decision === undefined ? undefined : { optionId: 'amend' };
 }
 
+/** What is recorded of stored threads. */
+function storedIn(entries: CodexRecording['entries']): Map<string, unknown> {
+  const asked = new Map<unknown, string>();
+  const stored = new Map<string, unknown>();
+  for (const entry of entries) {
+    if ('client' in entry && entry.client.method === 'thread/turns/list') {
+      asked.set(entry.client.id, Params.parse(entry.client.params).threadId ?? '');
+    }
+    if (!('agent' in entry) || entry.agent.method !== undefined) continue;
+    const threadId = asked.get(entry.agent.id);
+    if (threadId !== undefined) stored.set(threadId, entry.agent.result);
+  }
+  return stored;
+}
+
 /** Plays a recording; messages become turn-1, turn-2, … over all threads. */
 export async function playRecording({ entries }: CodexRecording): Promise<RecordedSession[]> {
-  const playing = new Playing();
+  const playing = new Playing(storedIn(entries));
   for (const entry of entries) {
     if ('client' in entry) playing.client(entry.client);
     else if ('agent' in entry) playing.agent(entry.agent);

@@ -168,5 +168,22 @@ test('turns that Codex has stored are those that were told live, under their own
   for (const turn of stored) expect(live.map(shown)).toContainEqual(shown(turn));
 });
 
+test('what an agent did that was sent out is stored under the call that sent it', async () => {
+  const [session] = await play('load-subagent');
+  const [turnId = ''] = turnIdsOf(session!.drafts);
+  const [stored] = session!.history;
+  const all = [foldTurn(session!.drafts, turnId), foldTurn(stored!.events, stored!.turnId)];
+  for (const response of all) {
+    const [spawn] = itemsOf(response, 'function_call');
+    expect(spawn?.name).toBe('spawnAgent');
+    const words = itemsOf(response, 'message').map((item) => [item.content, item.parentCallId]);
+    expect(words).toEqual([
+      ['Send somebody.', undefined],
+      ['The task is done.', spawn?.callId],
+      ['All is done.', undefined],
+    ]);
+  }
+});
+
 const textIn = (item: Response['outputItems'][number]): string =>
   'content' in item ? item.content : 'output' in item ? item.output : '';

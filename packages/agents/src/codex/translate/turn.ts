@@ -65,6 +65,7 @@ export class CodexTurn {
     const says = method.startsWith('item/') || hasFailed(params['turn']);
     if (!says && !this.#taskItems.has(threadId)) return undefined;
     const items = this.#taskItems.get(threadId) ?? this.#beginTask(threadId);
+    this.#tasks.noteCall(params['item'], this.#writer.turnId);
     if (method === 'error' && params['willRetry'] === true) items.retry();
     else if (method === 'turn/completed') this.#endTask(items, params['turn']);
     else items.read(method, params);
@@ -78,6 +79,7 @@ export class CodexTurn {
 
   /** Shows a stored item. */
   tell(item: unknown): void {
+    this.#tasks.noteCall(item, this.#writer.turnId);
     this.#items.tell(item);
   }
 

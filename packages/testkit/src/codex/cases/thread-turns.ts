@@ -181,6 +181,23 @@ export const threadTurnCases: RecordedCase[] = [
     },
   },
   {
+    name: 'load-subagent',
+    about: 'A new process is asked for a thread that had sent out an agent, and for that one’s.',
+    script: sentOut(() => answer(message([pause(1200), 'The task is done.']))),
+    run: async (client) => {
+      const thread = await client.newSession();
+      await client.prompt(thread, 'Send somebody.');
+      await client.kill();
+      await client.start();
+      await client.history(thread);
+      const { result } = await client.request('thread/list', {
+        ancestorThreadId: thread,
+        modelProviders: [],
+      });
+      for (const { id } of Object(result).data as { id: string }[]) await client.history(id);
+    },
+  },
+  {
     name: 'subagent-asks',
     about: 'An agent that was sent out runs a command, for which a permission is needed.',
     codex: { approvalPolicy: 'on-request', sandbox: 'read-only' },
