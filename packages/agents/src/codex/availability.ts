@@ -1,21 +1,39 @@
 /** Whether Codex can run here, and what is missing. */
-import { access, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
+import { z } from 'zod';
 import { describeCommand } from '../base/find-program.ts';
+import { isRecord, parseLine } from '../base/parse-line.ts';
+import type { AppServer } from './app-server.ts';
 import { findCodex, oldestCodex } from './program.ts';
 
 const info = { cliType: 'codex', name: 'Codex', description: 'OpenAI’s coding agent.' };
 
 const ownProvider = /^\s*model_provider\s*=\s*["'](?!openai["'])/m;
+/** Then a login may be where only Codex can look. */
+const elsewhere = /^\s*cli_auth_credentials_store\s*=\s*["'](?!file["'])/m;
 
-const keys = ['CODEX_API_KEY', 'OPENAI_API_KEY'];
+const signIn =
+  'Can run but is not signed in: run codex login once in a terminal, or, with a key, printenv OPENAI_API_KEY | codex login --with-api-key.';
+const signedInLater =
+  'Runs, but began before you signed in: it takes up the new login once all of its sessions have ended.';
 
-/** Describes Codex as it would run with this environment. Starts no session. */
+/** How long Codex may take to say who is signed in, ms. */
+const accountLimitMs = 1_000;
+
+const Account = z.looseObject({ account: z.unknown(), requiresOpenaiAuth: z.boolean() });
+
+/**
+ * Describes Codex as it would run with this environment. Starts nothing.
+ *
+ * @param running - Is asked, if there is one: Codex itself knows best.
+ */
 export async function describeCodex(
   env: NodeJS.ProcessEnv,
   command: string | undefined,
+  running: Pick<AppServer, 'request' | 'within'> | undefined,
 ): Promise<AgentInfo> {
   if (command !== undefined) return describeCommand(info, command, env['PATH']);
   const program = await findCodex(env['PATH']);
@@ -24,22 +42,36 @@ export async function describeCodex(
     return { ...info, available: false, reason };
   }
   const found = { ...info, available: true, version: program.version };
-  if (await isSignedIn(env)) return found;
-  const reason =
-    'Can run but is not signed in: set OPENAI_API_KEY before starting Liminal, or run codex login once in a terminal.';
-  return { ...found, reason };
+  const [told, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
+  if (told ?? stored) return found;
+  return { ...found, reason: stored ? signedInLater : signIn };
 }
 
-/** Whether there is a key, a login, or a custom model provider, which may need neither. */
-async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
-  if (keys.some((name) => (env[name] ?? '') !== '')) return true;
+/** Whether a running Codex has what it needs to ask its model; undefined if it does not say. */
+async function accountOf(
+  server: Pick<AppServer, 'request' | 'within'>,
+): Promise<boolean | undefined> {
+  const { signal } = new AbortController();
+  const asked = server.request('account/read', {});
+  const answer = await server.within(accountLimitMs, asked, signal).catch(() => undefined);
+  const told = Account.safeParse(answer).data;
+  return told && (told.account != null || !told.requiresOpenaiAuth);
+}
+
+/** Whether there is a login, or a custom model provider, which may need none. Of keys in its environment Codex makes no use. */
+async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
   const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
-  const [hasLogin, config] = await Promise.all([
-    access(join(folder, 'auth.json')).then(
-      () => true,
-      () => false,
-    ),
-    readFile(join(folder, 'config.toml'), 'utf8').catch(() => ''),
-  ]);
-  return hasLogin || ownProvider.test(config);
+  const read = (name: string): Promise<string> =>
+    readFile(join(folder, name), 'utf8').catch(() => '');
+  const [login, config] = await Promise.all([read('auth.json'), read('config.toml')]);
+  return holdsLogin(login) || ownProvider.test(config) || elsewhere.test(config);
+}
+
+/** Whether the file has a key or tokens: Codex leaves it there without any when one signs out. */
+function holdsLogin(text: string): boolean {
+  const login = parseLine(text);
+  const besides = ['auth_mode', 'last_refresh'];
+  return (
+    isRecord(login) && Object.keys(login).some((name) => login[name] && !besides.includes(name))
+  );
 }

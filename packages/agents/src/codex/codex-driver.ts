@@ -65,7 +65,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   describe(): Promise<AgentInfo> {
-    return describeCodex(this.#env, this.#options.command);
+    return describeCodex(this.#env, this.#options.command, this.#pool.running);
   }
 
   async open(opening: Opening): Promise<CodexSession> {

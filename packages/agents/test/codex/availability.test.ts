@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeWorkspace } from '@liminal/testkit';
+import { codexEnvironment, makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { processesOf } from '../claude-code/processes.ts';
 import { createCodexProvider } from '../../src/codex/index.ts';
 
 /** Codex's reason why it may not work, with these files in `CODEX_HOME` and these variables. */
@@ -17,13 +19,64 @@ async function reason(files: Record<string, string>, env: Record<string, string>
   return info.reason;
 }
 
-test('Codex without a key says how to sign in', async () => {
-  expect(await reason({})).toMatch(/not signed in: set OPENAI_API_KEY .* codex login/);
+test('Codex without a login says how to sign in', async () => {
+  expect(await reason({})).toMatch(/not signed in: run codex login .* --with-api-key/);
   expect(await reason({ 'config.toml': 'model_provider = "openai"' })).toMatch(/not signed in/);
+  // The app-server makes no use of it.
+  expect(await reason({}, { OPENAI_API_KEY: 'key' })).toMatch(/not signed in/);
 });
 
-test('Codex with a key, a login or a model provider of one’s own has nothing to say', async () => {
-  expect(await reason({}, { OPENAI_API_KEY: 'key' })).toBeUndefined();
-  expect(await reason({ 'auth.json': '{}' })).toBeUndefined();
-  expect(await reason({ 'config.toml': 'model = "m"\nmodel_provider = "mine"' })).toBeUndefined();
+test.each(['', '{}', 'null', '[]', 'no JSON', '{"auth_mode":"apikey","OPENAI_API_KEY":null}'])(
+  'a login file that holds no login (%s) is none',
+  async (file) => {
+    expect(await reason({ 'auth.json': file })).toMatch(/not signed in/);
+  },
+);
+
+test.each<Record<string, string>>([
+  { 'auth.json': '{"OPENAI_API_KEY":"key"}' },
+  { 'auth.json': '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}' },
+  { 'config.toml': 'model = "m"\nmodel_provider = "mine"' },
+  { 'config.toml': 'cli_auth_credentials_store = "keyring"' },
+])(
+  'Codex with a login, or a model provider of one’s own, has nothing to say: %j',
+  async (files) => {
+    expect(await reason(files)).toBeUndefined();
+  },
+);
+
+/** The real Codex with this configuration, in a session that begins. */
+async function running(config: string) {
+  const { home, projectDir, remove } = await makeWorkspace();
+  const folder = join(home, '.codex');
+  await mkdir(join(home, 'tmp'), { recursive: true });
+  await mkdir(folder);
+  const quiet = 'check_for_update_on_startup = false\nopenai_base_url = "http://127.0.0.1:9/v1"';
+  const off = '[features]\nplugins = false\n[analytics]\nenabled = false';
+  await writeFile(join(folder, 'config.toml'), [quiet, config, off].join('\n'));
+  const provider = createCodexProvider({ inherited: codexEnvironment(home) });
+  onTestFinished(async () => {
+    await provider.close();
+    await remove();
+  });
+  const reasonNow = async () => (await provider.describe()).reason;
+  const before = await reasonNow();
+  expect(processesOf(home)).toEqual([]);
+  await provider.createSession({ projectDir, sessionId: randomUUID() });
+  return { folder, before, reasonNow };
+}
+
+test('a running Codex is asked: it may need no login, whatever its files look like', async () => {
+  const provider = `"model_provider" = "mine"
+    model_providers.mine = { name = "M", base_url = "http://127.0.0.1:9/v1", wire_api = "responses" }`;
+  const { before, reasonNow } = await running(provider);
+  expect(before).toMatch(/not signed in/);
+  expect(await reasonNow()).toBeUndefined();
+});
+
+test('a running Codex is asked: it does not know of a login that came later', async () => {
+  const { folder, reasonNow } = await running('');
+  expect(await reasonNow()).toMatch(/not signed in/);
+  await writeFile(join(folder, 'auth.json'), '{"OPENAI_API_KEY":"key"}');
+  expect(await reasonNow()).toMatch(/began before you signed in/);
 });
