@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import { codexCases } from '../src/codex/cases/index.ts';
 import { codexRecordingNames, loadCodexRecording } from '../src/codex/fixtures.ts';
@@ -5,6 +7,17 @@ import { recordCodex } from '../src/codex/record.ts';
 
 test('every case has a recording, and every recording a case', async () => {
   expect(await codexRecordingNames()).toEqual(codexCases.map(({ name }) => name).toSorted());
+});
+
+test('the page about the recordings has a place for each, and none for others', async () => {
+  const page = await readFile(new URL('../fixtures/codex/README.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
+  const patterns = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  const names = codexCases.map(({ name }) => name);
+  const matching = (pattern: string) => names.filter((name) => matchesGlob(name, pattern));
+  expect(patterns.filter((pattern) => matching(pattern).length === 0)).toEqual([]);
+  const placed = patterns.flatMap(matching);
+  expect(names.filter((name) => !placed.includes(name))).toEqual([]);
 });
 
 test.each(['reasoning-parts', 'patch-update', 'permission-rejected'])(

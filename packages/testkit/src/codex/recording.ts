@@ -15,7 +15,7 @@ const RecordedLine = z.union([
   z.object({ host: z.enum(['started', 'killed']) }),
 ]);
 
-/** One run of the real `codex-acp`: every line it said and was told, as JSON-RPC, ids and folders normalised. */
+/** One run of the real `codex app-server`: every line it said and was told, ids and folders normalised. */
 export const CodexRecording = z.object({
   name: z.string(),
   about: z.string(),
