@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, ApprovalOutcome, ContentBlock } from '@liminal/protocol';
-import { linkedMentions, messageOf } from '@liminal/protocol';
-import { BoundedList } from '../base/bounded-list.ts';
+import { linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -43,13 +42,20 @@ interface Running {
 
 /** Why a question is withdrawn. */
 const turnEnded = 'turn_ended';
-/** How many items that were said between turns wait for a turn; then they have one of their own. */
+/** How many items that were said between turns wait for a turn, and of what size; then they have one of their own. */
 const maxBetween = 100;
+const maxBetweenSize = 1024 * 1024;
 /** How long Codex may take to stop a turn, ms; then it is ended. */
 const cancelLimitMs = 10_000;
 
-/** What is said in a turn that runs. */
+/** What Codex says. */
 interface Said {
+  method: string;
+  params: Params;
+}
+
+/** What is said in a turn that runs. */
+interface Saying {
   threadId: unknown;
   /** Codex' own id of the turn. */
   expectedTurnId: unknown;
@@ -75,9 +81,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #approvals: PendingApprovals;
   /** What Codex asks now, by the id of its request. */
   readonly #asked = new Map<unknown, AbortController>();
-  /** What was said between turns, and in how many notifications. */
-  readonly #between = new BoundedList();
-  #betweenCount = 0;
+  /** What was said between turns, and about how many characters of JSON that is. */
+  readonly #between: Said[] = [];
+  #betweenSize = 0;
   #running: Running | undefined;
   #isAlive = true;
   #closed: Promise<void> = Promise.resolve();
@@ -245,11 +251,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (!isEarlier) return;
     const isEnd = method === 'turn/completed';
     if (method === 'item/completed' || (isEnd && hasFailed(params['turn']))) {
-      this.#between.add({ method, params });
-      this.#betweenCount += 1;
+      this.#between.push({ method, params });
+      this.#betweenSize += sizeOf(params, maxBetweenSize);
     }
-    const isDue = isEnd || this.#betweenCount >= maxBetween;
-    if (!isDue || this.#between.isEmpty) return;
+    const isMuch = this.#between.length >= maxBetween || this.#betweenSize > maxBetweenSize;
+    if ((!isEnd && !isMuch) || this.#between.length === 0) return;
     this.#beginBetween();
     this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }
@@ -322,7 +328,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /** Says something in a turn that runs. */
-  #say({ messageId: clientUserMessageId, ...said }: Said): Promise<unknown> {
+  #say({ messageId: clientUserMessageId, ...said }: Saying): Promise<unknown> {
     return this.#server.request('turn/steer', { ...said, clientUserMessageId });
   }
 
@@ -363,10 +369,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       message,
       blocks,
     );
-    this.#betweenCount = 0;
-    for (const told of this.#between.take()) {
-      if (isTold(told)) this.#hearItem(turn, told.method, told.params);
-    }
+    this.#betweenSize = 0;
+    for (const told of this.#between.splice(0)) this.#hearItem(turn, told.method, told.params);
     this.#background.turnBegins();
     this.#state.turnBegins();
     return running;
@@ -412,7 +416,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   /** Ends the session's turn: the one that runs, or one of its own for what still waits for a turn. */
   #endAll(end: TurnEnd): void {
-    if (this.#running === undefined && !this.#between.isEmpty) this.#beginBetween();
+    if (this.#running === undefined && this.#between.length > 0) this.#beginBetween();
     this.#end(end);
   }
 
@@ -452,6 +456,3 @@ function idIn(turn: unknown): string | undefined {
   const id = isRecord(turn) ? turn['id'] : undefined;
   return typeof id === 'string' ? id : undefined;
 }
-
-const isTold = (value: unknown): value is { method: string; params: Params } =>
-  isRecord(value) && 'method' in value;

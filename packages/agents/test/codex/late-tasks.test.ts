@@ -77,3 +77,24 @@ test.each(ending)('a session with nothing left to tell %s without another turn',
   await (how === 'is closed' ? session.close() : gone());
   expect(turnIdsOf(drafts)).toEqual(['turn-1']);
 });
+
+test('SAFE: much that tasks say between turns is told as soon as it is much', async () => {
+  const { session, say, heard, turn, drafts } = await runningTurn();
+  turn('turn/completed', 'own', { id: 'first', status: 'completed' });
+  turn('turn/started', 'task', { id: 'second', rootTurnId: 'first' });
+  const texts = [0.7, 0.2, 5, 0.7].map((size) => 'long '.repeat((size * 1024 * 1024) / 5));
+  const tell = (text: string, id: number) =>
+    say('item/completed', 'task', { item: { type: 'agentMessage', id: `words ${id}`, text } });
+  const toldIn = (turnId: string) =>
+    itemsOf(foldTurn(drafts, turnId), 'message').map(({ content }) => content.length);
+
+  for (const [at, text] of texts.entries()) {
+    tell(text, at);
+    await heard();
+  }
+  await session.close();
+
+  const [, much = '', rest = ''] = turnIdsOf(drafts);
+  expect(toldIn(much)).toEqual(texts.slice(0, 3).map(({ length }) => length));
+  expect(toldIn(rest)).toEqual([texts[3]?.length]);
+});

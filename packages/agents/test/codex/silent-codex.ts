@@ -20,7 +20,10 @@ export async function runningTurn() {
   const asked: Request[] = [];
   const drafts: EventDraft[] = [];
   let events: AgentProcessEvents | undefined;
-  const tell = (message: object) => void events?.onLine(JSON.stringify(message));
+  let reading: void | Promise<void>;
+  const tell = (message: object) => {
+    reading = events?.onLine(JSON.stringify(message));
+  };
   const say = (method: string, threadId: string, params: object) =>
     tell({ method, params: { threadId, ...params } });
   const server = new AppServer({
@@ -61,5 +64,7 @@ export async function runningTurn() {
   const refuse = (method: string | undefined) => {
     refused = method;
   };
-  return { session, refuse, say, turn, drafts, requests, left, gone };
+  // A large line is read in a while.
+  const heard = () => reading;
+  return { session, refuse, heard, say, turn, drafts, requests, left, gone };
 }
