@@ -93,3 +93,18 @@ test('SAFE: a path that leads nowhere here is no link', () => {
   expect(pictureOf('C:\\pictures\\a.png', undefined)).toEqual({});
   expect(pictureOf('', png)).toEqual({ blocks: [image] });
 });
+
+test('an MCP server’s structured result is told where nothing else is', () => {
+  const output = (content: unknown[], structuredContent: unknown) =>
+    resultOf({
+      type: 'mcpToolCall',
+      id: 'a',
+      server: 'own',
+      tool: 'count',
+      status: 'completed',
+      result: { content, structuredContent },
+    }).output;
+  expect(output([], { count: 3 })).toBe('{"count":3}');
+  expect(output([{ type: 'text', text: 'Three.' }], { count: 3 })).toBe('Three.');
+  expect(output([], null)).toBe('');
+});

@@ -181,7 +181,11 @@ export function resultOf(item: ToolItem): Result {
     }
     case 'mcpToolCall': {
       const { error, result, status } = item;
-      const said = error == null ? readParts(result?.content ?? []) : { output: error.message };
+      const { content = [], structuredContent } = result ?? {};
+      // It repeats the content for programs, and may be all that there is.
+      const parts =
+        content.length === 0 && structuredContent != null ? [structuredContent] : content;
+      const said = error == null ? readParts(parts) : { output: error.message };
       return { ...said, success: status === 'completed' };
     }
     case 'dynamicToolCall': {

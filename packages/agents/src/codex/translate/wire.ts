@@ -68,7 +68,10 @@ const items = [
     status: text,
     arguments: z.unknown().optional(),
     result: z
-      .looseObject({ content: z.array(z.unknown()).catch([]) })
+      .looseObject({
+        content: z.array(z.unknown()).catch([]),
+        structuredContent: z.unknown().optional(),
+      })
       .nullish()
       .catch(undefined),
     error: z.looseObject({ message: text }).nullish().catch(undefined),
