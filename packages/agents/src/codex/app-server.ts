@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '@liminal/protocol';
+import { asError, messageOf } from '@liminal/protocol';
 import manifest from '../../package.json' with { type: 'json' };
 import { AgentProcess, type ProcessCommand } from '../base/agent-process.ts';
 import { Lifetime } from '../base/lifetime.ts';
@@ -206,7 +206,7 @@ export class AppServer {
       if (!isRecord(error)) return pending?.resolve(result);
       pending?.reject(new CodexError(Number(error['code']), String(error['message'])));
     } catch (problem) {
-      pending?.reject(problem instanceof Error ? problem : new Error(messageOf(problem)));
+      pending?.reject(asError(problem));
     }
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, ApprovalOutcome, ContentBlock } from '@liminal/protocol';
-import { linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
+import { asError, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -241,7 +241,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       if (isFailed && !running.hasStarted) running.turn.fail(params['error']);
     } catch (error) {
       // An error of ours in one message must not end the session.
-      process.emitWarning(error instanceof Error ? error : String(error));
+      process.emitWarning(asError(error));
     }
     if (running.writer.hasEnded) this.#over(running);
   }

@@ -59,6 +59,9 @@ const mostThreads = 1_000;
 /** Agents of one thread whose own threads are read at most. */
 const mostTasks = 200;
 
+/** Where people talk: in a terminal, an editor, another program's window, an older program over ACP. Not `codex exec`. */
+const sourceKinds = ['cli', 'vscode', 'appServer', 'unknown'];
+
 /** The threads of people, newest first; of one folder, or all. */
 export async function listThreads(
   server: AppServer,
@@ -67,7 +70,8 @@ export async function listThreads(
   const found: StoredSession[] = [];
   let cursor: string | null | undefined;
   do {
-    const params = { cursor, limit: pageSize, sortKey: 'updated_at', modelProviders: [] };
+    const sort = { limit: pageSize, sortKey: 'updated_at' };
+    const params = { cursor, ...sort, sourceKinds, modelProviders: [] };
     const page = Threads.parse(
       await server.request('thread/list', { ...params, ...(projectDir && { cwd: projectDir }) }),
     );
