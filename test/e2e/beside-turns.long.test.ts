@@ -47,6 +47,7 @@ const agents = {
     compaction: () =>
       stage.api.play(['A long story.', 'A summary.', 'Another.'].map((text) => reply(text))),
     form: () => stage.api.play([reply(toolUse('mcp__own__register', {})), reply('Welcome.')]),
+    picture: () => stage.api.play([reply(toolUse('mcp__own__show', {})), reply('A dot.')]),
     heard: () =>
       JSON.stringify(stage.api.requests.findLast(({ kind }) => kind === 'main')?.body.messages),
     compacted: /compacted|summarised/i,
@@ -73,6 +74,11 @@ const agents = {
       stage.codexApi.play([
         answer(functionCall('register', {}, { namespace: 'mcp__own' })),
         answer('Welcome.'),
+      ]),
+    picture: () =>
+      stage.codexApi.play([
+        answer(functionCall('show', {}, { namespace: 'mcp__own' })),
+        answer('A dot.'),
       ]),
     heard: () => JSON.stringify(stage.codexApi.requests.at(-1)?.body.input),
     compacted: /summarised/,
@@ -178,6 +184,31 @@ each(
     await session.untilSaid('Welcome.');
     await session.untilEnded(1);
     expect(heard()).toMatch(/Ada.*large/s);
+  },
+);
+
+each(
+  'an image that a tool of %s gives is shown as it was, also after a reload',
+  async (agent, { picture, heard }) => {
+    picture();
+    const { session, page } = await begin(agent);
+    await session.send('Show me.');
+    const leave = session.permission(/^Permission: /);
+    await leave
+      .getByRole('button', { name: /^Allow/ })
+      .first()
+      .click();
+    await session.untilSaid('A dot.');
+    await session.untilEnded(1);
+    await page.reload();
+    await session.untilEnded(1);
+    const card = session.tool(/show/);
+    await session.unfold(card);
+    await card.getByRole('button', { name: /^Show / }).click();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('dialog').getByRole('link', { name: 'Download' }).click();
+    const bytes = Buffer.concat(await (await (await saving).createReadStream()).toArray());
+    expect(heard()).toContain(bytes.toString('base64'));
   },
 );
 
