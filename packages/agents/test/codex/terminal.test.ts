@@ -1,0 +1,83 @@
+/** The same sessions here and in Codex' own terminal. */
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { testAtLength } from '@liminal/testkit/at-length';
+import { answer, codexBinary, codexEnvironment } from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
+import { endTree } from '../../src/process/index.ts';
+import { Listener, said } from '../acp/running-agent.ts';
+import { runCodex, type RunningCodex } from './running-codex.ts';
+
+async function storedTurns({ provider, workspace }: RunningCodex, id: string): Promise<string[][]> {
+  const stored = await provider.readStoredHistory(id, workspace.projectDir);
+  return [...foldTurns(stored.flatMap(({ events }) => events)).values()].map(said);
+}
+
+test('the terminal goes on with a session that was begun here, and its turn is read here', async () => {
+  const codex = await runCodex(() => [answer('Hello.'), answer('Hello again.')]);
+  const { api, provider, workspace } = codex;
+  const { home, projectDir } = workspace;
+  const listener = new Listener(provider, randomUUID());
+  await provider.createSession({ sessionId: listener.sessionId, projectDir });
+  await listener.ask('Said here.');
+  const id = await listener.agentSessionId();
+  await provider.killSession(listener.sessionId);
+
+  const args = ['exec', '--skip-git-repo-check', 'resume', id, 'Said in the terminal.'];
+  const running = promisify(execFile)(codexBinary(), args, {
+    cwd: projectDir,
+    env: codexEnvironment(home),
+  });
+  running.child.stdin?.end();
+  expect((await running).stdout).toContain('Hello again.');
+  const heard = JSON.stringify(api.requests.at(-1)?.body.input);
+  for (const words of ['Said here.', 'Hello.', 'Said in the terminal.'])
+    expect(heard).toContain(words);
+  expect(await storedTurns(codex, id)).toEqual([
+    ['user: Said here.', 'agent: Hello.'],
+    ['user: Said in the terminal.', 'agent: Hello again.'],
+  ]);
+});
+
+testAtLength(
+  'a session that was begun in the terminal is listed, read and gone on with here',
+  async () => {
+    const codex = await runCodex(() =>
+      ['Hello.', 'Hello again.', 'And on.'].map((text) => answer(text)),
+    );
+    const { api, provider, workspace } = codex;
+    const { home, projectDir } = workspace;
+    const trust = `\n[projects.${JSON.stringify(projectDir)}]\ntrust_level = "trusted"\n`;
+    await appendFile(join(home, '.codex', 'config.toml'), trust);
+    const env = { ...codexEnvironment(home), TERM: 'xterm-256color' };
+    // It wants a terminal, and `script` makes one.
+    const terminal = spawn('script', ['-qfec', `${codexBinary()} 'Said there.'`, '/dev/null'], {
+      cwd: projectDir,
+      env,
+    });
+    const end = () => endTree({ pid: terminal.pid! });
+    onTestFinished(async () => void (await end()));
+    terminal.stdout.on('data', (chunk: Buffer) => {
+      // A terminal answers where its cursor is, and what it is.
+      if (chunk.includes('\u001b[6n')) terminal.stdin.write('\u001b[1;1R');
+      if (chunk.includes('\u001b[c')) terminal.stdin.write('\u001b[?1;2c');
+    });
+    const patience = { timeout: 30_000 };
+    const listed = () => provider.listStoredSessions(projectDir);
+    await expect.poll(listed, patience).toMatchObject([{ projectDir, title: 'Said there.' }]);
+    const [{ sessionId: id = '' } = {}] = await listed();
+    await expect
+      .poll(async () => storedTurns(codex, id), patience)
+      .toEqual([['user: Said there.', 'agent: Hello.']]);
+    await end();
+
+    const listener = new Listener(provider, randomUUID());
+    await provider.loadSession(listener.sessionId, { projectDir, agentSessionId: id });
+    expect(said(await listener.ask('Said here.')).at(0)).toBe('user: Said here.');
+    expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Said there.');
+  },
+);
