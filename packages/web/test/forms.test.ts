@@ -276,7 +276,7 @@ const choosing: typeof form = {
           const: 'Narrow',
           title: 'Narrow',
           description: 'Two columns.',
-          preview: '**Two:**\n\n```css\n.page { columns: 2 }\n```',
+          preview: '**Two:**\nside by side\n\n```css\n.page { columns: 2 }\n```',
         },
       ],
     },
@@ -299,7 +299,9 @@ const sent = (content: object) => [
   { method: 'POST', path: pathOf(), body: { optionId: 'yes', content } },
 ];
 
-it('choices have headers, descriptions, and a preview of the current one', async () => {
+const fontOf = (part: Locator) => part.evaluate((one) => getComputedStyle(one).fontFamily);
+
+it('choices have headers, descriptions, and a preview of the current one, in letters of one width', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   await card.getByText('Layout', { exact: true }).waitFor();
   await card.getByText('One column.').waitFor();
@@ -308,6 +310,8 @@ it('choices have headers, descriptions, and a preview of the current one', async
   await card.getByText('Two columns.').hover();
   const narrow = card.getByRole('region', { name: 'Preview of Narrow' });
   await narrow.locator('strong').getByText('Two:').waitFor();
+  expect(await narrow.locator('p').innerText()).toBe('Two:\nside by side');
+  expect(await fontOf(narrow.locator('p'))).toBe(await fontOf(narrow.locator('code')));
   await card.getByText('Two columns.').click();
   await card.getByText('Lists words.').click();
   await card.getByText('Finds words.').click();

@@ -43,8 +43,14 @@ interface News {
   gone: [error: unknown];
 }
 
-/** Loads all settings of the folder and the user: settings, CLAUDE.md, skills, agents, output styles. */
-const asInTerminal: Options = { settingSources: ['user', 'project', 'local'] };
+/** What a terminal has and the SDK leaves out. */
+const asInTerminal: Options = {
+  /** All settings of the folder and the user: settings, CLAUDE.md, skills, agents, output styles. */
+  settingSources: ['user', 'project', 'local'],
+  /** The choices of a question may have previews. */
+  toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
+  enableFileCheckpointing: true,
+};
 
 /**
  * Without this prompt the model is not told how to work. Claude Code stores the prompt of a conversation's first
@@ -91,8 +97,6 @@ export class ClaudeProcess extends EventEmitter<News> {
         mcpServers,
         // On the command line every user could read their keys.
         mcpServersDelivery: 'initialize',
-        // As in a terminal.
-        enableFileCheckpointing: true,
         includePartialMessages: true,
         forwardSubagentText: true,
         canUseTool,

@@ -43,13 +43,14 @@ const words = [
   'critic: Finds faults in orders.',
   'Talk like a sailor.',
   'mcp__door__greet',
+  'Preview content is rendered as markdown in a monospace box.',
 ];
 
 /**
  * How a request of Liminal's may differ from one of `claude -p` in the same folder. The terminal's own screens
  * (2.1.330) send the same prompt and tools, without the program's name, and with these differences: they explain the
  * prefix `!` of their input line and have an agent that explains them (claude-code-guide); background tasks have no
- * limit there, and subagents always run in the background; questions may have previews.
+ * limit there, and subagents always run in the background.
  */
 const differences: { line: RegExp; reason: string }[] = [
   { line: /^header (user-agent|x-client-app):/, reason: 'names the program that asks' },
