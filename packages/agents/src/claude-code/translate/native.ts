@@ -146,6 +146,8 @@ const SystemMessage = z.looseObject({
   model: z.string().optional(),
   permissionMode: z.string().optional(),
   status: z.string().nullish(),
+  compact_result: z.string().optional(),
+  compact_error: z.string().optional(),
   content: z.string().optional(),
   text: z.string().optional(),
 });

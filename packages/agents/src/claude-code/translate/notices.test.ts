@@ -4,7 +4,6 @@ import { isSilentType, readNotice } from './notices.ts';
 const read = (message: object) => readNotice({ type: 'system', subtype: '', ...message });
 
 test.each([
-  { subtype: 'compact_boundary', tell: 'The conversation so far was summarised to make room.' },
   { subtype: 'local_command_output', content: 'Printed.', tell: 'Printed.' },
   { subtype: 'informational', content: 'Careful.', tell: 'Careful.' },
   {

@@ -3,7 +3,6 @@ import type { SystemMessage } from './native.ts';
 import { isOfSession } from './session-notices.ts';
 
 const told: Record<string, (message: SystemMessage) => string | undefined> = {
-  compact_boundary: () => 'The conversation so far was summarised to make room.',
   local_command_output: ({ content }) => content,
   informational: ({ content, tag }) => (isOfSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,

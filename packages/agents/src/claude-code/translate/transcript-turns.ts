@@ -1,6 +1,7 @@
 import type { ContentBlock, EventDraft, Usage } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
 import { attachedFiles } from './attached-files.ts';
+import { summarised } from './compaction.ts';
 import { isToolUse } from './streamed-message.ts';
 import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { TranscriptEntry } from './transcript.ts';
@@ -116,8 +117,7 @@ function replay(
 ): void {
   turn.at(entry.timestamp);
   if (entry.type === 'system') {
-    if (entry.subtype === 'compact_boundary')
-      turn.notice('The conversation so far was summarised to make room.');
+    if (entry.subtype === 'compact_boundary') turn.notice(summarised);
     return;
   }
   if (entry.isSteered) {

@@ -1,5 +1,6 @@
 import type { ApprovalOutcome, BackgroundTask, ContentBlock, EventDraft } from '@liminal/protocol';
 import { BackgroundTasks } from './background-tasks.ts';
+import { readCompaction, type CompactionNews } from './compaction.ts';
 import { BoundedList } from '../../base/bounded-list.ts';
 import {
   parseNative,
@@ -41,6 +42,8 @@ const maxEnds = 50;
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
+  /** The message that the agent has begun to work on last, by its `uuid`. */
+  #started = '';
   /** Messages for the running turn that the agent has not taken up yet. */
   readonly #steered = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
@@ -160,6 +163,7 @@ export class ClaudeTranslator {
       case 'result':
         return this.#result(message);
       case 'command_lifecycle':
+        if (message.state === 'started') this.#started = message.command_uuid;
         return this.#dropped(message.command_uuid, message.state, timestamp);
     }
   }
@@ -170,9 +174,18 @@ export class ClaudeTranslator {
     if (message.status === 'requesting') this.#running(timestamp);
     const ended = this.#tasks.read(message, timestamp);
     if (ended !== undefined) this.#tellEnd(ended);
+    const compaction = readCompaction(message);
+    if (compaction !== undefined) return this.#compact(compaction, timestamp);
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice !== 'silent') this.#turn?.notice(notice.tell);
+  }
+
+  /** One outside of turns begins none, as no result would end it: its end is told in the next. */
+  #compact(news: CompactionNews, timestamp: string): void {
+    const turn = this.#turn ?? this.#beginStarted(timestamp);
+    if (turn !== undefined) turn.compact(news);
+    else if (news.state === 'ended') this.#tellEnd(news.words);
   }
 
   #result(result: ResultMessage): void {
@@ -220,7 +233,20 @@ export class ClaudeTranslator {
 
   /** The running turn, or a new one that the agent begins by itself. */
   #running(timestamp: string): ClaudeTurn {
-    return this.#turn ?? this.#begin(this.#options.createTurnId(), 'agent', undefined, timestamp);
+    return (
+      this.#turn ??
+      this.#beginStarted(timestamp) ??
+      this.#begin(this.#options.createTurnId(), 'agent', undefined, timestamp)
+    );
+  }
+
+  /** The turn of a message that the agent works on, though it has not named it yet: a command, such as `/compact`. */
+  #beginStarted(timestamp: string): ClaudeTurn | undefined {
+    const expected = this.#expected.get(this.#started);
+    if (expected === undefined) return undefined;
+    const { uuid, turnId, text, blocks } = expected;
+    this.#expected.delete(uuid);
+    return this.#begin(turnId, 'user', text, timestamp, blocks);
   }
 
   #begin(

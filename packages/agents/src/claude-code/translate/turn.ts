@@ -1,6 +1,7 @@
 import type { ApprovalOutcome, ContentBlock } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { ClaudeCalls } from './calls.ts';
+import { Compactions, type CompactionNews } from './compaction.ts';
 import type {
   ApiEvent,
   AssistantMessage,
@@ -37,6 +38,7 @@ export class ClaudeTurn {
   readonly trigger: Trigger;
   readonly #writer: TurnWriter;
   readonly #calls: ClaudeCalls;
+  readonly #compactions: Compactions;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
   /** Messages are numbered when first seen, their blocks when they come whole. */
@@ -55,6 +57,7 @@ export class ClaudeTurn {
     this.#held = memory.held;
     this.#writer = new TurnWriter(start.turnId, emit);
     this.#calls = new ClaudeCalls(this.#writer, cwd, memory.plan);
+    this.#compactions = new Compactions(this.#writer);
   }
 
   /** `text` is the user's message; a turn that the agent began has none. */
@@ -123,6 +126,10 @@ export class ClaudeTurn {
     this.#writer.notice(content);
   }
 
+  compact(news: CompactionNews): void {
+    this.#compactions.hear(news);
+  }
+
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
@@ -169,6 +176,7 @@ export class ClaudeTurn {
   }
 
   end(end: TurnEnd): void {
+    this.#compactions.close();
     this.#calls.closeAll(
       end.type === 'response_error' ? end.error.message : 'The turn ended first.',
     );
@@ -179,7 +187,7 @@ export class ClaudeTurn {
   #hearHarness(text: string): void {
     if (text.startsWith('[Request interrupted by user')) this.#isStopping = true;
     const printed = commandOutput.exec(text)?.[1]?.trim() ?? '';
-    // A compaction has its own notice.
+    // A compaction has its own message.
     if (printed !== '' && printed !== 'Compacted') this.notice(printed);
   }
 

@@ -1,4 +1,5 @@
-import { reply, text, thinking } from '../../messages-api/reply.ts';
+import { apiError, reply, text, thinking } from '../../messages-api/reply.ts';
+import { times } from '../../scripted-server/script.ts';
 import type { RecordedCase } from '../record.ts';
 
 const say = (
@@ -84,6 +85,32 @@ export const conversationCases: RecordedCase[] = [
       host.send('First question.');
       await host.result();
       host.send('/compact');
+      await host.result();
+      host.send('Next question.');
+      await host.result();
+    },
+  }),
+  say('compact-fails', 'The model does not give the summary that a compaction needs.', {
+    script: () => [
+      reply('First answer.'),
+      ...times(9, apiError(400, 'The prompt is not acceptable.')),
+    ],
+    run: async (host) => {
+      host.send('First question.');
+      await host.result();
+      host.send('/compact');
+      await host.result();
+    },
+  }),
+  say('compact-automatic', 'The conversation fills the context amid a turn, and is compacted.', {
+    script: () => [
+      reply('First answer.', { usage: { input_tokens: 990_000, output_tokens: 5 } }),
+      reply('A summary of it all.'),
+      reply('Another summary.'),
+      reply('After it.'),
+    ],
+    run: async (host) => {
+      host.send('First question.');
       await host.result();
       host.send('Next question.');
       await host.result();

@@ -1,0 +1,100 @@
+import { loadClaudeRecording } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { foldTurns, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+
+const summarised = 'The conversation so far was summarised to make room.';
+const summarising = 'The conversation so far is being summarised to make room.';
+
+/** What is said in each turn of a recording, at its end and at the first moment of a compaction. */
+async function replay(name: string) {
+  const { translator, drafts } = startHearing();
+  let turns = 0;
+  let atFirst: unknown;
+  for (const entry of (await loadClaudeRecording(name)).entries) {
+    if ('sdk' in entry) translator.read(entry.sdk, timestamp);
+    else if (entry.host.action === 'send') {
+      translator.expect({ ...entry.host, turnId: `turn-${++turns}` });
+    }
+    if ('sdk' in entry && entry.sdk['status'] === 'compacting') atFirst = said(drafts).at(-1);
+  }
+  return { atFirst, turns: said(drafts) };
+}
+
+const said = (drafts: Parameters<typeof foldTurns>[0]): unknown[][] =>
+  [...foldTurns(drafts).values()].map(({ outputItems }) =>
+    outputItems.map((item) => item.type === 'message' && `${item.origin}: ${item.content}`),
+  );
+
+test('one that people ask for is told from its beginning to its end, with how much room it made', async () => {
+  const { atFirst, turns } = await replay('compact');
+  expect(atFirst).toEqual(['user: /compact', `system: ${summarising}`]);
+  expect(turns[1]).toEqual([
+    'user: /compact',
+    'system: The conversation so far was summarised to make room (on request, 15 tokens before, 2,549 tokens after).',
+  ]);
+});
+
+test('one that Claude Code begins by itself is told where it happens', async () => {
+  const { atFirst, turns } = await replay('compact-automatic');
+  expect(atFirst).toEqual(['user: Next question.', `system: ${summarising}`]);
+  expect(turns[1]).toEqual([
+    'user: Next question.',
+    'system: The conversation so far was summarised to make room (automatically, 990,009 tokens before, 2,609 tokens after).',
+    'agent: After it.',
+  ]);
+});
+
+test('one that fails says why', async () => {
+  const { turns } = await replay('compact-fails');
+  const why = 'Error during compaction: API Error: 400 The prompt is not acceptable.';
+  expect(turns[1]).toEqual([
+    'user: /compact',
+    `system: The conversation could not be summarised to make room.\n\n${why}`,
+    `agent: ${why}`,
+  ]);
+});
+
+const status = (fields: object) => ({
+  type: 'system',
+  subtype: 'status',
+  status: null,
+  ...fields,
+});
+const begun = status({ status: 'compacting' });
+const done = status({ compact_result: 'success' });
+const failed = status({ compact_result: 'failed' });
+const boundary = (metadata: unknown) => ({
+  type: 'system',
+  subtype: 'compact_boundary',
+  compact_metadata: metadata,
+});
+
+test.each([
+  ['under way at the end of the turn', [begun, begun], [summarising]],
+  ['without a boundary', [begun, done], [summarised]],
+  [
+    'only its boundary',
+    [boundary({ trigger: 'manual' })],
+    [`${summarised.slice(0, -1)} (on request).`],
+  ],
+  [
+    'two, one after the other',
+    [begun, done, begun, failed],
+    [summarised, 'The conversation could not be summarised to make room.'],
+  ],
+  ['of a trigger that nobody knows', [begun, done, boundary({ trigger: 'moon' })], [summarised]],
+  ['with counts that are none', [boundary({ pre_tokens: -1, post_tokens: 'x' })], [summarised]],
+  ['without details', [boundary(undefined)], [summarised]],
+])('%s', (_name, messages, words) => {
+  const { outputItems } = hearTurn(...messages);
+  expect(outputItems.map((item) => 'content' in item && item.content)).toEqual(words);
+});
+
+test('between turns none begins, and how it ended is told in the next', () => {
+  const { translator, drafts, hear } = startHearing();
+  hear(begun, done, boundary({}));
+  expect(drafts).toEqual([]);
+  hear(status({ status: 'requesting' }));
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  expect(said(drafts)).toEqual([[`system: ${summarised}`]]);
+});

@@ -1,0 +1,86 @@
+/** Claude Code makes room in its context: a message of the system, from the beginning on. */
+import { z } from 'zod';
+import type { TurnWriter } from '../../base/turn-writer.ts';
+import type { SystemMessage } from './native.ts';
+
+const beginning = 'The conversation so far is being summarised to make room.';
+export const summarised = 'The conversation so far was summarised to make room.';
+const failed = 'The conversation could not be summarised to make room.';
+
+const tokens = z.number().nonnegative().optional().catch(undefined);
+
+const Boundary = z.looseObject({
+  compact_metadata: z.looseObject({
+    trigger: z.string().optional().catch(undefined),
+    pre_tokens: tokens,
+    post_tokens: tokens,
+  }),
+});
+
+/** Where a compaction stands, in words. */
+export interface CompactionNews {
+  state: 'begun' | 'done' | 'ended';
+  words: string;
+}
+
+/**
+ * What a message tells of a compaction; undefined for all others. One that is `done` ends with its boundary, which tells
+ * how large the conversation was and is.
+ */
+export function readCompaction(message: SystemMessage): CompactionNews | undefined {
+  const { subtype, status, compact_result: result, compact_error: reason = '' } = message;
+  if (subtype === 'compact_boundary') return { state: 'ended', words: howItEnded(message) };
+  if (subtype !== 'status') return undefined;
+  if (status === 'compacting') return { state: 'begun', words: beginning };
+  if (result === 'success') return { state: 'done', words: summarised };
+  if (result !== 'failed') return undefined;
+  return { state: 'ended', words: reason === '' ? failed : `${failed}\n\n${reason}` };
+}
+
+function howItEnded(message: SystemMessage): string {
+  const told = Boundary.safeParse(message).data?.compact_metadata;
+  const details = [
+    told?.trigger === 'manual' ? 'on request' : told?.trigger === 'auto' ? 'automatically' : '',
+    told?.pre_tokens === undefined ? '' : `${counted(told.pre_tokens)} before`,
+    told?.post_tokens === undefined ? '' : `${counted(told.post_tokens)} after`,
+  ].filter((detail) => detail !== '');
+  return details.length === 0 ? summarised : summarised.replace('.', ` (${details.join(', ')}).`);
+}
+
+const counted = (count: number): string => `${count.toLocaleString('en-GB')} tokens`;
+
+/** The compactions of one turn, one after another. */
+export class Compactions {
+  readonly #writer: TurnWriter;
+  #count = 0;
+  #open: string | undefined;
+  /** How the open one ended, until its boundary says more. */
+  #ending: string | undefined;
+
+  constructor(writer: TurnWriter) {
+    this.#writer = writer;
+  }
+
+  hear({ state, words }: CompactionNews): void {
+    if (state === 'begun') this.close();
+    this.#open ??= this.#begin();
+    if (state === 'begun') return;
+    this.#ending = words;
+    if (state === 'ended') this.close();
+  }
+
+  /** Ends what is done. What is still under way ends with the turn, as it is. */
+  close(): void {
+    if (this.#open === undefined || this.#ending === undefined) return;
+    const id = this.#open;
+    this.#writer.done(id, { type: 'message', id, content: this.#ending, origin: 'system' });
+    this.#open = this.#ending = undefined;
+  }
+
+  #begin(): string {
+    const id = `${this.#writer.turnId}:compaction:${++this.#count}`;
+    this.#writer.start({ type: 'message', id, content: '', origin: 'system' });
+    this.#writer.append(id, beginning);
+    return id;
+  }
+}
