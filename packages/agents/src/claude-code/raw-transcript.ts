@@ -96,14 +96,14 @@ export function mainEntries(
   return main;
 }
 
-/** The SDK's messages, with a flag that it leaves out. */
+/** The SDK's messages, with what it leaves out: whether only the model was told, and who said it besides people. */
 export function withFlags(messages: readonly unknown[], entries: readonly RawEntry[]): unknown[] {
-  const meta = new Set(entries.flatMap(({ uuid, isMeta }) => (isMeta === true ? uuid : [])));
-  return messages.map((message) =>
-    typeof message === 'object' && message !== null && 'uuid' in message
-      ? { ...message, isMeta: typeof message.uuid === 'string' && meta.has(message.uuid) }
-      : message,
-  );
+  const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
+  return messages.map((message) => {
+    if (typeof message !== 'object' || message === null || !('uuid' in message)) return message;
+    const entry = typeof message.uuid === 'string' ? byId.get(message.uuid) : undefined;
+    return { ...message, isMeta: entry?.isMeta === true, origin: entry?.['origin'] };
+  });
 }
 
 const parentOf = (

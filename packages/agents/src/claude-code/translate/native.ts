@@ -2,6 +2,7 @@
  * The parts of Claude Code's messages that are read: the shapes in testkit's recordings; other fields stay as they are.
  */
 import { z } from 'zod';
+import { Origin } from './origin.ts';
 import { isPlainDelta } from './plain-delta.ts';
 
 /** An empty id counts as none. */
@@ -65,6 +66,7 @@ const UserMessage = z.looseObject({
   parent_tool_use_id: z.string().nullish(),
   isSynthetic: z.boolean().optional(),
   tool_use_result: z.unknown().optional(),
+  origin: Origin.optional().catch(undefined),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 
@@ -130,6 +132,7 @@ const ResultMessage = z.looseObject({
   api_error: z.string().optional(),
   result: z.string().optional(),
   errors: z.array(z.string()).optional(),
+  origin: Origin.optional().catch(undefined),
   usage: NativeUsage.optional(),
   total_cost_usd: z.number().optional(),
   modelUsage: z.record(z.string(), ModelUsage).optional(),

@@ -152,6 +152,31 @@ test('usage is counted once for each answer, however many entries it has', () =>
   expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
 });
 
+test('a turn that others than people began says why, and so do their messages amid a turn', () => {
+  const origin = { kind: 'peer', from: 's2' };
+  const why = 'Another session sent a message: “s2”.';
+  const queued = { type: 'queued_command', prompt: 'Psst.', origin };
+  const [first, second, third] = turnsOf([
+    user('Go on.', { origin: { kind: 'auto-continuation' } }),
+    assistant(text('On it.')),
+    user('Hi.', { origin }),
+    { type: 'attachment', attachment: queued },
+    user('Hello.', { origin: { kind: 'human' } }),
+  ]);
+  expect(first).toMatchObject({
+    trigger: 'agent',
+    outputItems: [
+      { origin: 'system', content: 'Claude Code went on by itself.' },
+      { content: 'On it.' },
+    ],
+  });
+  expect(second).toMatchObject({
+    trigger: 'agent',
+    outputItems: [{ content: `${why}\n\nHi.` }, { content: `${why}\n\nPsst.` }],
+  });
+  expect(third).toMatchObject({ trigger: 'user', outputItems: [{ content: 'Hello.' }] });
+});
+
 test('a summary is a notice, other system entries are not', () => {
   const [turn] = turnsOf([
     user('Talk.'),

@@ -2,6 +2,7 @@ import type { ContentBlock, EventDraft, Usage } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
 import { attachedFiles } from './attached-files.ts';
 import { summarised } from './compaction.ts';
+import { isTaskNews, whyOf } from './origin.ts';
 import { isToolUse } from './streamed-message.ts';
 import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { TranscriptEntry } from './transcript.ts';
@@ -61,18 +62,22 @@ const harness =
 
 const isHarness = (text: string): boolean => text.startsWith(summaryStart) || harness.test(text);
 
-/** The start of a turn: a user's words, a command, or the notice of a finished background task. */
+/** The start of a turn: a user's words, a command, or why there was one without them. */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   if (entry.type !== 'user' || entry.isMeta || entry.isSteered) return undefined;
   const text = textOf(entry);
   const blocks = attachedFiles(entry.blocks);
   if ((text === '' && blocks.length === 0) || isHarness(text)) return undefined;
-  const reason = taskNotice(text);
+  const reason = reasonOf(entry, text);
   if (reason !== undefined) return { trigger: 'agent', text: undefined, reason };
   const name = command.exec(text)?.[1];
   if (name === undefined) return { trigger: 'user', text, blocks };
   return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
 }
+
+/** Why something was said without people, in their words; undefined for what people said. */
+const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined =>
+  taskNotice(text) ?? (isTaskNews(origin) ? undefined : whyOf(origin, text));
 
 /** What Claude Code tells its model about a background task, in people's words; undefined for anything else. */
 const taskNotice = (text: string): string | undefined =>
@@ -121,7 +126,7 @@ function replay(
     return;
   }
   if (entry.isSteered) {
-    const notice = taskNotice(textOf(entry));
+    const notice = reasonOf(entry, textOf(entry));
     if (notice !== undefined) return tell(turn, notice);
     turn.steer(entry.uuid, textOf(entry), attachedFiles(entry.blocks));
     return turn.settle(entry.uuid, 'taken');

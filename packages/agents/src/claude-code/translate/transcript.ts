@@ -2,6 +2,7 @@
 import { withinDepth } from '@liminal/protocol';
 import { z } from 'zod';
 import { NativeBlock } from './native.ts';
+import { Origin } from './origin.ts';
 
 const Entry = z.looseObject({
   type: z.enum(['user', 'assistant', 'system', 'attachment']),
@@ -26,6 +27,7 @@ const Entry = z.looseObject({
   timestamp: z.string().optional(),
   subtype: z.string().optional(),
   isMeta: z.boolean().optional(),
+  origin: Origin.optional().catch(undefined),
   /** Said in the middle of a turn: so the SDK gives such an attachment. */
   isQueuedCommand: z.boolean().optional(),
   attachment: z
@@ -34,6 +36,7 @@ const Entry = z.looseObject({
       prompt: z.union([z.string(), z.array(NativeBlock)]).optional(),
       /** The `uuid` with which the message was sent. */
       source_uuid: z.string().optional(),
+      origin: Origin.optional().catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -48,6 +51,8 @@ export interface TranscriptEntry {
   subtype: string | undefined;
   /** Said in the user's name, only to the model. */
   isMeta: boolean;
+  /** Who or what said it, if known. */
+  origin?: Origin | undefined;
   /** Said in the middle of a turn, by a person or about a background task. */
   isSteered?: true;
   messageId: string;
@@ -75,6 +80,7 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
         timestamp,
         subtype,
         isMeta: entry.isMeta === true,
+        ...(entry.origin && { origin: entry.origin }),
         ...(entry.isQueuedCommand === true && { isSteered: true as const }),
         parentCallId: entry.parent_tool_use_id ?? undefined,
         messageId: message?.id ?? uuid,
@@ -89,11 +95,12 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
 type Attachment = z.infer<typeof Entry>['attachment'];
 
 function steered(uuid: string, timestamp: string, attachment: Attachment): TranscriptEntry[] {
-  const { type, prompt, source_uuid: sent = uuid } = attachment ?? {};
+  const { type, prompt, source_uuid: sent = uuid, origin } = attachment ?? {};
   if (type !== 'queued_command' || prompt === undefined) return [];
   const rest = { subtype: undefined, parentCallId: undefined, model: undefined, usage: undefined };
   const said = { uuid: sent, messageId: sent, blocks: blocksOf(prompt) };
-  return [{ type: 'user', timestamp, isMeta: false, isSteered: true, ...rest, ...said }];
+  const from = origin && { origin };
+  return [{ type: 'user', timestamp, isMeta: false, isSteered: true, ...from, ...rest, ...said }];
 }
 
 const blocksOf = (content: string | NativeBlock[]): NativeBlock[] =>

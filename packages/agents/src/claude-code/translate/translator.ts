@@ -265,6 +265,7 @@ export class ClaudeTranslator {
     );
     this.#turn = turn;
     turn.begin(timestamp, text, blocks);
+    if (trigger === 'agent' && this.#ends.length === 0) turn.beginUnasked();
     for (const ended of this.#ends.splice(0)) turn.notice(ended);
     for (const one of this.#between.take()) {
       const message = parseNative(one);

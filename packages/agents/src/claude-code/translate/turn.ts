@@ -11,6 +11,7 @@ import type {
   StreamMessage,
   UserMessage,
 } from './native.ts';
+import { byItself, isTaskNews, kindOf, whyOf, type Origin } from './origin.ts';
 import { ClaudePlan } from './plan.ts';
 import { hasReachedLimit, readOutcome } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
@@ -49,6 +50,8 @@ export class ClaudeTurn {
   #lastUsage: NativeUsage | undefined;
   #errorCategory: string | undefined;
   #isStopping = false;
+  /** The kinds of senders whose messages have been told. */
+  readonly #senders = new Set<string>();
 
   constructor(start: Start, cwd: string, memory: TurnMemory, emit: Emit) {
     this.turnId = start.turnId;
@@ -70,6 +73,12 @@ export class ClaudeTurn {
 
   at(timestamp: string): void {
     this.#writer.at(timestamp);
+  }
+
+  /** Says that the agent began by itself; why is often known only at the end. */
+  beginUnasked(): void {
+    this.#writer.start({ type: 'message', id: this.#reasonId, content: '', origin: 'system' });
+    this.#writer.append(this.#reasonId, byItself);
   }
 
   stream(message: StreamMessage, event: ApiEvent): void {
@@ -110,8 +119,9 @@ export class ClaudeTurn {
     if (message.uuid !== undefined) this.#said.set(message.uuid, items);
   }
 
-  /** Reads tool results. Other words in the user's name are Claude Code's own, for the model. */
+  /** Reads tool results. Other words in the user's name are Claude Code's own, for the model, or another sender's. */
   user(message: UserMessage): void {
+    this.#hearSender(message.origin, textOf(message));
     const parentCallId = message.parent_tool_use_id ?? undefined;
     for (const block of message.message.content) {
       const callId = block.tool_use_id;
@@ -163,6 +173,7 @@ export class ClaudeTurn {
 
   /** `costUsd` is the session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
+    if (this.trigger === 'agent') this.#hearReason(result.origin);
     // A reached limit is not a failure: its words are a notice, not the turn's error.
     if (hasReachedLimit(result)) for (const said of result.errors ?? []) this.notice(said);
     this.end(
@@ -177,6 +188,7 @@ export class ClaudeTurn {
 
   end(end: TurnEnd): void {
     this.#compactions.close();
+    this.#writer.done(this.#reasonId);
     this.#calls.closeAll(
       end.type === 'response_error' ? end.error.message : 'The turn ended first.',
     );
@@ -189,6 +201,32 @@ export class ClaudeTurn {
     const printed = commandOutput.exec(text)?.[1]?.trim() ?? '';
     // A compaction has its own message.
     if (printed !== '' && printed !== 'Compacted') this.notice(printed);
+  }
+
+  get #reasonId(): string {
+    return `${this.turnId}:reason`;
+  }
+
+  /** A message that comes without people; before the model's first answer it is the reason of the turn. */
+  #hearSender(origin: Origin | undefined, said: string): void {
+    const why = isTaskNews(origin) ? undefined : whyOf(origin, said);
+    if (origin === undefined || why === undefined) return;
+    this.#senders.add(kindOf(origin));
+    if (this.#numbers.size === 0) this.#tellReason(why);
+    else this.notice(why);
+  }
+
+  /** Of a turn that the agent began. The news of a task are told when they come. */
+  #hearReason(origin: Origin | undefined): void {
+    const why = whyOf(origin);
+    if (origin === undefined || why === undefined || this.#senders.has(kindOf(origin))) return;
+    if (this.#writer.isOpen(this.#reasonId) || !isTaskNews(origin)) this.#tellReason(why);
+  }
+
+  #tellReason(content: string): void {
+    const id = this.#reasonId;
+    if (!this.#writer.isOpen(id)) this.notice(content);
+    else this.#writer.done(id, { type: 'message', id, content, origin: 'system' });
   }
 
   #takeBack(uuid: string): void {
@@ -247,3 +285,6 @@ export class ClaudeTurn {
     return `${this.turnId}:${number.ordinal}:whole${number.blocks++}`;
   }
 }
+
+const textOf = ({ message }: UserMessage): string =>
+  message.content.flatMap(({ type, text = '' }) => (type === 'text' ? text : [])).join('\n');

@@ -7,6 +7,8 @@ export const timestamp = '2026-01-01T00:00:00.000Z';
 
 export interface Hearing {
   translator: ClaudeTranslator;
+  all: EventDraft[];
+  /** All but the message about why the agent began a turn by itself. */
   drafts: EventDraft[];
   /** Reads Claude Code's messages. */
   hear: (...messages: unknown[]) => void;
@@ -14,18 +16,25 @@ export interface Hearing {
 
 /** In the folder /project; turns that the agent begins of its own accord are unasked-1, unasked-2, … */
 export function startHearing(): Hearing {
+  const all: EventDraft[] = [];
   const drafts: EventDraft[] = [];
   let unasked = 0;
   const translator = new ClaudeTranslator({
     cwd: '/project',
     createTurnId: () => `unasked-${++unasked}`,
-    emit: (draft) => drafts.push(draft),
+    emit: (draft) => {
+      all.push(draft);
+      if (!isReason(draft)) drafts.push(draft);
+    },
   });
   const hear = (...said: unknown[]): void => {
     for (const message of said) translator.read(message, timestamp);
   };
-  return { translator, drafts, hear };
+  return { translator, all, drafts, hear };
 }
+
+const isReason = ({ turnId, payload }: EventDraft): boolean =>
+  'itemId' in payload && payload.itemId === `${turnId}:reason`;
 
 /** One turn, which the agent begins, completes, and here is as history stores it. */
 export function hearTurn(...messages: unknown[]): Response {

@@ -1,0 +1,152 @@
+import type { EventDraft } from '@liminal/protocol';
+import { loadClaudeRecording } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { whyOf } from './origin.ts';
+import { foldTurns, startHearing, timestamp } from './testing/hearing.ts';
+
+const byItself = 'Claude Code went on by itself.';
+
+test.each([
+  [{ kind: 'channel', server: 'chat' }, 'A message came through the channel “chat”.'],
+  [{ kind: 'peer', from: 's2' }, 'Another session sent a message: “s2”.'],
+  [{ kind: 'peer', from: 's2', name: 'Docs' }, 'Another session sent a message: “Docs”.'],
+  [{ kind: 'peer', from: 's2', body: 'Hi.' }, 'Another session sent a message: “s2”.\n\nHi.'],
+  [{ kind: 'peer', from: 'a', senderTaskId: 't' }, 'A subagent sent a message: “a”.'],
+  [{ kind: 'peer' }, 'Another session sent a message.'],
+  [{ kind: 'coordinator' }, 'The session that coordinates this one sent a message.'],
+  [{ kind: 'observer', from: 'o', senderTaskId: 't' }, 'An observer sent a message: “o”.'],
+  [{ kind: 'observer-activity' }, 'An observer of this session was active.'],
+  [{ kind: 'auto-continuation' }, byItself],
+  [{ kind: 'unclassified' }, 'A message came, and Claude Code does not know from where.'],
+  [{ kind: 'task-notification' }, 'There is news of work in the background.'],
+  [{ kind: 'task-notification', subkind: 'scheduled-trigger' }, 'A scheduled task was started.'],
+  [
+    { kind: 'task-notification', subkind: 'scheduled-trigger', fireReason: 'scheduled' },
+    'A scheduled task was started.',
+  ],
+  [
+    { kind: 'task-notification', subkind: 'scheduled-trigger', fireReason: 'catch_up' },
+    'A scheduled task was started (catch_up).',
+  ],
+  [
+    { kind: 'task-notification', subkind: 'peer-send-message' },
+    'Another of your sessions sent a message.',
+  ],
+  [
+    { kind: 'task-notification', subkind: 'projects-relay' },
+    'A message was passed on from another session of the project.',
+  ],
+  [
+    { kind: 'task-notification', subkind: 'session-inbox' },
+    'A message came into the inbox of this session.',
+  ],
+  [
+    { kind: 'task-notification', subkind: 'external-event' },
+    'Something happened outside of this session.',
+  ],
+  [{ kind: 'task-notification', subkind: 'eclipse' }, 'This comes from “eclipse”.'],
+  [{ kind: 'toString' }, 'This comes from “toString”.'],
+  [{ kind: 'human' }, undefined],
+  [undefined, undefined],
+])('of %j people are told: %s', (origin, why) => {
+  expect(whyOf(origin)).toBe(why);
+});
+
+test('what another says is told with it, what Claude Code says to its model is not', () => {
+  expect(whyOf({ kind: 'coordinator' }, 'Hurry.')).toMatch(/\n\nHurry\.$/);
+  expect(whyOf({ kind: 'eclipse' }, 'It is dark.')).toMatch(/\n\nIt is dark\.$/);
+  expect(whyOf({ kind: 'peer', body: 'Hi.' }, '<peer>Hi.</peer>')).toMatch(/\n\nHi\.$/);
+  expect(whyOf({ kind: 'auto-continuation' }, 'Go on.')).toBe(byItself);
+});
+
+const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
+const say = {
+  type: 'assistant',
+  message: { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] },
+};
+const result = (origin?: unknown) => ({
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  origin,
+});
+const from = (origin: unknown, text = 'Psst.') => ({
+  type: 'user',
+  message: { content: [{ type: 'text', text }] },
+  origin,
+});
+
+const contents = (drafts: readonly EventDraft[]): unknown[] =>
+  [...foldTurns(drafts).values()].map(({ outputItems }) =>
+    outputItems.map((item) => 'content' in item && item.content),
+  );
+
+/** What a session hears, and what is said in each of its turns. */
+function told(...messages: unknown[]): unknown[] {
+  const { hear, all } = startHearing();
+  hear(...messages);
+  return contents(all);
+}
+
+test('a turn of Claude Code’s own accord says so at its beginning, and why when its result tells', () => {
+  const { hear, all } = startHearing();
+  hear(requesting);
+  expect(contents(all)).toEqual([[byItself]]);
+  hear(say, result({ kind: 'channel', server: 'chat' }));
+  expect(contents(all)).toEqual([['A message came through the channel “chat”.', 'Hi.']]);
+});
+
+test.each([undefined, 7, { kind: 7 }, { kind: 'human' }])(
+  'a turn whose result does not tell why (%j) stays so',
+  (origin) => {
+    expect(told(requesting, say, result(origin))).toEqual([[byItself, 'Hi.']]);
+  },
+);
+
+test('a turn that ends before its result says only that Claude Code began it', () => {
+  const { hear, all, translator } = startHearing();
+  hear(requesting);
+  const error = { code: 'PROCESS_CRASH', message: 'Gone.' };
+  translator.end({ type: 'response_error', error }, timestamp);
+  expect(foldTurns(all).get('unasked-1')?.outputItems).toMatchObject([{ content: byItself }]);
+  expect(foldTurns(all).get('unasked-1')?.outputItems[0]).not.toHaveProperty('error');
+});
+
+test('a task that has ended is the reason of the turn after it, and is told once', async () => {
+  const { hear, all } = startHearing();
+  const { entries } = await loadClaudeRecording('background-command');
+  hear(...entries.flatMap((entry) => ('sdk' in entry ? entry.sdk : [])));
+  expect(contents(all).at(-1)).toEqual([
+    'Background command "sleep 1; echo finished" completed (exit code 0)',
+    'It has finished.',
+  ]);
+});
+
+test('after the end of a task another reason is told, too', () => {
+  const level = { type: 'system', subtype: 'background_tasks_changed' };
+  const end = { type: 'system', subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
+  const origin = { kind: 'task-notification', subkind: 'scheduled-trigger' };
+  expect(
+    told({ ...level, tasks: [{ task_id: 'a' }] }, end, requesting, say, result(origin)),
+  ).toEqual([['Done.', 'Hi.', 'A scheduled task was started.']]);
+});
+
+test('a message of another sender is told where it comes; one before a turn is the reason of that', () => {
+  const peer = { kind: 'peer', from: 's2' };
+  const why = 'Another session sent a message: “s2”.\n\nPsst.';
+  expect(told(from(peer), requesting, say, result(peer))).toEqual([[why, 'Hi.']]);
+  expect(told(requesting, from(peer), say, from(peer), result())).toEqual([[why, 'Hi.', why]]);
+  expect(told(requesting, say, from(peer), result({ kind: 'coordinator' }))).toEqual([
+    [whyOf({ kind: 'coordinator' }), 'Hi.', why],
+  ]);
+  expect(told(requesting, say, from({ kind: 'task-notification' }), result())).toEqual([
+    [byItself, 'Hi.'],
+  ]);
+});
+
+test('why a turn of a person’s message was begun is not asked', () => {
+  const { translator, hear, all } = startHearing();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
+  hear({ ...requesting, user_message_uuid: 'u' }, say, result({ kind: 'auto-continuation' }));
+  expect(contents(all)).toEqual([['Go.', 'Hi.']]);
+});
