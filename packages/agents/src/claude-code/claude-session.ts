@@ -22,6 +22,7 @@ import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
 import { SessionStatus } from './session-status.ts';
 import { askSettings } from './settings-in-force.ts';
+import { askOutput, TaskOutput } from './task-output.ts';
 import type { TranscriptMarks } from './transcript-marks.ts';
 import { ClaudeTranslator } from './translate/translator.ts';
 
@@ -53,6 +54,7 @@ export class ClaudeSession implements AgentSession<Config> {
   readonly #status: SessionStatus;
   /** As last told. */
   #tasks: readonly BackgroundTask[] = [];
+  readonly #taskOutput = new TaskOutput((taskId) => this.#lookAtOutput(taskId));
   #isAlive = true;
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
@@ -280,6 +282,15 @@ export class ClaudeSession implements AgentSession<Config> {
     if (tasks === this.#tasks) return;
     this.#tasks = tasks;
     this.#options.output.update({ tasks });
+    const commands = tasks.filter(({ kind }) => kind === 'command');
+    this.#taskOutput.watch(commands.map(({ taskId }) => taskId));
+  }
+
+  async #lookAtOutput(taskId: string): Promise<void> {
+    const output = await askOutput(this.#process.query, taskId);
+    if (!this.#isAlive || output === undefined) return;
+    this.#translator.hearOutput(taskId, output);
+    this.#tellTasks();
   }
 
   async #lookAtModel(): Promise<void> {
@@ -338,6 +349,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #endTurn(terminal: Parameters<ClaudeTranslator['end']>[0]): void {
     this.#translator.end(terminal, now());
+    this.#taskOutput.watch([]);
     this.#approvals.cancelAll('process_ended');
     this.#sending?.bound.reject(this.#crash(new Error('It was ended.')));
     this.#turnEnd.resolve();

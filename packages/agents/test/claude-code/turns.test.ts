@@ -1,8 +1,9 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { gate, held, reply, text, toolUse, type MessagesRequest } from '@liminal/testkit';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ContentBlock } from '@liminal/protocol';
+import type { ContentBlock, EventPayload } from '@liminal/protocol';
 import { expect, test, vi } from 'vitest';
 import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
 import { said, shareClaude } from './running-claude.ts';
@@ -227,6 +228,23 @@ test('what runs beside the turns is known until the agent ends with it', async (
   await provider.killSession(listener.sessionId);
   const last = listener.updates.findLast((one) => one.tasks !== undefined);
   expect(last?.tasks).toMatchObject([{ title: 'sleep 600' }]);
+});
+
+test('what a command beside the turns prints is told while it runs', async () => {
+  const command = 'echo "3 of 8"; until [ -e go ]; do sleep 0.1; done; echo "8 of 8"';
+  const { listener, workspace } = share(() => [
+    reply(toolUse('Bash', { command, run_in_background: true })),
+    reply('Started.'),
+    reply('I see.'),
+  ]);
+  await listener.ask('Start it.');
+  const progress = () =>
+    listener.updates.findLast((one) => one.tasks !== undefined)?.tasks?.[0]?.progress;
+  await listener.until(() => (progress() === '3 of 8' ? true : undefined));
+  await writeFile(join(workspace.projectDir, 'go'), '');
+  const isOwn = (payload: EventPayload) =>
+    payload.type === 'response_start' && payload.trigger === 'agent';
+  await listener.ended((await listener.event(isOwn)).turnId);
 });
 
 test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {

@@ -1,6 +1,7 @@
 import type { BackgroundTask } from '@liminal/protocol';
 import { Bot, SquareTerminal } from 'lucide-react';
 import { Button } from '../look/controls.tsx';
+import { plainText } from '../terminal/plain-text.ts';
 import { Elapsed } from '../transcript/Elapsed.tsx';
 import css from './BackgroundTasks.module.css';
 
@@ -25,8 +26,8 @@ export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
             {title}
           </span>
           {progress !== undefined && (
-            <span className={css.progress} title={progress}>
-              {progress}
+            <span className={css.progress} title={plainText(progress)}>
+              {plainText(progress)}
             </span>
           )}
           <span className={css.time}>

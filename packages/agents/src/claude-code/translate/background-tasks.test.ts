@@ -53,12 +53,33 @@ test('what it does now is shown, and its own housekeeping is not', () => {
   read(tasks, { ...level('a'), tasks: [...level('a').tasks, { task_id: 'b', ambient: true }] });
   expect(tasks.running).toEqual([{ taskId: 'a', title: 'Do a', kind: 'other', startedAt: time }]);
   const progress = { subtype: 'task_progress', task_id: 'a' };
-  read(tasks, { ...progress, last_tool_name: 'Read' });
-  expect(tasks.running[0]?.progress).toBe('Read');
-  read(tasks, { ...progress, summary: 'Reading on.', last_tool_name: 'Read' });
-  expect(tasks.running[0]?.progress).toBe('Reading on.');
+  const progressAfter = (fields: object) => {
+    read(tasks, { ...progress, ...fields });
+    return tasks.running[0]?.progress;
+  };
+  expect(progressAfter({ description: 'Do a' })).toBeUndefined();
+  expect(progressAfter({ description: 'Do a', last_tool_name: 'Read' })).toBe('Read');
+  const reading = { description: 'Reading notes.txt', last_tool_name: 'Read' };
+  expect(progressAfter(reading)).toBe('Reading notes.txt');
+  expect(progressAfter({ ...reading, summary: 'Half way.' })).toBe('Half way.');
+  expect(progressAfter({ description: 7, summary: '', last_tool_name: 'Edit' })).toBe('Edit');
   read(tasks, level('a', 'c'), 'later');
   expect(tasks.running.map(({ startedAt }) => startedAt)).toEqual([time, 'later']);
+});
+
+test('of what a command prints, the last line is shown; the list changes only with that', () => {
+  const tasks = new BackgroundTasks();
+  read(tasks, level('a', 'b'));
+  const progress = () => tasks.running.map((task) => task.progress);
+  tasks.hearOutput('a', 'One\nTwo 10 %\rTwo 20 %\r\n \n');
+  expect(progress()).toEqual(['Two 20 %', undefined]);
+  const before = tasks.running;
+  tasks.hearOutput('a', 'Two 20 %');
+  tasks.hearOutput('a', '\n');
+  tasks.hearOutput('gone', 'Three');
+  expect(tasks.running).toBe(before);
+  tasks.hearOutput('b', 'x'.repeat(1_000));
+  expect(progress()[1]).toHaveLength(200);
 });
 
 test.each([

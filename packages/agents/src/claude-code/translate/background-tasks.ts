@@ -24,8 +24,11 @@ const Started = z.looseObject({
 const Progress = z.looseObject({
   subtype: z.literal('task_progress'),
   task_id: z.string(),
-  summary: z.string().optional(),
-  last_tool_name: z.string().optional(),
+  /** What it does now; of a task that does not tell, what it is to do. */
+  description: z.string().optional().catch(undefined),
+  /** Better words, of some tasks; of subagents each would cost a request to the model. */
+  summary: z.string().optional().catch(undefined),
+  last_tool_name: z.string().optional().catch(undefined),
 });
 
 const Ended = z.looseObject({
@@ -46,6 +49,9 @@ const kinds: Record<string, BackgroundTask['kind']> = {
 };
 
 const ends: Record<string, string> = { failed: 'has failed', stopped: 'was stopped' };
+
+/** The most characters of a line that are shown. */
+const maxProgress = 200;
 
 /** The most tasks of which more than their presence is known. */
 const maxKnown = 200;
@@ -79,16 +85,30 @@ export class BackgroundTasks {
         remember(this.#calls, news.task_id, news.tool_use_id);
         this.#change(news.task_id, { callId: news.tool_use_id });
         return undefined;
-      case 'task_progress': {
-        const progress = news.summary ?? news.last_tool_name;
-        if (progress !== undefined) this.#change(news.task_id, { progress });
+      case 'task_progress':
+        this.#tellProgress(news);
         return undefined;
-      }
       case 'task_notification':
         return this.#end(news);
       case undefined:
         return undefined;
     }
+  }
+
+  /** What a command has printed so far, or the end of that: its last line is how far it is. */
+  hearOutput(taskId: string, output: string): void {
+    const line = output.split(/[\r\n]+/).findLast((one) => one.trim() !== '');
+    const progress = line?.slice(0, maxProgress);
+    const before = this.#running.find((task) => task.taskId === taskId)?.progress;
+    if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
+  }
+
+  #tellProgress(news: z.infer<typeof Progress>): void {
+    const { task_id: taskId, description, summary, last_tool_name: tool } = news;
+    const title = this.#known.get(taskId)?.title;
+    const does = description === title ? undefined : description;
+    const progress = [summary, does, tool].find((words) => words !== undefined && words !== '');
+    if (progress !== undefined) this.#change(taskId, { progress });
   }
 
   #replace(tasks: z.infer<typeof Level>['tasks'], startedAt: string): void {

@@ -65,6 +65,11 @@ export class ClaudeTranslator {
     return this.#tasks.running;
   }
 
+  /** A command that runs beside the turns has printed something. */
+  hearOutput(taskId: string, output: string): void {
+    this.#tasks.hearOutput(taskId, output);
+  }
+
   /** The turn that runs now. */
   get turn(): { turnId: string; trigger: Trigger } | undefined {
     return this.#turn;

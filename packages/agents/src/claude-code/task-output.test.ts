@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { TaskOutput } from './task-output.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('each command is looked at again and again as long as it runs, and none after that', async () => {
+  const looked: string[] = [];
+  const output = new TaskOutput(async (taskId) => void looked.push(taskId));
+  output.watch(['a']);
+  output.watch(['a', 'b']);
+  expect(looked).toEqual([]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(looked).toEqual(['a', 'b', 'a', 'b']);
+  output.watch(['b']);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(looked.splice(0)).toEqual(['a', 'b', 'a', 'b', 'b']);
+  output.watch([]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(looked).toEqual([]);
+});
+
+test('it is not asked again before it has answered, nor when all ended meanwhile', async () => {
+  const answer = Promise.withResolvers<void>();
+  const look = vi.fn<() => Promise<void>>(() => answer.promise);
+  const output = new TaskOutput(look);
+  output.watch(['a']);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(look).toHaveBeenCalledTimes(1);
+  output.watch([]);
+  answer.resolve();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(look).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { begun } from './items.ts';
+import { shareStage, stage } from './stage.ts';
+
+const task = (id: string, progress: string) => ({
+  taskId: id,
+  title: `npm run ${id}`,
+  kind: 'command' as const,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  progress,
+});
+
+shareStage(() => {
+  stage.history = begun('Start them');
+  stage.info = {
+    ...stage.info,
+    tasks: [
+      task('build', '\u001B[32m3 of 8\u001B[0m'),
+      { ...task('docs', 'Reading notes.txt'), title: 'Inspect the notes', kind: 'agent' },
+    ],
+  };
+});
+
+it.each([
+  { width: 1000, height: 700 },
+  { width: 390, height: 700 },
+])('what runs beside the turns says how far it is, in plain text: %j', async (viewport) => {
+  const page = await stage.visit({ viewport });
+  const list = page.getByRole('list', { name: 'In the background' });
+  await list.getByText('3 of 8', { exact: true }).waitFor();
+  await list.getByText('Reading notes.txt').waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+});
