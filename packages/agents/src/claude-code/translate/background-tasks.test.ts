@@ -94,6 +94,23 @@ test.each([
   expect(read(tasks, end)).toBeUndefined();
 });
 
+test('of a task of an earlier process is told how it ended, once', () => {
+  const tasks = new BackgroundTasks();
+  const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', tool_use_id: 'x' };
+  expect(read(tasks, end)).toBe('The work in the background was stopped.');
+  expect(read(tasks, end)).toBeUndefined();
+  const report = { ...end, summary: 'Two lines.', summary_is_report: true };
+  expect(read(tasks, report)).toBe('Two lines.');
+  expect(read(tasks, { ...end, task_id: 'b', ambient: true })).toBeUndefined();
+});
+
+test('a task that runs again is told to have ended again', () => {
+  const tasks = new BackgroundTasks();
+  const end = { subtype: 'task_notification', task_id: 'a', summary: 'Done.' };
+  const told = [level('a'), end, level(), level('a'), end].map((message) => read(tasks, message));
+  expect(told.filter((one) => one !== undefined)).toEqual(['Done.', 'Done.']);
+});
+
 test('SAFE: what cannot be read changes nothing, and what is remembered is bounded', () => {
   const tasks = new BackgroundTasks();
   for (const message of [{ subtype: 'background_tasks_changed', tasks: 1 }, { subtype: 'init' }]) {

@@ -38,6 +38,7 @@ const Ended = z.looseObject({
   summary: z.string().catch(''),
   /** The summary is the words of a subagent, which stand in the call that began it. */
   summary_is_report: z.boolean().catch(false),
+  ambient: z.boolean().catch(false),
 });
 
 const News = z.union([Level, Started, Progress, Ended]);
@@ -64,8 +65,10 @@ export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
   /** The calls that began tasks, which may be told before or after a task is among those that run. */
   readonly #calls = new Map<string, string>();
-  /** The tasks that ran in the background, by id: others end with the call that began them. */
+  /** The tasks that ran in the background, by id: others of this process end with the call that began them. */
   readonly #known = new Map<string, BackgroundTask>();
+  /** How tasks ended, as it was told. */
+  readonly #ended = new Map<string, string>();
 
   /** Those that run; another list after each change. */
   get running(): readonly BackgroundTask[] {
@@ -121,7 +124,10 @@ export class BackgroundTasks {
         const fresh = { taskId, title, kind, startedAt, ...(callId !== undefined && { callId }) };
         return before.get(taskId) ?? fresh;
       });
-    for (const task of this.#running) remember(this.#known, task.taskId, task);
+    for (const task of this.#running) {
+      remember(this.#known, task.taskId, task);
+      this.#ended.delete(task.taskId);
+    }
   }
 
   #change(taskId: string, news: Partial<BackgroundTask>): void {
@@ -131,15 +137,27 @@ export class BackgroundTasks {
     );
   }
 
-  #end({ task_id: taskId, status, summary, summary_is_report: isReport }: z.infer<typeof Ended>) {
+  #end(end: z.infer<typeof Ended>): string | undefined {
+    const { task_id: taskId, ambient: isAmbient } = end;
     const task = this.#known.get(taskId);
-    this.#known.delete(taskId);
-    this.#calls.delete(taskId);
-    if (task === undefined) return undefined;
-    if (!isReport && summary !== '') return summary;
-    const how = (Object.hasOwn(ends, status) ? ends[status] : undefined) ?? 'is done';
-    return `The work in the background “${task.title}” ${how}.`;
+    const isOfCall = task === undefined && this.#calls.has(taskId);
+    if (isAmbient || isOfCall) return undefined;
+    const words = howItEnded(end, task);
+    if (this.#ended.get(taskId) === words) return undefined;
+    remember(this.#ended, taskId, words);
+    return words;
   }
+}
+
+/** Nothing but its end is known of a task of an earlier process. */
+function howItEnded(
+  { status, summary, summary_is_report: isReport }: z.infer<typeof Ended>,
+  task: BackgroundTask | undefined,
+): string {
+  if (summary !== '' && !(isReport && task !== undefined)) return summary;
+  const how = (Object.hasOwn(ends, status) ? ends[status] : undefined) ?? 'is done';
+  const which = task === undefined ? '' : ` “${task.title}”`;
+  return `The work in the background${which} ${how}.`;
 }
 
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
