@@ -67,8 +67,12 @@ export class ClaudeSession implements AgentSession<Config> {
    * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if that aborts; then no
    * process is left.
    */
-  static async start(options: ClaudeSessionOptions, signal: AbortSignal): Promise<ClaudeSession> {
-    const sdk = await loadSdk();
+  static async start(
+    options: ClaudeSessionOptions,
+    signal: AbortSignal,
+    load = loadSdk,
+  ): Promise<ClaudeSession> {
+    const sdk = await load();
     signal.throwIfAborted();
     const session = ClaudeSession.#make(sdk, options);
     const giveUp = (): void => void session.#process.end(false);

@@ -1,0 +1,98 @@
+import type { EventDraft } from '@liminal/protocol';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ClaudeSession } from './claude-session.ts';
+import type { Sdk } from './sdk.ts';
+
+const task = { task_id: 'a', task_type: 'local_bash', description: 'sleep 600' };
+const tasks = { type: 'system', subtype: 'background_tasks_changed', tasks: [task] };
+const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
+const start = {
+  type: 'stream_event',
+  event: { type: 'message_start', message: { id: 'm', model: 'm' } },
+};
+const block = {
+  type: 'stream_event',
+  event: {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'text', text: '' },
+  },
+};
+const delta = (text: string) => ({
+  type: 'stream_event',
+  event: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+  parent_tool_use_id: null,
+});
+
+/** A session of a Claude Code that says only what it is told to say. */
+async function startSession(stopTask = async (): Promise<void> => undefined) {
+  const said = new TransformStream<unknown, unknown>();
+  const writer = said.writable.getWriter();
+  const messages = said.readable.values();
+  const initializationResult = async () => ({ models: [], commands: [] });
+  const query = () =>
+    Object.assign(messages, {
+      initializationResult,
+      stopTask,
+      interrupt: async () => undefined,
+      close: () => void writer.close(),
+    });
+  const events: EventDraft[] = [];
+  const session = await ClaudeSession.start(
+    {
+      projectDir: '/project',
+      agentSessionId: 's',
+      resume: false,
+      config: { mode: '', model: '', thinking: '' },
+      env: {},
+      mcpServers: {},
+      appendSystemPrompt: undefined,
+      program: undefined,
+      marks: { noteSent: () => undefined },
+      output: {
+        emit: (draft) => events.push(draft),
+        update: () => undefined,
+        exit: () => undefined,
+      },
+    },
+    new AbortController().signal,
+    async () => ({ query }) as unknown as Sdk,
+  );
+  onTestFinished(() => session.close());
+  /** Resolves when they have been read: the stream takes each only when the one before it has been. */
+  const say = async (...all: unknown[]): Promise<void> => {
+    for (const message of [...all, { type: 'keep_alive' }]) await writer.write(message);
+  };
+  return { session, events, say };
+}
+
+/** The message, and how often a field is read of it that only schemas ask for. */
+function watched(message: object) {
+  const ask = vi.fn<() => undefined>();
+  // Not to be seen by those who copy or measure a message.
+  const given = Object.defineProperty({ ...message }, 'subtype', { get: ask, enumerable: false });
+  return { given, ask };
+}
+
+test('a plain delta is read without a schema, as nearly all messages are plain deltas', async () => {
+  const { events, say } = await startSession();
+  const plain = watched(delta('Hello'));
+  const other = watched(start);
+  await say(requesting, other.given, block, plain.given);
+  const texts = events.flatMap(({ payload }) =>
+    payload.type === 'item_delta' ? [payload.deltaContent] : [],
+  );
+  expect(texts.at(-1)).toBe('Hello');
+  expect(plain.ask).not.toHaveBeenCalled();
+  expect(other.ask).toHaveBeenCalled();
+});
+
+test('a task that Claude Code does not stop is an error, with its words', async () => {
+  const { session, say } = await startSession(() => Promise.reject(new Error('It is a daemon.')));
+  await say(tasks);
+  await expect(session.stopTask('a')).rejects.toMatchObject({
+    code: 'INTERRUPT_FAILED',
+    message: 'Claude Code did not stop it. It is a daemon.',
+  });
+  await expect(session.stopTask('b')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+});
