@@ -109,6 +109,8 @@ export const TurnEvent = z.discriminatedUnion('type', [
     sessionId: z.string(),
     modelId: z.string(),
     providerId: z.string(),
+    /** The agent began it by itself; absent if a person's message did. */
+    trigger: z.literal('agent').optional(),
   }),
   z.object({
     type: z.literal('turn_complete'),

@@ -119,6 +119,11 @@ describe('live messages', () => {
     const usage = { inputTokens: 1, outputTokens: 2 };
     const running = after(turn({ type: 'turn_started', modelId: 'm', providerId: 'p' }));
     expect(running.turns[0]).toMatchObject({ status: 'in_progress', startedAt: now });
+    expect(running.turns[0]?.trigger).toBeUndefined();
+    const start = { type: 'turn_started', modelId: 'm', providerId: 'p' } as const;
+    const unasked = after(turn({ ...start, trigger: 'agent' }));
+    expect(unasked.turns[0]?.trigger).toBe('agent');
+    expect(applyMessage(unasked, turn(start), 9).turns[0]?.trigger).toBe('agent');
     const done = applyMessage(
       running,
       turn({ type: 'turn_complete', status: 'completed', usage }),

@@ -80,9 +80,10 @@ function applyAppend(
 function applyTurnEvent(turn: TurnView, event: TurnEvent, now: number): TurnView {
   switch (event.type) {
     case 'turn_started': {
-      const { modelId, providerId } = event;
+      const { modelId, providerId, trigger = turn.trigger } = event;
       const startedAt = turn.startedAt ?? now;
-      const started = { ...turn, modelId, providerId, startedAt, status: 'in_progress' } as const;
+      const head = { modelId, providerId, trigger, startedAt };
+      const started = { ...turn, ...head, status: 'in_progress' } as const;
       return { ...started, endedAt: undefined, finishReason: undefined, error: undefined };
     }
     case 'turn_complete': {

@@ -46,6 +46,16 @@ describe('events become upserts with full content', () => {
     });
   });
 
+  it('a turn says at its start whether the agent began it by itself', () => {
+    const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
+    const triggers = ([undefined, 'user', 'agent'] as const).map((trigger) => {
+      const run = runOf([trigger === undefined ? start : { ...start, trigger }]);
+      const [told] = foldEvents(run, startUpsertFold()).outputs;
+      return told?.kind === 'turn' && 'trigger' in told.event && told.event.trigger;
+    });
+    expect(triggers).toEqual([false, false, 'agent']);
+  });
+
   it.each(['max_tokens', 'max_turn_requests', 'refusal', 'of_tomorrow'])(
     'a turn that stopped by %s says so at its end, and is complete',
     (finishReason) => {

@@ -115,8 +115,9 @@ function endTurn(step: Step): FoldResult {
 }
 
 function turnStarted({ head }: Step): FoldOutput {
-  const { turnId, sessionId, modelId, providerId } = head;
-  return { kind: 'turn', event: { type: 'turn_started', turnId, sessionId, modelId, providerId } };
+  const { turnId, sessionId, modelId, providerId, trigger } = head;
+  const event = { type: 'turn_started', turnId, sessionId, modelId, providerId } as const;
+  return { kind: 'turn', event: trigger === 'agent' ? { ...event, trigger } : event };
 }
 
 /** A failed turn is a `turn_error`, never a `turn_complete` (TC-5.4f). */

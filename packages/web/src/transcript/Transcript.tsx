@@ -1,6 +1,7 @@
 import type { SessionStore, SessionView, TurnView } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
 import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useAgentName } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { OlderPages } from './OlderPages.tsx';
 import { PendingMessages } from './PendingMessages.tsx';
@@ -44,6 +45,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   useFollowOwnMessage(pending.length, toEnd);
   useScrollTarget({ sessionId: view.sessionId, rows, memory, draw, leaveEnd, scroller });
   const folder = view.info?.session.projectDir;
+  const agent = useAgentName(view.info?.session.cliType);
   const newest = view.turns.at(-1)?.turnId;
 
   return (
@@ -73,6 +75,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
                   folder={folder}
                   isLast={block.turn.turnId === newest}
                   place={places.get(block.turn.turnId)}
+                  agent={agent}
                 />
               ),
             )}

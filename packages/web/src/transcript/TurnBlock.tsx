@@ -14,11 +14,13 @@ interface TurnBlockProps {
   isLast: boolean;
   /** Said above it where it was made elsewhere than the turn before it. */
   place: string | undefined;
+  /** The agent's name. */
+  agent: string;
 }
 
 /** One turn: the question, the agent's work, and the end. Rendered again only when it changes. */
 export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
-  const { turn, parts, folder, isLast, place } = props;
+  const { turn, parts, folder, isLast, place, agent } = props;
   const [first] = toRows([turn]);
   const ended = turn.status !== 'in_progress';
   return (
@@ -36,6 +38,9 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
         ) : (
           <div key={part.key} className={css.row} data-row={part.key}>
             {place !== undefined && part === first && <p className={css.place}>{place}</p>}
+            {part === first && isUnexplained(turn) && (
+              <p className={css.unasked}>{agent} went on by itself</p>
+            )}
             {part.row === undefined ? (
               <TurnEnd turn={turn} isLast={isLast} />
             ) : (
@@ -59,6 +64,7 @@ function sameTurn(before: TurnBlockProps, after: TurnBlockProps): boolean {
     before.folder === after.folder &&
     before.isLast === after.isLast &&
     before.place === after.place &&
+    before.agent === after.agent &&
     before.parts.length === after.parts.length &&
     before.parts.every((part, index) => samePart(part, after.parts[index]))
   );
@@ -72,6 +78,12 @@ function samePart(a: DrawnTurn['parts'][number], b: DrawnTurn['parts'][number] |
 /** The space of rows that are not in the page. */
 export function RowGap({ height }: { height: number }) {
   return <div className={css.gap} style={{ height }} data-gap={height} aria-hidden="true" />;
+}
+
+/** Whether something is said, and neither a person's message nor a notice before it says why. */
+function isUnexplained({ trigger, items: [first] }: TurnView): boolean {
+  const isWhy = first?.type === 'message' && first.origin !== 'agent';
+  return trigger === 'agent' && first !== undefined && !isWhy;
 }
 
 /** Gives each turn a name of its own. */

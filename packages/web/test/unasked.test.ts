@@ -1,0 +1,62 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { begun, message, turn, upsert } from './items.ts';
+import { sessionId, shareStage, stage } from './stage.ts';
+
+const turnId = 't2';
+const said = message('a', 'The build has ended.', { turnId, status: 'complete' });
+const told = message('n', 'The command “npm run build” has ended.', {
+  turnId,
+  origin: 'system',
+  status: 'complete',
+});
+
+shareStage(() => {
+  const first = begun('Start the build');
+  stage.history = {
+    ...first,
+    turns: [turn('t1', { status: 'complete', endedAt: 1_000, trigger: 'user' })],
+  };
+});
+
+const line = (page: Page) => page.getByText('Demo went on by itself', { exact: true });
+
+function beginUnasked(): void {
+  const started = { turnId, sessionId, modelId: 'm', providerId: 'p', trigger: 'agent' } as const;
+  const payload = { type: 'turn_started', ...started } as const;
+  stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
+}
+
+it.each([
+  { width: 1000, height: 700 },
+  { width: 390, height: 700 },
+])('a turn that nobody asked for says that the agent began it: %j', async (viewport) => {
+  const page = await stage.visit({ viewport });
+  await page.getByText('Start the build').waitFor();
+  beginUnasked();
+  await page.getByText('Working').waitFor();
+  expect(await line(page).count()).toBe(0);
+  stage.say(upsert(said));
+  await page.getByText(said.content).waitFor();
+  expect(await line(page).count()).toBe(1);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+});
+
+it('one that says why itself needs no such line, and neither does a person’s', async () => {
+  const page = await stage.visitShared();
+  await page.getByText('Start the build').waitFor();
+  expect(await line(page).count()).toBe(0);
+  beginUnasked();
+  stage.say(upsert(told));
+  stage.say(upsert(said));
+  await page.getByText(said.content).waitFor();
+  expect(await line(page).count()).toBe(0);
+});
+
+it('is known of turns in history, too', async () => {
+  const { entries, turns } = stage.history;
+  const unasked = turn(turnId, { status: 'complete', endedAt: 2_000, trigger: 'agent' });
+  stage.history = { ...stage.history, entries: [...entries, said], turns: [...turns, unasked] };
+  const page = await stage.visit();
+  await line(page).waitFor();
+});
