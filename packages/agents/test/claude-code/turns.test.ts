@@ -1,9 +1,18 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
-import { gate, held, reply, text, toolUse, type MessagesRequest } from '@liminal/testkit';
+import {
+  gate,
+  held,
+  reply,
+  text,
+  times,
+  toolUse,
+  withSubagents,
+  type MessagesRequest,
+} from '@liminal/testkit';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ContentBlock, EventPayload } from '@liminal/protocol';
+import type { ContentBlock } from '@liminal/protocol';
 import { expect, test, vi } from 'vitest';
 import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
 import { said, shareClaude } from './running-claude.ts';
@@ -230,21 +239,41 @@ test('what runs beside the turns is known until the agent ends with it', async (
   expect(last?.tasks).toMatchObject([{ title: 'sleep 600' }]);
 });
 
-test('what a command beside the turns prints is told while it runs', async () => {
+test('what a command beside the turns prints and what a subagent does is told while they run', async () => {
   const command = 'echo "3 of 8"; until [ -e go ]; do sleep 0.1; done; echo "8 of 8"';
-  const { listener, workspace } = share(() => [
-    reply(toolUse('Bash', { command, run_in_background: true })),
-    reply('Started.'),
-    reply('I see.'),
-  ]);
-  await listener.ask('Start it.');
-  const progress = () =>
-    listener.updates.findLast((one) => one.tasks !== undefined)?.tasks?.[0]?.progress;
-  await listener.until(() => (progress() === '3 of 8' ? true : undefined));
+  const errand = { description: 'Inspect the notes', prompt: 'Inspect notes.txt' };
+  const done = gate();
+  const { listener, workspace } = share(({ projectDir }) =>
+    withSubagents(
+      [
+        reply([
+          toolUse('Bash', { command, run_in_background: true }),
+          toolUse('Agent', {
+            ...errand,
+            subagent_type: 'general-purpose',
+            run_in_background: true,
+          }),
+        ]),
+        ...times(4, reply('I see.')),
+      ],
+      {
+        'Inspect notes.txt': [
+          reply(toolUse('Read', { file_path: join(projectDir, 'notes.txt') })),
+          held(done, reply('No lines.')),
+        ],
+      },
+    ),
+  );
+  await listener.ask('Start them.');
+  const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks ?? [];
+  const progress = () => tasks().map((task) => task.progress);
+  await listener.until(() => progress().includes('3 of 8') || undefined);
+  await listener.until(() => progress().includes('Reading notes.txt') || undefined);
+  done.open();
   await writeFile(join(workspace.projectDir, 'go'), '');
-  const isOwn = (payload: EventPayload) =>
-    payload.type === 'response_start' && payload.trigger === 'agent';
-  await listener.ended((await listener.event(isOwn)).turnId);
+  await listener.until(() => tasks().length === 0 || undefined);
+  // Each end may begin a turn, or come into the one that the other began.
+  await listener.ask('And now?');
 });
 
 test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {

@@ -69,7 +69,7 @@ testAtLength(
     const patience = { timeout: 30_000 };
     const listed = () => provider.listStoredSessions(projectDir);
     await expect.poll(listed, patience).toMatchObject([{ projectDir, title: 'Said there.' }]);
-    const [{ sessionId: id = '' } = {}] = await listed();
+    const id = (await listed())[0]!.sessionId;
     await expect
       .poll(async () => storedTurns(codex, id), patience)
       .toEqual([['user: Said there.', 'agent: Hello.']]);
