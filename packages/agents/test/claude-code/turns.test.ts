@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test, vi } from 'vitest';
 import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
-import { said, shareClaude } from './running-claude.ts';
+import { runClaude, said, shareClaude } from './running-claude.ts';
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -229,10 +229,11 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
 });
 
 test('what runs beside the turns is known until the agent ends with it', async () => {
-  const { listener, provider } = share(() => [
+  const { create, provider } = await runClaude(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
     reply('Started.'),
   ]);
+  const listener = await create();
   await listener.ask('Start it.');
   await provider.killSession(listener.sessionId);
   const last = listener.updates.findLast((one) => one.tasks !== undefined);
