@@ -53,7 +53,7 @@ export class Load {
     ]);
   }
 
-  /** Whoever meets an error begins anew. */
+  /** After an error one begins anew. */
   async #repeat(pace: Pace, act: () => Promise<void>): Promise<void> {
     while (!pace.isOver) {
       try {

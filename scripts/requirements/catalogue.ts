@@ -226,7 +226,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-13': 'What could not be published is tried again and delivered',
   'TC-14': 'What cannot be published at all is given up, and says so',
   'FR-003-01': 'What is published has the envelope of stream B',
-  'FR-003-02': 'Stream B has its key and can be read by whoever speaks Redis',
+  'FR-003-02': 'Stream B has its key and can be read by every program that speaks Redis',
   'FR-003-03': traces('Gradient, token counter, first emission and retry of stream B are settings'),
   'FR-003-04': traces('Stream B tells what is withdrawn'),
   'FR-003-05': traces('What is buffered is published before the server ends'),

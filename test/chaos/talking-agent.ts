@@ -129,7 +129,7 @@ class TalkingSession implements AgentSession {
   async close(): Promise<void> {
     this.#stop();
     if (!this.isAlive) return;
-    // Whoever hears of the end may close it again.
+    // Those who hear of the end may close it again.
     this.isAlive = false;
     this.#output.exit({ expected: true });
   }

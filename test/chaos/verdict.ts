@@ -60,7 +60,7 @@ function keptRuns(world: World): StreamEvent[][] {
   return runs.filter(([first]) => first !== undefined && !deleted.has(first.sessionId));
 }
 
-/** Nothing is left of what was deleted, in no server and not in the store, whoever was at work on it. */
+/** Nothing is left of what was deleted, neither in a server nor in the store, even if somebody was at work on it. */
 async function judgeDeleted(world: World): Promise<void> {
   const { requests, settings, witness } = world;
   const deleted = deletedIn(world);
@@ -246,7 +246,7 @@ const unplaced = (item: UpsertObject): UpsertObject => ({
   turnId: '',
 });
 
-/** Whoever watched all the time, whoever came back, and who comes now to any server. */
+/** Those who watched all the time, those who came back, and those who come now, on any server. */
 async function judgeReaders(world: World): Promise<void> {
   for (const [at] of world.servers.entries()) {
     for (const { sessionId } of world.people) {

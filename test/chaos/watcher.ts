@@ -12,7 +12,7 @@ interface Place {
   at: number;
 }
 
-/** Whoever watches a session with Liminal's own client, over a wire that breaks, stalls and leads to any server. */
+/** Somebody who watches a session with Liminal's own client, over a wire that breaks, stalls and leads to any server. */
 export class Watcher {
   readonly #place: Place;
   readonly #wire: Wire;

@@ -268,7 +268,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
   expect(JSON.stringify(body.input)).toContain('There are two lines.');
   await ada.page.reload();
   await session.untilSaid('As I said: two.');
-  // Told once, though Codex tells it again to whoever loads it.
+  // Told once, though Codex tells it again to each that loads it.
   expect(await session.prompts.allTextContents()).toEqual([
     'How many lines has it?',
     'Are you sure?',

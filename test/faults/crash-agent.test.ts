@@ -80,7 +80,7 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     const { body } = await faults.api.request(({ prompt }) => prompt.includes(goOn));
     expect(JSON.stringify(body.messages)).toContain(remember);
 
-    // Whoever comes now gets the same.
+    // A reader that comes now gets the same.
     const late = await faults.follow(sessionId);
     expect(late.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
     expect(late.said(turnId)).toBe(said);

@@ -37,7 +37,7 @@ const script = byPrompt({
 let folder: string;
 let installation: Installation;
 
-/** A server whose Claude Code program can be put out of order; whoever did so puts one back that works. */
+/** A server whose Claude Code program can be put out of order; the test that does so puts a working one back. */
 const shared = shareServer(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-installed-')));
   installation = await Installation.make(folder);

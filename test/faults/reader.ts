@@ -6,7 +6,7 @@ import type { Connection } from '../../bench/parts/connection.ts';
 /** How long the end of an agent may stay unseen, ms. */
 export const AT_ONCE = 1_000;
 
-/** Whoever watches a session over its WebSocket, and holds what the messages so far make of it. */
+/** Somebody who watches a session over its WebSocket, and holds what the messages so far make of it. */
 export class Reader {
   readonly messages: ServerMessage[] = [];
   #view: SessionView;

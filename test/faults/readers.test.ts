@@ -78,7 +78,7 @@ class Follower {
   async #connect(): Promise<void> {
     const take = (message: ServerMessage): void => this.#take(message);
     this.#socket = await connection.follow(this.#sessionId, take, this.#cursor);
-    // Whoever answers no ping for a while is taken for gone.
+    // A reader that answers no ping for a while is taken for gone.
     this.#socket.on('error', () => undefined);
     this.#socket.once('close', () => {
       if (!this.#left) this.#connect().catch(this.ended.reject);

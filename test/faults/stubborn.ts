@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** How each gets out of the way of whoever would end it, given the program to run. */
+/** How each escapes those who would end it, given the program to run. */
 const ways = {
   'a plain fork': (program: string) => `${program} >/dev/null 2>&1 &`,
   'one in a process session of its own': (program: string) =>

@@ -100,7 +100,7 @@ const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal
 function insecureHostError(host: string): RequestError {
   return new RequestError(
     'INSECURE_HOST',
-    `On ${host} others could reach this server, and nothing is encrypted: whoever reads the traffic can run ` +
+    `On ${host} others could reach this server, and nothing is encrypted: anyone who reads the traffic can run ` +
       'programs here. Use 127.0.0.1 (through an SSH tunnel or a proxy with TLS), or say --insecure-host.',
   );
 }

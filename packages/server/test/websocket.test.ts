@@ -256,7 +256,7 @@ describe('following the list of sessions', () => {
   });
 });
 
-test('whoever follows a session, or the list, is told that it was deleted, and may follow another', async () => {
+test('those who follow a session, or the list, are told that it was deleted, and may follow another', async () => {
   const [reader, list] = [await open(), await open()];
   const ids = [await createSession(), await createSession(), await createSession()];
   for (const sessionId of ids.slice(0, 2)) reader.say({ type: 'session:subscribe', sessionId });

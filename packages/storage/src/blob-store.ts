@@ -14,7 +14,7 @@ export interface StoredBlob extends BlobInfo {
 
 /**
  * Bytes that events only refer to (`blob:<hash>`): images, and files that a person attaches. The same bytes are stored
- * once, whatever their names and whoever brings them. A blob stays as long as a session holds it, or as it is an upload
+ * once, whatever they are called and no matter who brings them. A blob stays as long as a session holds it, or as it is an upload
  * that waits for its session; `ResponseStore.deleteSession` ends that session's hold in the same step, and removes what
  * then nobody needs; a deleted session holds nothing any more. Every driver passes `testing/blob-suite.ts`.
  * Every write is all or nothing, and nobody sees half a blob. Throws StorageError `STORE_WRITE_FAILED` and

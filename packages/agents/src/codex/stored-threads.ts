@@ -112,7 +112,7 @@ export async function forkThread(
   const place = turns.findIndex((turn) => turnIdOf(turn, threadId) === turnId);
   const last = turns[place];
   if (last === undefined) throw turnNotStored('Codex');
-  // It is left at once: whoever opens it next says how it runs.
+  // It is left at once: the next to open it says how it runs.
   const config = { thread_unload_delay_secs: 0 };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
   const { thread } = Forked.parse(await server.request('thread/fork', params));

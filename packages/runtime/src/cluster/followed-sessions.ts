@@ -38,7 +38,8 @@ interface News {
   gap: [];
 }
 
-interface Kept {
+/** A session, and how many readers it has here. */
+interface InUse {
   opening: Promise<FollowedSession>;
   users: number;
 }
@@ -46,7 +47,7 @@ interface Kept {
 /** The sessions that have readers on this server. */
 export class FollowedSessions extends EventEmitter<News> {
   readonly #options: FollowedSessionsOptions;
-  readonly #kept = new Map<string, Kept>();
+  readonly #inUse = new Map<string, InUse>();
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
   /** The newest fence of each session's postings, the session that was posted last at the end. */
@@ -84,14 +85,14 @@ export class FollowedSessions extends EventEmitter<News> {
 
   /** Uses a followed session until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
   async use(sessionId: string): Promise<{ followed: FollowedSession; done: () => void }> {
-    const kept = this.#kept.get(sessionId) ?? this.#begin(sessionId);
-    kept.users += 1;
+    const entry = this.#inUse.get(sessionId) ?? this.#begin(sessionId);
+    entry.users += 1;
     const done = (): void => {
-      kept.users -= 1;
-      if (kept.users === 0) this.#drop(sessionId, kept);
+      entry.users -= 1;
+      if (entry.users === 0) this.#drop(sessionId, entry);
     };
     try {
-      return { followed: await kept.opening, done };
+      return { followed: await entry.opening, done };
     } catch (error) {
       done();
       throw error;
@@ -111,10 +112,10 @@ export class FollowedSessions extends EventEmitter<News> {
     await Promise.all(closing);
   }
 
-  #begin(sessionId: string): Kept {
-    const kept = { opening: this.#start(sessionId), users: 0 };
-    this.#kept.set(sessionId, kept);
-    return kept;
+  #begin(sessionId: string): InUse {
+    const entry = { opening: this.#start(sessionId), users: 0 };
+    this.#inUse.set(sessionId, entry);
+    return entry;
   }
 
   async #start(sessionId: string): Promise<FollowedSession> {
@@ -135,9 +136,9 @@ export class FollowedSessions extends EventEmitter<News> {
     }
   }
 
-  #drop(sessionId: string, kept: Kept): void {
-    if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId);
-    void kept.opening.then(
+  #drop(sessionId: string, entry: InUse): void {
+    if (this.#inUse.get(sessionId) === entry) this.#inUse.delete(sessionId);
+    void entry.opening.then(
       (followed) => {
         if (this.#open.get(sessionId) === followed) this.#open.delete(sessionId);
         return followed.close();
@@ -177,7 +178,7 @@ export class FollowedSessions extends EventEmitter<News> {
   #deleted(sessionId: string): void {
     const followed = this.#open.get(sessionId);
     // Later readers look for it anew.
-    this.#kept.delete(sessionId);
+    this.#inUse.delete(sessionId);
     this.#open.delete(sessionId);
     followed?.view.deleted();
     void followed?.close();

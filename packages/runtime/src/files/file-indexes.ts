@@ -7,7 +7,8 @@ const FOLDERS_MAX = 4;
 const KEPT_MIN = 5_000;
 const KEPT_MAX = 30_000;
 
-interface Kept {
+/** An index that is used until it is old. */
+interface TimedIndex {
   index: Promise<FileIndex>;
   /** ms; endless while the folder is scanned. */
   until: number;
@@ -15,7 +16,7 @@ interface Kept {
 
 /** The files of the folders that were asked for last. One scan of a folder serves all who ask during it. */
 export class FileIndexes {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, TimedIndex>();
   readonly #now: () => number;
 
   /** @param now - ms. */
@@ -36,7 +37,7 @@ export class FileIndexes {
     return kept.index;
   }
 
-  #scan(folder: string, list: () => Promise<Listing>): Kept {
+  #scan(folder: string, list: () => Promise<Listing>): TimedIndex {
     const begun = this.#now();
     const index = list().then((listing) => new FileIndex(listing));
     const kept = { index, until: Infinity };
@@ -44,7 +45,7 @@ export class FileIndexes {
     return kept;
   }
 
-  async #settle(folder: string, kept: Kept, begun: number): Promise<void> {
+  async #settle(folder: string, kept: TimedIndex, begun: number): Promise<void> {
     try {
       await kept.index;
     } catch {

@@ -51,7 +51,7 @@ export class SqliteEventLog implements EventLog {
       return { key, progress };
     });
     this.#runs.set(runId, run);
-    // Whoever waits for this gives it to readers, which takes as long again.
+    // Those who wait for this give it to readers, which takes as long again.
     if (isLarge) await othersFirst();
     this.#followers.notify(runId);
   }
