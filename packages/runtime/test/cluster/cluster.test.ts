@@ -225,6 +225,23 @@ test('INV-7: only the owner finds a turn made outside, once, and every server sh
   expect(b.agent.alive.size).toBe(0);
 });
 
+test('INV-2: that a lost turn is over is posted, even if the board was away as it was ended', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  const posted = async () => JSON.parse((await servers.posted(sessionId)) ?? '{}') as object;
+  await expect.poll(posted).toMatchObject({ runId: turnId });
+  a.kill();
+  const mend = b.cutBoard();
+  const isOver = async () => (await servers.store.getResponse(turnId))?.status;
+  await expect.poll(isOver, { timeout: 10 * LEASE_MS }).toBe('error');
+  await expect.poll(() => b.warnings.join()).toContain('The board is away.');
+  expect(await posted()).toMatchObject({ runId: turnId });
+  mend();
+  await expect.poll(posted).not.toHaveProperty('runId');
+});
+
 test('what runs beside the turns is seen and stopped on every server, and its end is told by the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
