@@ -35,11 +35,8 @@ test.each([undefined, ...kinds])(
     const given = taken === undefined ? link : blocks[taken];
     await say(given);
     const { params } = await control.until(({ method }) => method === 'session/prompt');
-    expect((params?.['prompt'] as { type: string }[]).map((part) => part.type)).toEqual([
-      'text',
-      given.type,
-      'resource_link',
-    ]);
+    const types = ['text', given.type, 'resource_link'];
+    expect(params?.['prompt']).toMatchObject(types.map((type) => ({ type })));
     expect((await calls()).filter((method) => method === 'session/prompt')).toHaveLength(1);
   },
 );
