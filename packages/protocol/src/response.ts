@@ -5,6 +5,24 @@ import { Usage } from './usage.ts';
 export const ResponseStatus = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
+/** How turns of the server itself end, in which a message of the system says what has happened: no agent knows of them. */
+export const serverReasons = {
+  /** Files were changed back. */
+  rewind: 'rewind',
+  /** What ran beside the turns has ended with the agent. */
+  tasksEnded: 'tasks_ended',
+} as const;
+
+/** Whether a turn is of the server itself. */
+export function isServerTurn({
+  finishReason,
+}: {
+  finishReason?: string | null | undefined;
+}): boolean {
+  const reasons: readonly unknown[] = Object.values(serverReasons);
+  return reasons.includes(finishReason);
+}
+
 /**
  * One run, folded: the form in which history is stored and served (seed 001). Times are milliseconds since the epoch.
  */

@@ -75,9 +75,11 @@ describe('what ran in the background when the agent ended', () => {
     await turn('Again.');
     world = await world.restart();
     expect(await said()).toEqual(['Start it.', notice, 'Again.']);
-    // The agent has no such turn: a fork goes on from the one before.
-    await world.runtime.fork(sessionId);
-    expect(world.agent.forks).toHaveLength(1);
+    // It is no turn of the agent's, and what runs is not the fork's.
+    const { turns } = await world.runtime.history(sessionId);
+    const fork = await world.runtime.fork(sessionId, { turnId: turns[0]!.turnId });
+    expect(world.agent.forks).toEqual([turns[0]!.turnId]);
+    expect(await said(fork.sessionId)).toEqual(['Start it.', expect.stringMatching(/^The fork/)]);
   });
 
   test('is named also where it crashed amid a turn, which stays failed', async () => {

@@ -242,6 +242,8 @@ it('the windows of the agent’s account stand below the composer, with what is 
       { name: '5-hour limit', usedPercent: 42.7 },
       { name: 'weekly limit', usedPercent: 92, resetsAt },
       { name: 'usage limit', isReached: true, resetsAt: 'never' },
+      // Nothing is known of it.
+      { name: 'weekly limit for Opus' },
     ],
   });
   await expect

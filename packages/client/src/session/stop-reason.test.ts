@@ -13,7 +13,7 @@ test.each([
   expect(stopReason({ ...turn, finishReason })).toBe(sentence);
 });
 
-test.each(['end_turn', 'stop', 'stop_sequence', undefined])(
+test.each(['end_turn', 'stop', 'stop_sequence', 'rewind', 'tasks_ended', undefined])(
   'one that ended by %s says nothing',
   (finishReason) => {
     expect(stopReason({ ...turn, ...(finishReason && { finishReason }) })).toBeUndefined();

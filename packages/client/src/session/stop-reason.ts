@@ -1,3 +1,4 @@
+import { isServerTurn } from '@liminal/protocol';
 import type { TurnView } from './view.ts';
 
 const tooLong = 'Stopped: the answer reached its length limit';
@@ -7,8 +8,6 @@ const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
   stop_sequence: undefined,
-  // It says itself what was done.
-  rewind: undefined,
   max_tokens: tooLong,
   length: tooLong,
   max_turn_requests: 'Stopped: the agent reached its limit of steps in one turn',
@@ -17,8 +16,10 @@ const sentences: Record<string, string | undefined> = {
 };
 
 /** Why a turn that nobody stopped is incomplete, for people; unknown reasons are shown as they are. */
-export function stopReason({ status, finishReason }: TurnView): string | undefined {
-  if (status !== 'complete' || finishReason === undefined) return undefined;
+export function stopReason(turn: TurnView): string | undefined {
+  const { status, finishReason } = turn;
+  // A turn of the server's says itself what has happened.
+  if (status !== 'complete' || finishReason === undefined || isServerTurn(turn)) return undefined;
   if (Object.hasOwn(sentences, finishReason)) return sentences[finishReason];
   return `Stopped: ${finishReason}`;
 }

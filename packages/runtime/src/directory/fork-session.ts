@@ -1,19 +1,12 @@
 /** A new session out of another one's conversation. */
 import { randomUUID } from 'node:crypto';
 import type { CliProvider, StoredFork, StoredTurn } from '@liminal/agents';
-import { type Response, toResponse } from '@liminal/protocol';
+import { isServerTurn, type Response, serverReasons, toResponse } from '@liminal/protocol';
 import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
 import { holdAgain } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
-import {
-  filesAreNewer,
-  nameOf,
-  newRecord,
-  noticeId,
-  placeMark,
-  isOwnTurn,
-} from '../session/index.ts';
+import { filesAreNewer, nameOf, newRecord, noticeId, placeMark } from '../session/index.ts';
 
 interface Forking extends Pick<Storage, 'log' | 'store'> {
   original: SessionRecord;
@@ -38,6 +31,7 @@ interface Run {
   hasEnded: boolean;
   /** Of the server itself: the agent has no such turn. */
   isOurs?: boolean;
+  isRewind?: boolean;
 }
 
 /** How many runs are copied at once. */
@@ -113,7 +107,8 @@ async function readUpTo({
     const { id, turnId, trigger, status } = run;
     const hasEnded =
       status !== 'in_progress' || logged.some((run) => run.runId === id && run.ended);
-    return { id, turnId, trigger, hasEnded, isOurs: isOwnTurn(run) };
+    const isRewind = run.finishReason === serverReasons.rewind;
+    return { id, turnId, trigger, hasEnded, isOurs: isServerTurn(run), isRewind };
   });
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
@@ -124,8 +119,8 @@ async function readUpTo({
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
-  // The files may be as it says.
-  while (runs[at + 1]?.isOurs === true) at += 1;
+  // The files are now as it says.
+  while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
     const kept = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
     return { runs: kept, hasLater: at + 1 < runs.length };

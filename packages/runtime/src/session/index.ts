@@ -5,7 +5,6 @@
 export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';
 export { filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
-export { isOwnTurn } from './own-turns.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export type { SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';

@@ -1,28 +1,23 @@
-/** Turns of the server itself, in which a message of the system says what has happened: no agent knows of them. */
+/** What turns of the server itself say. */
 import { relative } from 'node:path';
-import type { ErrorObject, EventPayload, Response, RewindResult } from '@liminal/protocol';
+import {
+  type ErrorObject,
+  type EventPayload,
+  type Response,
+  type RewindResult,
+  serverReasons,
+} from '@liminal/protocol';
 import { quoted } from './fork-notices.ts';
 
-/** How a turn ends in which files were changed back. */
-const rewindReason = 'rewind';
-/** How a turn ends that says what ran beside the turns and has ended with the agent. */
-const tasksReason = 'tasks_ended';
 /** How many files or tasks are named. */
 const namedMax = 20;
-
-/** Whether a turn is of the server itself. */
-export const isOwnTurn = ({
-  finishReason,
-}: {
-  finishReason?: string | null | undefined;
-}): boolean => finishReason === rewindReason || finishReason === tasksReason;
 
 /** @param titles - Of what has ended, for people. */
 export function tasksNotice(turnId: string, titles: readonly string[]): EventPayload[] {
   const names = titles.slice(0, namedMax).map(quoted);
   if (titles.length > namedMax) names.push(`and ${titles.length - namedMax} more`);
   const content = `The agent’s process has ended, and with it what ran in the background: ${names.join('; ')}.`;
-  return said(`${turnId}:tasks`, content, tasksReason);
+  return said(`${turnId}:tasks`, content, serverReasons.tasksEnded);
 }
 
 /** @param run - The turn before which the files were as they are now. */
@@ -32,7 +27,7 @@ export function rewindNotice(
   rewound: RewindResult,
   projectDir: string,
 ): EventPayload[] {
-  return said(`${turnId}:rewind`, sentences(run, rewound, projectDir), rewindReason);
+  return said(`${turnId}:rewind`, sentences(run, rewound, projectDir), serverReasons.rewind);
 }
 
 function said(itemId: string, content: string, finishReason: string): EventPayload[] {
@@ -48,7 +43,7 @@ export const rewindFailure = (error: ErrorObject): EventPayload => ({
   type: 'response_done',
   status: 'error',
   error,
-  finishReason: rewindReason,
+  finishReason: serverReasons.rewind,
 });
 
 function sentences(run: Response, { files, skipped = 0 }: RewindResult, folder: string): string {

@@ -1,6 +1,7 @@
 import type { SessionExit } from '@liminal/agents';
 import {
   type EventDraft,
+  isServerTurn,
   type Response,
   type StreamEvent,
   toResponse,
@@ -12,7 +13,6 @@ import type { SessionReaders } from '../readers/index.ts';
 import { Turn } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
 import type { Approvals } from './approvals.ts';
-import { isOwnTurn } from './own-turns.ts';
 import type { SessionContext } from './session-context.ts';
 
 /** How long to wait before history is tried again after the store refused, in ms. */
@@ -157,7 +157,7 @@ export class SessionTurns {
     }
     const hasFailed = response === undefined || response.status === 'error';
     // A turn of the server itself does not make up for one of the agent that has failed.
-    const hadFailed = isOwnTurn(response ?? {}) && this.#context.record.value.failed;
+    const hadFailed = isServerTurn(response ?? {}) && this.#context.record.value.failed;
     this.#options.onSettled(hasFailed || hadFailed);
   }
 

@@ -7,10 +7,11 @@ const nearlyUsed = 80;
 
 /** How much of each window of the agent's account is used, and when it begins anew. */
 export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | undefined }) {
-  if (limits.length === 0) return null;
+  const told = limits.filter(saysMore);
+  if (told.length === 0) return null;
   return (
     <ul className={css.limits} aria-label="Usage limits">
-      {limits.map((limit) => (
+      {told.map((limit) => (
         <li
           key={limit.name}
           data-near={limit.isReached === true || (limit.usedPercent ?? 0) >= nearlyUsed}
@@ -21,6 +22,10 @@ export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | u
     </ul>
   );
 }
+
+/** Whether there is more to say of a window than that there is one. */
+const saysMore = ({ usedPercent, resetsAt, isReached }: UsageLimit): boolean =>
+  usedPercent !== undefined || resetsAt !== undefined || isReached === true;
 
 function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit): string {
   const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)} % used`;

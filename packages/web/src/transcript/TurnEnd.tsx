@@ -1,4 +1,5 @@
 import { stopReason, type TurnView } from '@liminal/client';
+import { isServerTurn } from '@liminal/protocol';
 import { Check, Copy } from 'lucide-react';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useCopy } from '../look/use-copy.ts';
@@ -32,6 +33,8 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
       </TurnFailure>
     );
   }
+  // It says itself what has happened, and nobody has worked on it.
+  if (isServerTurn(turn)) return null;
   const took = tookOf(turn);
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
