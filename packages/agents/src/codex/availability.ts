@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
 import { z } from 'zod';
-import { describeCommand } from '../base/find-program.ts';
+import { describeCommand, findProgram } from '../base/find-program.ts';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import type { AppServer } from './app-server.ts';
 import { findCodex, oldestCodex } from './program.ts';
@@ -15,8 +15,12 @@ const ownProvider = /^\s*model_provider\s*=\s*["'](?!openai["'])/m;
 /** Then a login may be where only Codex can look. */
 const elsewhere = /^\s*cli_auth_credentials_store\s*=\s*["'](?!file["'])/m;
 
-const signIn =
-  'Can run but is not signed in: run codex login once in a terminal, or, with a key, printenv OPENAI_API_KEY | codex login --with-api-key.';
+/** @param isOwn - Whether people have a program of their own: else theirs is the one installed with Liminal. */
+function signIn(isOwn: boolean): string {
+  const codex = isOwn ? 'codex' : 'npx codex';
+  const where = isOwn ? '' : ' in Liminal’s folder';
+  return `Can run but is not signed in: run ${codex} login once in a terminal${where}, or, with a key, printenv OPENAI_API_KEY | ${codex} login --with-api-key.`;
+}
 const signedInLater =
   'Runs, but began before you signed in: it takes up the new login once all of its sessions have ended.';
 
@@ -44,7 +48,8 @@ export async function describeCodex(
   const found = { ...info, available: true, version: program.version };
   const [told, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
   if (told ?? stored) return found;
-  return { ...found, reason: stored ? signedInLater : signIn };
+  const isOwn = (await findProgram('codex', env['PATH'])) !== undefined;
+  return { ...found, reason: stored ? signedInLater : signIn(isOwn) };
 }
 
 /** Whether a running Codex has what it needs to ask its model; undefined if it does not say. */

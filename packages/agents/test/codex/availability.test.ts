@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { codexEnvironment, makeWorkspace } from '@liminal/testkit';
+import { dirname, join } from 'node:path';
+import { codexBinary, codexEnvironment, makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { processesOf } from '../claude-code/processes.ts';
 import { createCodexProvider } from '../../src/codex/index.ts';
@@ -20,7 +20,11 @@ async function reason(files: Record<string, string>, env: Record<string, string>
 }
 
 test('Codex without a login says how to sign in', async () => {
-  expect(await reason({})).toMatch(/not signed in: run codex login .* --with-api-key/);
+  expect(await reason({})).toMatch(
+    /: run npx codex login .* folder, .* codex login --with-api-key/,
+  );
+  const PATH = dirname(codexBinary());
+  expect(await reason({}, { PATH })).toMatch(/: run codex login once in a terminal, or/);
   expect(await reason({ 'config.toml': 'model_provider = "openai"' })).toMatch(/not signed in/);
   // The app-server makes no use of it.
   expect(await reason({}, { OPENAI_API_KEY: 'key' })).toMatch(/not signed in/);
