@@ -1,14 +1,23 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Node, parseSync, type TsInterfaceDeclaration, type TsType } from '@swc/core';
+import {
+  type Node,
+  parseSync,
+  type TsInterfaceDeclaration,
+  type TsType,
+  type TsTypeElement,
+} from '@swc/core';
 
 /** What needs more from its maker is no separate thing: it is joined with it, or is given the object that it talks to. */
 const MOST = 3;
 
-/** Options that take more functions than that. What a component of the page is given is no matter of theirs. */
+/**
+ * Options that take more functions than that, those of their literal parts and of what they extend included. What a
+ * component of the page is given is no matter of theirs.
+ */
 export function findCallbacks(root: string): string[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: root });
-  return files
+  const found = files
     .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('packages/web/'))
     .flatMap((file) => {
       const { body } = parseSync(readFileSync(join(root, file), 'utf8'), { syntax: 'typescript' });
@@ -16,33 +25,66 @@ export function findCallbacks(root: string): string[] {
         .map((statement) =>
           statement.type === 'ExportDeclaration' ? statement.declaration : statement,
         )
-        .filter((node) => isOptions(node))
-        .map(({ id, body: { body: members } }) => ({
-          name: id.value,
-          callbacks: members.filter(
-            (member) =>
-              member.type === 'TsMethodSignature' ||
-              (member.type === 'TsPropertySignature' && isFunction(member.typeAnnotation)),
-          ).length,
-        }))
-        .filter(({ callbacks }) => callbacks > MOST)
-        .map(
-          ({ name, callbacks }) =>
-            `callbacks: ${file} needs ${callbacks} functions in its ${name}, of at most ${MOST}. Join it with its maker, or give it the object that it talks to.`,
-        );
+        .filter((node) => isInterface(node))
+        .map((node) => ({ file, name: node.id.value, node }));
     });
+  const byName = new Map(found.map(({ name, node }) => [name, node]));
+  return found
+    .filter(({ name }) => name.endsWith('Options'))
+    .map(({ file, name, node }) => ({ file, name, callbacks: functionsOf(node, byName).length }))
+    .filter(({ callbacks }) => callbacks > MOST)
+    .map(
+      ({ file, name, callbacks }) =>
+        `callbacks: ${file} needs ${callbacks} functions in its ${name}, of at most ${MOST}. Join it with its maker, or give it the object that it talks to.`,
+    );
 }
 
-function isOptions(node: Node): node is TsInterfaceDeclaration {
-  const { id } = node as Partial<TsInterfaceDeclaration>;
-  return node.type === 'TsInterfaceDeclaration' && id?.value.endsWith('Options') === true;
+const isInterface = (node: Node): node is TsInterfaceDeclaration =>
+  node.type === 'TsInterfaceDeclaration';
+
+type ByName = ReadonlyMap<string, TsInterfaceDeclaration>;
+
+/** The names of the functions, those of what it extends included. */
+function functionsOf(node: TsInterfaceDeclaration, byName: ByName): string[] {
+  const inherited = node.extends.flatMap(({ expression, typeArguments }) => {
+    const base = expression.type === 'Identifier' ? expression.value : '';
+    const [of, keys] = typeArguments?.params ?? [];
+    const isPart = base === 'Omit' || base === 'Pick';
+    const from = byName.get(isPart ? nameOf(of) : base);
+    if (from === undefined) return [];
+    const all = functionsOf(from, byName);
+    if (!isPart) return all;
+    const named = new Set(literalsIn(keys));
+    return all.filter((name) => named.has(name) === (base === 'Pick'));
+  });
+  return [...functionsIn(node.body.body), ...inherited];
 }
 
-function isFunction(annotation: { typeAnnotation: TsType } | undefined): boolean {
-  const type = annotation?.typeAnnotation;
-  if (type?.type === 'TsParenthesizedType') return isFunction(type);
-  if (type?.type === 'TsUnionType') {
-    return type.types.some((one) => isFunction({ typeAnnotation: one }));
-  }
+function functionsIn(members: readonly TsTypeElement[]): string[] {
+  return members.flatMap((member) => {
+    if (member.type !== 'TsMethodSignature' && member.type !== 'TsPropertySignature') return [];
+    const name = member.key.type === 'Identifier' ? member.key.value : '';
+    if (member.type === 'TsMethodSignature') return [name];
+    const type = member.typeAnnotation?.typeAnnotation;
+    if (isFunction(type)) return [name];
+    // Each function of a part that is written out counts, and goes with the part.
+    return type?.type === 'TsTypeLiteral' ? functionsIn(type.members).map(() => name) : [];
+  });
+}
+
+function isFunction(type: TsType | undefined): boolean {
+  if (type?.type === 'TsParenthesizedType') return isFunction(type.typeAnnotation);
+  if (type?.type === 'TsUnionType') return type.types.some(isFunction);
   return type?.type === 'TsFunctionType';
+}
+
+const nameOf = (type: TsType | undefined): string =>
+  type?.type === 'TsTypeReference' && type.typeName.type === 'Identifier'
+    ? type.typeName.value
+    : '';
+
+function literalsIn(type: TsType | undefined): string[] {
+  if (type?.type === 'TsUnionType') return type.types.flatMap(literalsIn);
+  const isText = type?.type === 'TsLiteralType' && type.literal.type === 'StringLiteral';
+  return isText && 'value' in type.literal ? [String(type.literal.value)] : [];
 }

@@ -40,10 +40,10 @@ import type {
 } from './api.ts';
 import { followRun, subscribeWhenFound, wholeRun } from './readers/index.ts';
 import {
+  type Cluster,
   ClosedSessions,
   IdleProcesses,
   type Session,
-  type SessionOptions,
   SessionWatchers,
   summarize,
 } from './session/index.ts';
@@ -99,18 +99,13 @@ export class SessionRuntime implements Runtime {
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
   readonly #kept: ClosedSessions;
-  /** The token of the lease under which this server owns a session; set where there are several servers. */
-  readonly #fenceOf: NonNullable<SessionOptions['cluster']>['fenceOf'] | undefined;
+  /** Set where there are several servers. */
+  readonly #cluster: Cluster | undefined;
   readonly #watchers = new SessionWatchers();
   #closed = false;
 
   /** @param cluster - Set where other servers also serve readers and history. */
-  constructor(
-    options: RuntimeOptions,
-    roots: Roots,
-    now: () => number,
-    cluster?: SessionOptions['cluster'],
-  ) {
+  constructor(options: RuntimeOptions, roots: Roots, now: () => number, cluster?: Cluster) {
     const { storage, providers, logger } = options;
     const settings = { ...defaultSettings, ...options.settings };
     this.#log = storage.log;
@@ -123,7 +118,7 @@ export class SessionRuntime implements Runtime {
     this.#logger = logger;
     this.#roots = roots;
     this.#files = new FileFinder(roots);
-    this.#fenceOf = cluster?.fenceOf;
+    this.#cluster = cluster;
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
     this.sessions = new Directory({
       ...storage,
@@ -142,8 +137,7 @@ export class SessionRuntime implements Runtime {
         },
       }),
       onChange: (session) => this.#changed(session),
-      onFound: (sessions) => this.tell(sessions),
-      onDeleted: (sessionIds) => this.#watchers.tell([], sessionIds),
+      watchers: this.#watchers,
       ...(cluster && { cluster }),
     });
     this.#kept = new ClosedSessions({
@@ -185,7 +179,7 @@ export class SessionRuntime implements Runtime {
 
   async loadSession(sessionId: string): Promise<SessionHandle> {
     this.#assertOpen();
-    const fence = this.#fenceOf?.(sessionId) ?? 0;
+    const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
     return this.#kept.use(sessionId, async (session) => {
       await this.#roots.admit(session.record.projectDir);
@@ -238,7 +232,7 @@ export class SessionRuntime implements Runtime {
 
   async deleteSession(sessionId: string): Promise<void> {
     this.#assertOpen();
-    await this.sessions.delete(sessionId, this.#fenceOf?.(sessionId) ?? 0);
+    await this.sessions.delete(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0);
   }
 
   async putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob> {
@@ -430,7 +424,7 @@ export class SessionRuntime implements Runtime {
 
   async #mark(sessionId: string, marks: { archived?: boolean; pinned?: boolean }): Promise<void> {
     this.#assertOpen();
-    await this.sessions.findOrKeep(sessionId, this.#fenceOf?.(sessionId) ?? 0);
+    await this.sessions.findOrKeep(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0);
     await this.#kept.use(sessionId, async (session) => session.mark(marks));
   }
 

@@ -16,7 +16,6 @@ import { keepMessage } from '../blobs/index.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history/index.ts';
-import { postSettled } from './projector.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
@@ -24,12 +23,13 @@ import { CommandRequest, type Commands, passingOn } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
-import { PostedSession, type PostedState } from './posted-state.ts';
+import type { PostedState } from './posted-state.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { FollowedSessions } from './followed-sessions.ts';
 import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
 import { untilDone } from '../until-done.ts';
+import { PostedEnds, SessionCluster } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
 
 /** How long to wait before telling again what could not be found out, in ms. */
@@ -95,12 +95,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     now: () => number,
   ) {
     const { leases, board, inboxes } = coordination;
-    const onEndInHistory = async (run: { runId: string; sessionId: string }): Promise<void> =>
-      postSettled(board, run).catch(onTrouble);
-    const storage = { ...options.storage, onEndInHistory };
+    const onTrouble = (error: unknown): void => this.#warn(error);
+    const storage = { ...options.storage, cluster: new PostedEnds(board, onTrouble) };
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
-    const onTrouble = (error: unknown): void => this.#warn(error);
     this.#options = options;
     this.#settled = new SettledRuns(storage);
     this.#ownership = new Ownership({
@@ -115,17 +113,14 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       store: storage.store,
       ownership: this.#ownership,
     });
-    this.#own = new SessionRuntime(options, roots, now, {
-      readers: (session) => {
-        const fence = () => this.#ownership.leaseOf(session.sessionId)?.token;
-        return new PostedSession(board, session, fence, onTrouble);
-      },
-      project: async (run, signal) => this.#settled.wait(run, signal),
-      onEndInHistory,
-      fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token,
-      owns: async (sessionId) => this.#ownership.confirm(sessionId),
-      summaries: async (sessionIds) => this.#sessionStates.summaries(sessionIds),
+    const cluster = new SessionCluster({
+      board,
+      ownership: this.#ownership,
+      sessionStates: this.#sessionStates,
+      settled: this.#settled,
+      onTrouble,
     });
+    this.#own = new SessionRuntime(options, roots, now, cluster);
     this.#owned = new OwnedSessions({
       storage,
       ownership: this.#ownership,

@@ -57,7 +57,7 @@ export class SettledRuns {
 
   /** Whether history has the run; stores it there if the log no longer has all of it. */
   async #bring(run: Response): Promise<boolean> {
-    const { log, store, onEndInHistory } = this.#storage;
+    const { log, store, cluster } = this.#storage;
     const { id, lastSeq, sessionId } = run;
     // The log first: a run that it drops meanwhile is then found in the store.
     const [last] = await log.read(id, { after: lastSeq - 1, limit: 1 });
@@ -66,7 +66,7 @@ export class SettledRuns {
     if (last) return false;
     await store.saveResponse(run);
     await log.settle(id);
-    await onEndInHistory?.({ runId: id, sessionId });
+    await cluster?.endInHistory({ runId: id, sessionId });
     return true;
   }
 }

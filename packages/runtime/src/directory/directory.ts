@@ -14,6 +14,7 @@ import {
   newRecord,
   Session,
   type SessionOptions,
+  type SessionWatchers,
   summarize,
 } from '../session/index.ts';
 import { SessionPlaces } from './session-places.ts';
@@ -21,9 +22,7 @@ import { SessionPlaces } from './session-places.ts';
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;
   agentStores: AgentStores;
-  /** An agent has listed sessions of its own store. */
-  onFound: (sessions: SessionSummary[]) => void;
-  onDeleted: (sessionIds: string[]) => void;
+  watchers: SessionWatchers;
 }
 
 /** Which sessions there are: in memory, in the store, and in the agents' own stores. */
@@ -163,14 +162,14 @@ export class Directory {
    * `SESSION_NOT_FOUND`, `STALE_OWNER`.
    */
   async delete(sessionId: string, fence: number): Promise<void> {
-    const { log, store, onDeleted } = this.#options;
+    const { log, store, watchers } = this.#options;
     const [before] = await store.findDeleted([sessionId]);
     if (before === undefined) await this.#delete(await this.findOrKeep(sessionId, fence));
     else await store.deleteSession(sessionId);
     for (const run of await log.unsettled()) {
       if (run.sessionId === sessionId) await log.settle(run.runId);
     }
-    onDeleted([sessionId]);
+    watchers.tell([], [sessionId]);
   }
 
   /** Another server has deleted the session: what is left of it here ends. */
@@ -223,18 +222,18 @@ export class Directory {
 
   /** Asks an agent for the sessions in its own store, and may start it for that. */
   async ask(cliType: string): Promise<SessionSummary[]> {
-    const { providers, agentStores, onFound } = this.#options;
+    const { providers, agentStores, watchers } = this.#options;
     const sessions = await this.#summarizeFound(await agentStores.ask(providers.get(cliType)));
-    onFound(sessions);
+    watchers.tell(sessions);
     return sessions;
   }
 
   /** Asks an agent that is running anyway what its own store has. */
   learn(cliType: string): void {
-    const { providers, agentStores, onFound, logger } = this.#options;
+    const { providers, agentStores, watchers, logger } = this.#options;
     agentStores.learn(providers.get(cliType), (found) => {
       this.#summarizeFound(found)
-        .then(onFound)
+        .then((sessions) => watchers.tell(sessions))
         .catch((error: unknown) => logger.warn({ error }, 'sessions cannot be listed'));
     });
   }

@@ -2,11 +2,17 @@ import type { ResponseState, StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, resumeResponse } from '@liminal/protocol';
 import type { EventLog, ResponseStore } from '@liminal/storage';
 
+/** Other servers that show a run, too. */
+export interface RunWatchers {
+  /** Tells them that history has the run's end, which the log will not do. */
+  endInHistory(run: { runId: string; sessionId: string }): Promise<void>;
+}
+
 export interface Storage {
   log: EventLog;
   store: ResponseStore;
-  /** Set where other servers show the run too: tells them that history has its end, which the log will not do. */
-  onEndInHistory?: (run: { runId: string; sessionId: string }) => Promise<void>;
+  /** Set where there are other servers. */
+  cluster?: RunWatchers;
 }
 
 /**

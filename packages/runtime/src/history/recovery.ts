@@ -195,7 +195,7 @@ export async function endLostRun(
 
 /** Ends a run in history, which can be given more of it than a log has that lost something. */
 export async function endInHistory(
-  { log, store, onEndInHistory }: Storage,
+  { log, store, cluster }: Storage,
   state: ResponseState,
   now: () => string,
 ): Promise<void> {
@@ -207,7 +207,7 @@ export async function endInHistory(
   const ended = toResponse(endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state));
   if (ended) await store.saveResponse(ended);
   await log.settle(runId);
-  await onEndInHistory?.(run);
+  await cluster?.endInHistory(run);
 }
 
 /** The events that end an open run, after its open items. */

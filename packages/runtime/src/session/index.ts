@@ -6,7 +6,7 @@ export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';
 export { filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
-export type { SessionOptions } from './session-options.ts';
+export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { SessionWatchers } from './session-watchers.ts';
 export { Session } from './session.ts';

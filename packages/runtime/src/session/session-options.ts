@@ -2,10 +2,23 @@ import type { CliProvider } from '@liminal/agents';
 import type { Response, SessionSummary } from '@liminal/protocol';
 import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from '../readers/index.ts';
-import type { Storage } from '../history/index.ts';
+import type { RunWatchers } from '../history/index.ts';
 import type { Roots } from '../roots.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from '../settings.ts';
+
+/** Other servers, which also show a session and bring its runs into history. */
+export interface Cluster extends RunWatchers {
+  readers(session: Session): SessionReaders;
+  /** Resolves when history has the run, or when the signal aborts. */
+  project(run: Response, signal: AbortSignal): Promise<void>;
+  /** The token of the lease under which this server owns a session; undefined if it does not. */
+  fenceOf(sessionId: string): number | undefined;
+  /** Whether this server still owns the session, and will for a while. Rejects if that is unknown now. */
+  owns(sessionId: string): Promise<boolean>;
+  /** The summaries of those sessions that other servers own. */
+  summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>>;
+}
 
 export interface SessionOptions {
   record: SessionRecord;
@@ -20,16 +33,6 @@ export interface SessionOptions {
   now: () => number;
   /** The session's summary has changed. */
   onChange: (session: Session) => void;
-  /** Set where other servers also show the session and bring its runs into history. */
-  cluster?: {
-    readers: (session: Session) => SessionReaders;
-    project: (run: Response, signal: AbortSignal) => Promise<void>;
-    onEndInHistory: NonNullable<Storage['onEndInHistory']>;
-    /** The token of the lease under which this server owns a session; undefined if it does not. */
-    fenceOf: (sessionId: string) => number | undefined;
-    /** Whether this server still owns the session, and will for a while. Rejects if that is unknown now. */
-    owns: (sessionId: string) => Promise<boolean>;
-    /** The summaries of those sessions that other servers own. */
-    summaries: (sessionIds: readonly string[]) => Promise<Map<string, SessionSummary>>;
-  };
+  /** Set where there are other servers. */
+  cluster?: Cluster;
 }

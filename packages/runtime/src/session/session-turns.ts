@@ -187,10 +187,10 @@ export class SessionTurns {
 
   /** Ends a run whose events in the log are fewer or more than its writer gave, so that it does not hang. */
   async #endLost({ written }: Turn): Promise<void> {
-    const { cluster, iso } = this.#context;
+    const { iso } = this.#context;
     this.#options.onGivenUp();
     await this.#untilDone('a lost run could not be ended yet', async () => {
-      await endLostRun({ ...this.#context, ...cluster }, written, await this.#owns(), iso);
+      await endLostRun(this.#context, written, await this.#owns(), iso);
       await this.#showLost(written.runId);
     });
   }
