@@ -18,6 +18,7 @@ import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import { SessionState, type SessionStateOptions, type Wanted } from './session-state.ts';
 import type { Offer } from './settings.ts';
+import { noticeOf } from './translate/notices.ts';
 import { CodexTurn, hasFailed } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
@@ -248,9 +249,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   /** What belongs to earlier turns waits for the next, or for the end of its task. */
   #hearBetween(method: string, params: Params, isEarlier: boolean): void {
-    if (!isEarlier) return;
+    // A hook of the session's beginning, too: what it says is shown with the next turn.
+    const isNotice = noticeOf(method, params) !== undefined;
+    if (!isEarlier && !isNotice) return;
     const isEnd = method === 'turn/completed';
-    if (method === 'item/completed' || (isEnd && hasFailed(params['turn']))) {
+    if (isNotice || method === 'item/completed' || (isEnd && hasFailed(params['turn']))) {
       this.#between.push({ method, params });
       this.#betweenSize += sizeOf(params, maxBetweenSize);
     }

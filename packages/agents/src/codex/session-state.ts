@@ -7,6 +7,7 @@ import type { AppServer } from './app-server.ts';
 import { commandsWith, readSkills, type Skill } from './commands.ts';
 import type { CodexSettings, Offer } from './settings.ts';
 import { readLimits } from './translate/limits.ts';
+import { z } from 'zod';
 
 type Params = Record<string, unknown>;
 
@@ -59,6 +60,7 @@ export class SessionState {
     setTimeout(() => {
       this.#learnSkills();
       void server.tell('account/rateLimits/read', {}).then((told) => this.#learnLimits(told));
+      void this.#lookAtHooks();
     }, skillsDelayMs).unref();
   }
 
@@ -148,12 +150,42 @@ export class SessionState {
     output.update({ commands: commandsWith(this.#skills) });
   }
 
+  /** Codex runs only hooks that a person has looked at. */
+  async #lookAtHooks(): Promise<void> {
+    const { server, projectDir } = this.#options;
+    const answer = await server.tell('hooks/list', { cwds: [projectDir] });
+    if (!this.#isClosed) this.#notices.put('hooks', hookProblems(answer));
+  }
+
   #rename(title: unknown): void {
     if (typeof title === 'string' && title !== '') this.#options.output.update({ title });
   }
 }
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
+
+const Hooks = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      hooks: z.array(z.looseObject({ enabled: z.boolean(), trustStatus: z.string() })).catch([]),
+      warnings: z.array(z.string()).catch([]),
+      errors: z.array(z.looseObject({ message: z.string() })).catch([]),
+    }),
+  ),
+});
+
+function hookProblems(answer: unknown): SessionNotice[] {
+  const told = Hooks.safeParse(answer).data?.data ?? [];
+  const isLeftOut = (trust: string): boolean => trust === 'untrusted' || trust === 'modified';
+  const hooks = told.flatMap((entry) => entry.hooks);
+  const count = hooks.filter((hook) => hook.enabled && isLeftOut(hook.trustStatus)).length;
+  const review = `Codex leaves out ${count === 1 ? 'a hook' : `${count} hooks`} that nobody has looked at: run codex in a terminal, and /hooks there.`;
+  const problems = told.flatMap((entry) => [
+    ...entry.warnings,
+    ...entry.errors.map(({ message }) => message),
+  ]);
+  return [...(count === 0 ? [] : [review]), ...problems].map(warning);
+}
 
 function mcpProblem({ name, status, error }: Params): SessionNotice[] {
   if (status !== 'failed') return [];

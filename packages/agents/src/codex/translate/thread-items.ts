@@ -2,6 +2,7 @@ import { type PlanEntry, steeredItem, textOf } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { attachedImages, wordsIn } from '../prompt.ts';
 import { FileChanges } from './file-changes.ts';
+import { noticeOf } from './notices.ts';
 import { callOf, resultOf, type ToolItem } from './tools.ts';
 import { type ItemOf, PlanStep, ThreadItem } from './wire.ts';
 
@@ -47,6 +48,7 @@ export class ThreadItems {
   /** The commands that run, by item. */
   readonly #commands = new Map<string, RunningCommand>();
   #hasPlan = false;
+  #notes = 0;
   /** The first message of a person's is the one that began the turn. */
   #isHeard = false;
   /** The ids of messages amid the turn that are shown elsewhere. */
@@ -85,6 +87,8 @@ export class ThreadItems {
         return this.#plan(params['plan']);
       case 'turn/diff/updated':
         return this.#changes.read(params['diff']);
+      default:
+        return this.#note(method, params);
     }
   }
 
@@ -108,6 +112,13 @@ export class ThreadItems {
     }
     this.#parts.clear();
     this.#announced.clear();
+  }
+
+  #note(method: string, params: Record<string, unknown>): void {
+    const content = noticeOf(method, params);
+    if (content === undefined) return;
+    const id = `${this.#prefix}note-${this.#notes++}`;
+    this.#writer.add({ type: 'message', id, content, origin: 'system', ...this.#parent });
   }
 
   /** The thread's turn fails: says why. Only of a task: the session's own turn has an error. */

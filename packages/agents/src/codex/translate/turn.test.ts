@@ -140,11 +140,24 @@ test('an answer that was asked for again without a word of Codex’ is told twic
   ]);
 });
 
-test('while Codex tries again, it says what it waits for', () => {
+test('while Codex tries again, it says what it waits for, until something comes', () => {
   const { turn } = begun();
   expect(turn.read(...retrying)).toBe('Reconnecting... 1/5');
-  expect(turn.read(...delta('a', 'x'))).toBeUndefined();
+  expect(turn.read('thread/tokenUsage/updated', {})).toBeUndefined();
+  expect(turn.read(...delta('a', 'x'))).toBe('');
+  expect(turn.read(...delta('a', 'y'))).toBeUndefined();
+  expect(turn.read(...retrying)).toBe('Reconnecting... 1/5');
   expect(turn.read('turn/completed', { turn: { id: 'native', status: 'completed' } })).toBe('');
+});
+
+test('a tool of an MCP server says how far it is, until it goes on', () => {
+  const { turn } = begun();
+  const progress = (message: string) =>
+    turn.read('item/mcpToolCall/progress', { itemId: 'a', message });
+  expect(progress('3 of 8')).toBe('3 of 8');
+  expect(progress('3 of 8')).toBeUndefined();
+  expect(progress('8 of 8')).toBe('8 of 8');
+  expect(turn.read(...completed(message('m', 'Done.')))).toBe('');
 });
 
 test('the parts of a thought are paragraphs', () => {

@@ -1,6 +1,7 @@
 import type { Usage } from '@liminal/protocol';
 import type { TurnEnd, TurnWriter } from '../../base/turn-writer.ts';
 import { errorOf } from './errors.ts';
+import { activityOf } from './notices.ts';
 import { type TaskCall, Tasks } from './tasks.ts';
 import { type RunningCommand, ThreadItems } from './thread-items.ts';
 import { callOf } from './tools.ts';
@@ -21,6 +22,8 @@ export class CodexTurn {
   /** All of the session. */
   readonly #tasks: Tasks;
   #usage: Usage | undefined;
+  /** As last told; empty for nothing. */
+  #waitsFor = '';
 
   /** @param cwd - The session's folder. */
   constructor(writer: TurnWriter, cwd: string, threadId: string, tasks = new Tasks()) {
@@ -39,8 +42,15 @@ export class CodexTurn {
     );
   }
 
-  /** Reads a notification about this turn; returns what the agent waits for, if it says that. */
+  /** Reads a notification about this turn; returns what the agent waits for, if that has changed. */
   read(method: string, params: Params): string | undefined {
+    const waitsFor = this.#read(method, params) ?? (method.startsWith('item/') ? '' : undefined);
+    if (waitsFor === undefined || waitsFor === this.#waitsFor) return undefined;
+    this.#waitsFor = waitsFor;
+    return waitsFor;
+  }
+
+  #read(method: string, params: Params): string | undefined {
     switch (method) {
       case 'thread/tokenUsage/updated':
         this.#count(params['tokenUsage']);
@@ -55,7 +65,7 @@ export class CodexTurn {
       default:
         this.#tasks.noteCall(params['item'], this.#writer.turnId);
         this.#items.read(method, params);
-        return undefined;
+        return activityOf(method, params);
     }
   }
 

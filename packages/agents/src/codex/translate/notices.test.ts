@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { activityOf, noticeOf } from './notices.ts';
+
+const hook = (status: string, ...entries: [kind: string, text: string][]) => ({
+  run: {
+    eventName: 'postToolUse',
+    status,
+    statusMessage: null,
+    entries: entries.map(([kind, text]) => ({ kind, text })),
+  },
+});
+
+test.each([
+  [hook('completed'), undefined],
+  [hook('running', ['warning', 'Soon.']), undefined],
+  [hook('completed', ['warning', 'Mind it.']), 'The hook PostToolUse said:\n\nMind it.'],
+  [hook('completed', ['context', 'Milk.']), 'The hook PostToolUse told the model:\n\nMilk.'],
+  [
+    hook('blocked', ['warning', 'Used.'], ['feedback', 'Look again.']),
+    'The hook PostToolUse blocked it:\n\nUsed.\n\nLook again.',
+  ],
+  [hook('failed', ['error', 'exit 1']), 'The hook PostToolUse failed:\n\nexit 1'],
+  [hook('stopped'), 'The hook PostToolUse stopped the turn.'],
+  [hook('laterOn'), 'The hook PostToolUse later on.'],
+])('of the hook %j people are told: %s', (params, said) => {
+  expect(noticeOf('hook/completed', params)).toBe(said);
+});
+
+test.each([
+  [
+    'model/rerouted',
+    { fromModel: 'a', toModel: 'b', reason: 'highRiskCyberActivity' },
+    'b answers in place of a (high risk cyber activity).',
+  ],
+  [
+    'item/autoApprovalReview/completed',
+    { review: { status: 'denied', rationale: 'It deletes all.' }, action: { type: 'command' } },
+    'Codex itself refused a command:\n\nIt deletes all.',
+  ],
+  [
+    'item/autoApprovalReview/completed',
+    { review: { status: 'approved', rationale: null }, action: { type: 'toString' } },
+    'Codex itself allowed what was asked for.',
+  ],
+  [
+    'item/autoApprovalReview/completed',
+    { review: { status: 'inProgress', rationale: null }, action: { type: 'command' } },
+    undefined,
+  ],
+  ['modelProvider/authRecoveryStarted', { message: 'Signing in again.' }, 'Signing in again.'],
+])('of %s (%j) people are told: %s', (method, params, said) => {
+  expect(noticeOf(method, params)).toBe(said);
+});
+
+test('what a tool or a hook is at is what the turn waits for', () => {
+  const run = { ...hook('running').run, statusMessage: 'Checking the style' };
+  expect(activityOf('item/mcpToolCall/progress', { message: '3 of 8' })).toBe('3 of 8');
+  expect(activityOf('hook/started', { run })).toBe('Checking the style');
+  expect(activityOf('hook/completed', { run })).toBe('');
+  expect(activityOf('hook/started', hook('running'))).toBeUndefined();
+  expect(activityOf('hook/completed', hook('completed'))).toBeUndefined();
+});
+
+test.each([undefined, null, 7, {}, { run: 7 }, { run: { eventName: 1 } }, { review: {} }])(
+  'SAFE: %j says nothing',
+  (params) => {
+    const methods = ['hook/completed', 'model/rerouted', 'item/autoApprovalReview/completed'];
+    for (const method of [...methods, 'modelProvider/authRecoveryStarted', 'other'])
+      expect(noticeOf(method, params)).toBeUndefined();
+    for (const method of ['item/mcpToolCall/progress', 'hook/started', 'hook/completed'])
+      expect(activityOf(method, params)).toBeUndefined();
+  },
+);

@@ -1,0 +1,108 @@
+/** What Codex says beside its items, in words for people. */
+import { z } from 'zod';
+
+const text = z.string().nullish().catch(undefined);
+
+const Hook = z.looseObject({
+  run: z.looseObject({
+    eventName: z.string(),
+    status: z.string(),
+    entries: z.array(z.looseObject({ kind: z.string(), text: z.string() })).catch([]),
+  }),
+});
+const Rerouted = z.looseObject({ fromModel: z.string(), toModel: z.string(), reason: text });
+const Review = z.looseObject({
+  review: z.looseObject({ status: z.string(), rationale: text }),
+  action: z.looseObject({ type: z.string() }).catch({ type: '' }),
+});
+const Recovery = z.looseObject({ message: z.string() });
+
+/** Undefined if there is nothing to say. */
+export function noticeOf(method: string, params: unknown): string | undefined {
+  switch (method) {
+    case 'hook/completed':
+      return hookNotice(Hook.safeParse(params).data);
+    case 'model/rerouted':
+      return reroutedNotice(Rerouted.safeParse(params).data);
+    case 'item/autoApprovalReview/completed':
+      return reviewNotice(Review.safeParse(params).data);
+    case 'modelProvider/authRecoveryStarted':
+    case 'modelProvider/authRecoveryCompleted':
+      return Recovery.safeParse(params).data?.message;
+  }
+  return undefined;
+}
+
+const Waiting = z.looseObject({
+  message: text,
+  run: z.looseObject({ statusMessage: text }).catch({}),
+});
+
+/** What is waited for; empty when that is over, undefined if the notification says nothing of it. */
+export function activityOf(method: string, params: unknown): string | undefined {
+  const told = Waiting.safeParse(params).data;
+  switch (method) {
+    case 'item/mcpToolCall/progress':
+      return told?.message ?? undefined;
+    case 'hook/started':
+      return told?.run.statusMessage ?? undefined;
+    case 'hook/completed':
+      return told?.run.statusMessage == null ? undefined : '';
+  }
+  return undefined;
+}
+
+const outcomes: Record<string, string> = {
+  completed: 'said',
+  blocked: 'blocked it',
+  failed: 'failed',
+  stopped: 'stopped the turn',
+};
+
+function hookNotice(told: z.infer<typeof Hook> | undefined): string | undefined {
+  if (told === undefined) return undefined;
+  const { eventName, status, entries } = told.run;
+  if (status === 'running' || (status === 'completed' && entries.length === 0)) return undefined;
+  const isForModel = status === 'completed' && entries.every(({ kind }) => kind === 'context');
+  const outcome = isForModel ? 'told the model' : wordOf(outcomes, status);
+  // As it is called where people configure it.
+  const name = `${eventName.slice(0, 1).toUpperCase()}${eventName.slice(1)}`;
+  const said = entries.map((entry) => `\n\n${entry.text}`).join('');
+  return `The hook ${name} ${outcome}${said === '' ? '.' : `:${said}`}`;
+}
+
+function reroutedNotice(told: z.infer<typeof Rerouted> | undefined): string | undefined {
+  if (told === undefined) return undefined;
+  const reason = told.reason ? ` (${spaced(told.reason)})` : '';
+  return `${told.toModel} answers in place of ${told.fromModel}${reason}.`;
+}
+
+const verdicts: Record<string, string> = {
+  approved: 'allowed',
+  denied: 'refused',
+  timedOut: 'did not finish its review of',
+  aborted: 'broke off its review of',
+};
+const actions: Record<string, string> = {
+  command: 'a command',
+  execve: 'a program',
+  writeStdin: 'input to a command',
+  applyPatch: 'a change of files',
+  networkAccess: 'access to the network',
+  mcpToolCall: 'a tool of an MCP server',
+  requestPermissions: 'further permissions',
+};
+
+function reviewNotice(told: z.infer<typeof Review> | undefined): string | undefined {
+  if (told === undefined || told.review.status === 'inProgress') return undefined;
+  const { review, action } = told;
+  const what = wordOf(actions, action.type, 'what was asked for');
+  const why = review.rationale ? `\n\n${review.rationale}` : '';
+  return `Codex itself ${wordOf(verdicts, review.status)} ${what}${why === '' ? '.' : `:${why}`}`;
+}
+
+const wordOf = (words: Record<string, string>, key: string, other = spaced(key)): string =>
+  (Object.hasOwn(words, key) ? words[key] : undefined) ?? other;
+
+const spaced = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
