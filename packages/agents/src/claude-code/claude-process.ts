@@ -50,6 +50,8 @@ const asInTerminal: Options = {
   /** The choices of a question may have previews. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
   enableFileCheckpointing: true,
+  /** What hooks have refused, and why they failed. */
+  includeHookEvents: true,
 };
 
 /**

@@ -1,8 +1,11 @@
 /** Which of Claude Code's messages besides the conversation are shown, and which are not. */
+import { hookNotice } from './hooks.ts';
 import type { SystemMessage } from './native.ts';
 import { isOfSession } from './session-notices.ts';
 
+/** What they say; undefined for nothing that is known. */
 const told: Record<string, (message: SystemMessage) => string | undefined> = {
+  hook_response: hookNotice,
   local_command_output: ({ content }) => content,
   informational: ({ content, tag }) => (isOfSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,

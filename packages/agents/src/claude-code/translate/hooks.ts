@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+const text = z.string().catch('');
+
+const Told = z.looseObject({
+  hook_name: z.string(),
+  outcome: z.string(),
+  exit_code: z.number().optional().catch(undefined),
+  stdout: text,
+  stderr: text,
+});
+
+/** What a hook that has not failed may answer, as JSON. */
+const Answer = z.looseObject({
+  decision: z.string().optional().catch(undefined),
+  reason: text,
+  continue: z.boolean().optional().catch(undefined),
+  stopReason: text,
+});
+
+/** With this exit code a hook refuses; another one is a failure of its own. */
+const refuses = 2;
+
+/** What a hook has refused, stopped or failed at, for people; undefined if it only did its work. */
+export function hookNotice(message: unknown): string | undefined {
+  const told = Told.safeParse(message).data;
+  if (told === undefined) return undefined;
+  const { hook_name: name, outcome, exit_code: code, stdout, stderr } = told;
+  const says = (what: string, why: string): string =>
+    `The hook ${name} ${what}${why.trim() === '' ? '.' : `:\n\n${why.trim()}`}`;
+  if (outcome === 'error') {
+    if (code === refuses) return says('blocked it', stderr);
+    const exit = code === undefined ? '' : ` (exit code ${code})`;
+    return says(`failed${exit}`, stderr || stdout);
+  }
+  if (outcome !== 'success') return undefined;
+  const answer = answerIn(stdout);
+  if (answer?.continue === false) return says('stopped the turn', answer.stopReason);
+  return answer?.decision === 'block' ? says('blocked it', answer.reason) : undefined;
+}
+
+function answerIn(stdout: string): z.infer<typeof Answer> | undefined {
+  if (!stdout.trimStart().startsWith('{')) return undefined;
+  try {
+    return Answer.safeParse(JSON.parse(stdout)).data;
+  } catch {
+    return undefined;
+  }
+}

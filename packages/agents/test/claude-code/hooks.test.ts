@@ -1,0 +1,39 @@
+/** Hooks of a person's Claude Code, which run here as they do in a terminal. */
+import { reply, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { runClaude, said } from './running-claude.ts';
+
+const hook = (event: string, command: string) => ({
+  [event]: [{ hooks: [{ type: 'command', command }] }],
+});
+const says = (answer: object): string => `echo '${JSON.stringify(answer)}'`;
+const settings = {
+  permissions: { allow: ['Bash'] },
+  hooks: {
+    ...hook('UserPromptSubmit', 'echo Remember the milk.'),
+    ...hook('PreToolUse', says({ systemMessage: 'A tool comes.' })),
+    ...hook('PostToolUse', says({ decision: 'block', reason: 'Look again.' })),
+    ...hook('Stop', 'echo No more paper. >&2; exit 1'),
+  },
+};
+
+test('what hooks refuse, and why they fail, is told, each at its place', async () => {
+  const { create, api } = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'echo one' })), reply('It said one.')],
+    { config: { 'settings.json': JSON.stringify(settings) } },
+  );
+  const response = await (await create()).ask('Run it.');
+  const told = said(response);
+  // Claude Code says when a hook has answered sooner or later than what it answered.
+  expect(told.slice(1, 3).toSorted()).toEqual([
+    'system: PreToolUse:Bash says: A tool comes.',
+    'system: The hook PostToolUse:Bash blocked it:\n\nLook again.',
+  ]);
+  expect(told.slice(3)).toEqual([
+    'agent: It said one.',
+    'system: The hook Stop failed (exit code 1):\n\nNo more paper.',
+    expect.stringMatching(/^system: stop hook problem/i),
+  ]);
+  const heard = JSON.stringify(api.requests.findLast(({ kind }) => kind === 'main')?.body.messages);
+  for (const words of ['Remember the milk.', 'Look again.']) expect(heard).toContain(words);
+});
