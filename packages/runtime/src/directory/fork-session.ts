@@ -6,7 +6,14 @@ import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
 import { holdAgain } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
-import { filesAreNewer, nameOf, newRecord, noticeId, placeMark } from '../session/index.ts';
+import {
+  endingWith,
+  filesAreNewer,
+  nameOf,
+  newRecord,
+  noticeId,
+  placeMark,
+} from '../session/index.ts';
 
 interface Forking extends Pick<Storage, 'log' | 'store'> {
   original: SessionRecord;
@@ -173,29 +180,13 @@ async function copyRuns(
       return run ? [copyOf(run, sessionId, copies.get(turnId) ?? randomUUID())] : [];
     });
     const copied = (await Promise.all(read)).flat();
-    if (at + COPIED >= own.length) copied.push(...copied.splice(-1).map(ending(notice)));
+    const isEnd = at + COPIED >= own.length;
+    if (isEnd) copied.push(...copied.splice(-1).map((run) => endingWith(run, notice)));
     await confirmOwned();
     await holdAgain(blobs, sessionId, copied);
     await store.importResponses(copied);
   }
 }
-
-/** A run that ends with a notice for people. */
-const ending =
-  (notice: string | undefined) =>
-  (run: Response): Response => {
-    if (notice === undefined) return run;
-    const time = new Date(run.updatedAt).toISOString();
-    const item = {
-      id: `${run.id}:files`,
-      type: 'message',
-      origin: 'system',
-      content: notice,
-      startedAt: time,
-      endedAt: time,
-    } as const;
-    return { ...run, outputItems: [...run.outputItems, item] };
-  };
 
 /** Under its own ids, without a notice about branches that the new session does not have. */
 function copyOf(run: Response, sessionId: string, id: string): Response {

@@ -1,6 +1,6 @@
 /** Notices for people where a conversation has forked: a system message before the turn that it is about. */
 import type { StoredTurn } from '@liminal/agents';
-import type { Response } from '@liminal/protocol';
+import type { OutputItem, Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
 /** The notice for a turn that does not go on from all that was said before it. */
@@ -43,16 +43,21 @@ const nowKnown =
 
 export function withNotice(response: Response, notice: string | undefined): Response {
   if (notice === undefined) return response;
-  const time = new Date(response.createdAt).toISOString();
-  const item = {
-    id: noticeId(response.id),
-    type: 'message',
-    origin: 'system',
-    content: notice,
-    startedAt: time,
-    endedAt: time,
-  } as const;
+  const item = noticeItem(noticeId(response.id), notice, response.createdAt);
   return { ...response, outputItems: [item, ...response.outputItems] };
+}
+
+/** The last run of a fork, which ends with a notice. */
+export function endingWith(response: Response, notice: string | undefined): Response {
+  if (notice === undefined) return response;
+  const item = noticeItem(`${response.id}:files`, notice, response.updatedAt);
+  return { ...response, outputItems: [...response.outputItems, item] };
+}
+
+/** @param at - ms since the epoch. */
+function noticeItem(id: string, content: string, at: number): OutputItem {
+  const time = new Date(at).toISOString();
+  return { id, type: 'message', origin: 'system', content, startedAt: time, endedAt: time };
 }
 
 export const noticeId = (runId: string): string => `${runId}:fork`;

@@ -4,7 +4,7 @@
  */
 export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';
-export { filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
+export { endingWith, filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
