@@ -144,11 +144,13 @@ testAtLength(
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
-    stage.api.play(({ prompt, toolResults }) =>
-      prompt === 'Start it.' && Object.keys(toolResults).length === 0
-        ? reply(toolUse('Bash', { command: 'sleep 0.5; echo over', run_in_background: true }))
-        : reply('Fine.'),
-    );
+    let hasStarted = false;
+    stage.api.play(({ prompt }) => {
+      if (prompt !== 'Start it.' || hasStarted) return reply('Fine.');
+      hasStarted = true;
+      const command = 'sleep 0.5; echo over';
+      return reply(toolUse('Bash', { command, run_in_background: true }));
+    });
     await stage.say(sessionId, '/context all');
     const reader = stage.watch(sessionId);
     await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
