@@ -87,11 +87,12 @@ const agents = {
 };
 const each = test.each(Object.entries(agents));
 
+let projects = 0;
+
+/** A session in a project of its own. */
 async function begin(agent: string) {
   const ada = await stage.person();
-  const folder = await stage.project(
-    `beside-${agent.replace(/\W/, '')}-${expect.getState().currentTestName?.length}`,
-  );
+  const folder = await stage.project(`beside-${++projects}`);
   const session = await ada.startSession({ folder, agent });
   return { ada, folder, session, page: ada.page };
 }

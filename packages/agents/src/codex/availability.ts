@@ -21,6 +21,7 @@ function signIn(isOwn: boolean): string {
   const where = isOwn ? '' : ' in Liminal’s folder';
   return `Can run but is not signed in: run ${codex} login once in a terminal${where}, or, with a key, printenv OPENAI_API_KEY | ${codex} login --with-api-key.`;
 }
+
 const signedInLater =
   'Runs, but began before you signed in: it takes up the new login once all of its sessions have ended.';
 

@@ -1,5 +1,6 @@
 import type { SessionNotice } from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
+import { z } from 'zod';
 import { NoticeBoard } from '../base/notice-board.ts';
 import { UsageLimits } from '../base/usage-limits.ts';
 import type { SessionOutput } from '../driver.ts';
@@ -7,7 +8,6 @@ import type { AppServer } from './app-server.ts';
 import { commandsWith, readSkills, type Skill } from './commands.ts';
 import type { CodexSettings, Offer } from './settings.ts';
 import { readLimits } from './translate/limits.ts';
-import { z } from 'zod';
 
 type Params = Record<string, unknown>;
 

@@ -35,6 +35,10 @@ export function foldTurn(drafts: readonly EventDraft[], turnId: string): Respons
   return response;
 }
 
+/** All turns, by their ids. */
+export const foldTurns = (drafts: readonly EventDraft[]): Map<string, Response> =>
+  new Map(turnIdsOf(drafts).map((turnId) => [turnId, foldTurn(drafts, turnId)]));
+
 /** All upserts for readers, in order. */
 export function upsertsOf(drafts: readonly EventDraft[]): UpsertObject[] {
   const upserts: UpsertObject[] = [];

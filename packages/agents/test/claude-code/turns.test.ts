@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test, vi } from 'vitest';
-import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
+import { foldTurns } from '../../src/testing/folding.ts';
 import { runClaude, said, shareClaude } from './running-claude.ts';
 
 const pixel =

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { answer, type ResponsesRequest } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Listener, said } from '../acp/running-agent.ts';
-import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
+import { foldTurns } from '../../src/testing/folding.ts';
 import { runCodex } from './running-codex.ts';
 
 const fixture = new URL('../../../testkit/fixtures/codex-0.137/rollout.jsonl', import.meta.url);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { answer, codexBinary, codexEnvironment } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
+import { foldTurns } from '../../src/testing/folding.ts';
 import { endTree } from '../../src/process/index.ts';
 import { Listener, said } from '../acp/running-agent.ts';
 import { runCodex, type RunningCodex } from './running-codex.ts';

@@ -29,7 +29,7 @@ import {
 } from '../errors.ts';
 import { hasBegun, HistoryReader, turnSaidIn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
-import { rewindFailure, rewindNotice, tasksNotice } from './own-turns.ts';
+import { rewindFailure, rewindNotice, tasksNotice } from './server-turns.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, WatchedSession } from '../readers/index.ts';
@@ -256,9 +256,9 @@ export class Session {
     return this.#rewind(run);
   }
 
-  /** It is a turn of its own: so no message comes in between, and the log says what was done. */
+  /** It is a turn of the server's: so no message comes in between, and the log says what was done. */
   async #rewind(run: Response): Promise<RewindResult> {
-    const { turnId, say, turn } = this.#beginOwnTurn();
+    const { turnId, say, turn } = this.#beginServerTurn();
     try {
       const rewound = await this.#agent.rewindFiles(run.turnId, false);
       for (const payload of rewindNotice(turnId, run, rewound, this.record.projectDir))
@@ -273,7 +273,7 @@ export class Session {
     }
   }
 
-  #beginOwnTurn() {
+  #beginServerTurn() {
     const { cliType, iso } = this.#context;
     const turnId = randomUUID();
     const say = (payload: EventPayload): void =>
@@ -286,7 +286,7 @@ export class Session {
   async #tasksEnded(): Promise<void> {
     const { tasks: ended = [] } = this.record;
     if (ended.length === 0) return;
-    const { turnId, say, turn } = this.#beginOwnTurn();
+    const { turnId, say, turn } = this.#beginServerTurn();
     const titles = ended.map(({ title }) => title);
     for (const payload of tasksNotice(turnId, titles)) say(payload);
     if ((await turn?.ended) === undefined) return;

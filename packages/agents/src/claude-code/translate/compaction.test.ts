@@ -1,6 +1,7 @@
 import { loadClaudeRecording } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { foldTurns, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurns } from '../../testing/folding.ts';
 
 const summarised = 'The conversation so far was summarised to make room.';
 const summarising = 'The conversation so far is being summarised to make room.';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hookOutcomes, hookWords } from '../../base/hook-words.ts';
 
 const text = z.string().catch('');
 
@@ -26,17 +27,16 @@ export function hookNotice(message: unknown): string | undefined {
   const told = Told.safeParse(message).data;
   if (told === undefined) return undefined;
   const { hook_name: name, outcome, exit_code: code, stdout, stderr } = told;
-  const says = (what: string, why: string): string =>
-    `The hook ${name} ${what}${why.trim() === '' ? '.' : `:\n\n${why.trim()}`}`;
   if (outcome === 'error') {
-    if (code === refuses) return says('blocked it', stderr);
+    if (code === refuses) return hookWords(name, hookOutcomes.blocked, stderr);
     const exit = code === undefined ? '' : ` (exit code ${code})`;
-    return says(`failed${exit}`, stderr || stdout);
+    return hookWords(name, `${hookOutcomes.failed}${exit}`, stderr || stdout);
   }
   if (outcome !== 'success') return undefined;
   const answer = answerIn(stdout);
-  if (answer?.continue === false) return says('stopped the turn', answer.stopReason);
-  return answer?.decision === 'block' ? says('blocked it', answer.reason) : undefined;
+  if (answer?.continue === false) return hookWords(name, hookOutcomes.stopped, answer.stopReason);
+  if (answer?.decision !== 'block') return undefined;
+  return hookWords(name, hookOutcomes.blocked, answer.reason);
 }
 
 function answerIn(stdout: string): z.infer<typeof Answer> | undefined {

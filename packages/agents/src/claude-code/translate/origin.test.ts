@@ -2,7 +2,8 @@ import type { EventDraft } from '@liminal/protocol';
 import { loadClaudeRecording } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { whyOf } from './origin.ts';
-import { foldTurns, startHearing, timestamp } from './testing/hearing.ts';
+import { startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurns } from '../../testing/folding.ts';
 
 const byItself = 'Claude Code went on by itself.';
 

@@ -9,8 +9,8 @@ import {
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
-import { foldTurns, startHearing, timestamp, type Hearing } from './testing/hearing.ts';
-import { itemsOf } from '../../testing/folding.ts';
+import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
+import { foldTurns, itemsOf } from '../../testing/folding.ts';
 
 const names = await claudeRecordingNames();
 

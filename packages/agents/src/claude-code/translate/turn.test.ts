@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { foldTurns, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
-import { itemsOf } from '../../testing/folding.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurns, itemsOf } from '../../testing/folding.ts';
 
 const answer = (content: object[], more: object = {}) => ({
   type: 'assistant',

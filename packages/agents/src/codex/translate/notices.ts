@@ -1,5 +1,6 @@
 /** What Codex says beside its items, in words for people. */
 import { z } from 'zod';
+import { hookOutcomes, hookWords } from '../../base/hook-words.ts';
 
 const text = z.string().nullish().catch(undefined);
 
@@ -33,30 +34,30 @@ export function noticeOf(method: string, params: unknown): string | undefined {
   return undefined;
 }
 
-const Waiting = z.looseObject({
-  message: text,
-  run: z.looseObject({ statusMessage: text }).catch({}),
-});
+const Progress = z.looseObject({ message: text });
+const HookStatus = z.looseObject({ run: z.looseObject({ statusMessage: text }) });
 
 /** What is waited for; empty when that is over, undefined if the notification says nothing of it. */
 export function activityOf(method: string, params: unknown): string | undefined {
-  const told = Waiting.safeParse(params).data;
   switch (method) {
     case 'item/mcpToolCall/progress':
-      return told?.message ?? undefined;
+      return Progress.safeParse(params).data?.message ?? undefined;
     case 'hook/started':
-      return told?.run.statusMessage ?? undefined;
+      return hookStatus(params);
     case 'hook/completed':
-      return told?.run.statusMessage == null ? undefined : '';
+      return hookStatus(params) === undefined ? undefined : '';
   }
   return undefined;
 }
 
+const hookStatus = (params: unknown): string | undefined =>
+  HookStatus.safeParse(params).data?.run.statusMessage ?? undefined;
+
 const outcomes: Record<string, string> = {
   completed: 'said',
-  blocked: 'blocked it',
-  failed: 'failed',
-  stopped: 'stopped the turn',
+  blocked: hookOutcomes.blocked,
+  failed: hookOutcomes.failed,
+  stopped: hookOutcomes.stopped,
 };
 
 function hookNotice(told: z.infer<typeof Hook> | undefined): string | undefined {
@@ -67,8 +68,7 @@ function hookNotice(told: z.infer<typeof Hook> | undefined): string | undefined 
   const outcome = isForModel ? 'told the model' : wordOf(outcomes, status);
   // As it is called where people configure it.
   const name = `${eventName.slice(0, 1).toUpperCase()}${eventName.slice(1)}`;
-  const said = entries.map((entry) => `\n\n${entry.text}`).join('');
-  return `The hook ${name} ${outcome}${said === '' ? '.' : `:${said}`}`;
+  return hookWords(name, outcome, entries.map((entry) => entry.text).join('\n\n'));
 }
 
 function reroutedNotice(told: z.infer<typeof Rerouted> | undefined): string | undefined {

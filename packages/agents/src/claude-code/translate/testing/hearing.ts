@@ -1,6 +1,6 @@
 /** A translator with everything that it says. */
 import type { EventDraft, Response } from '@liminal/protocol';
-import { foldTurn, turnIdsOf } from '../../../testing/folding.ts';
+import { foldTurns } from '../../../testing/folding.ts';
 import { ClaudeTranslator } from '../translator.ts';
 
 export const timestamp = '2026-01-01T00:00:00.000Z';
@@ -43,7 +43,3 @@ export function hearTurn(...messages: unknown[]): Response {
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
   return foldTurns(drafts).get('unasked-1')!;
 }
-
-/** By turn id. */
-export const foldTurns = (drafts: readonly EventDraft[]): Map<string, Response> =>
-  new Map(turnIdsOf(drafts).map((turnId) => [turnId, foldTurn(drafts, turnId)]));
