@@ -1,5 +1,6 @@
 // Plain JavaScript, since the launcher needs it before there is a Node that reads TypeScript.
-import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, realpathSync, writeSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
 
 /** What marks the processes of an outer Liminal's agent must stay, so that the outer one can end them. */
 const kept = ['LIMINAL_MARK'];
@@ -24,7 +25,30 @@ export function takeOwnVariables(env) {
 }
 
 /**
- * Does so with this process' environment, and overwrites what the system goes on showing of it to all processes of
+ * Takes the programs that npm has installed with Liminal off the search path, a Node among them: agents find what people
+ * have, as in a terminal. npm and the launcher put them before all others.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function takeOwnPrograms(env) {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => !isOwnFolder(folder));
+  if (env['PATH'] !== undefined) env['PATH'] = folders.join(delimiter);
+}
+
+/**
+ * Whether programs in a folder are Liminal's: the Node that runs this is among them.
+ * @param {string} folder
+ */
+function isOwnFolder(folder) {
+  if (basename(folder) !== '.bin') return false;
+  try {
+    return realpathSync(join(folder, 'node')) === realpathSync(process.execPath);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Takes both out of this process' environment, and overwrites what the system goes on showing of it to all processes of
  * the same user: Linux keeps the environment and the arguments that a program was started with in the program's own
  * memory, and reads them there for `/proc/PID/environ` and `/proc/PID/cmdline`. Call it before anything is started.
  * Where that memory cannot be written, nothing is; `exposedIn` finds what is still to be seen.
@@ -32,6 +56,7 @@ export function takeOwnVariables(env) {
  */
 export function takeOwnEnvironment() {
   const own = takeOwnVariables(process.env);
+  takeOwnPrograms(process.env);
   if (process.platform === 'linux') overwriteShown();
   return own;
 }

@@ -1,6 +1,7 @@
 /** Doctor: agents that are only configured are each started, asked for their description, and ended. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   acpAgent,
   type AcpAgent,
@@ -73,6 +74,17 @@ test('doctor starts each configured agent, and reports its answer, missing defau
       await control.process()
     ).gone;
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
+});
+
+test('doctor finds a Codex of one’s own, though npm has put that of Liminal before it', async () => {
+  const bin = join(home.folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho codex-cli 9.9.9\n', { mode: 0o755 });
+  const own = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
+  const PATH = [own, bin, '/usr/bin', '/bin'].join(delimiter);
+  const command = home.start(['doctor', '--port', '0'], { PATH });
+  expect(await command.exitCode).toBe(0);
+  expect(command.stdout).toMatch(/Agent codex: Codex 9\.9\.9\. .*: run codex login once/);
 });
 
 test('doctor reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {
