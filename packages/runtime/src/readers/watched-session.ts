@@ -17,7 +17,7 @@ export interface WatchedSessionOptions {
 }
 
 /** How long changes of a session's state are gathered, ms. */
-const INFO_MS = 10;
+const INFO_MS = 33;
 
 /**
  * What the readers of a session share: the runs under way, and where the session stands. A reader itself costs only a

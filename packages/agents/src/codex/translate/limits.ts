@@ -21,9 +21,11 @@ const Snapshot = z.looseObject({
   rateLimitReachedType: z.string().nullish().catch(undefined),
 });
 
+const Told = z.looseObject({ rateLimits: Snapshot });
+
 /** @param told - With `rateLimits`: the answer to `account/rateLimits/read`, or its notification. */
 export function readLimits(told: unknown): UsageLimit[] {
-  const { data } = z.looseObject({ rateLimits: Snapshot }).safeParse(told);
+  const { data } = Told.safeParse(told);
   if (data === undefined) return [];
   const { limitName, primary, secondary, rateLimitReachedType: reached } = data.rateLimits;
   const suffix = limitName ? ` for ${limitName}` : '';
