@@ -15,7 +15,7 @@ async function turnOf(calls: number): Promise<number> {
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
   const settled = Promise.withResolvers<void>();
   for (const deltas of [true, false]) {
-    const states = new Set<string>();
+    let hasEnded = false;
     runtime.subscribe(
       sessionId,
       { deltas },
@@ -23,9 +23,9 @@ async function turnOf(calls: number): Promise<number> {
         send: (outgoing) => {
           outgoing.json();
           const { message } = outgoing;
-          if (message.type !== 'session:info') return true;
-          states.add(message.info.session.state);
-          if (states.has('running') && message.info.session.state === 'idle') settled.resolve();
+          hasEnded ||= message.type === 'session:turn' && message.payload.type === 'turn_complete';
+          const isIdle = message.type === 'session:info' && message.info.session.state === 'idle';
+          if (hasEnded && isIdle) settled.resolve();
           return true;
         },
       },
