@@ -8,6 +8,10 @@ export { seeded, type Random } from './acp-agent/fuzz/random.ts';
 export { sampleLines, sampleUpdates } from './acp-agent/fuzz/sample-lines.ts';
 export { shapes } from './acp-agent/shapes.ts';
 export type { AgentScript, Step } from './acp-agent/script.ts';
+export * as chat from './chat-completions-api/reply.ts';
+export type { ChatRequest } from './chat-completions-api/request.ts';
+export { byPrompt as byChatPrompt, type ChatScript } from './chat-completions-api/script.ts';
+export { startChatCompletionsApi, type ChatCompletionsApi } from './chat-completions-api/server.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';
 export type { ClaudeRecording, HostAction, RecordedEntry } from './claude-code/recording.ts';
@@ -17,8 +21,10 @@ export { codexEnvironment, makeCodexHome, type CodexHomeOptions } from './codex/
 export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';
 export type { CodexRecording, RecordedLine, RpcMessage } from './codex/recording.ts';
 export { applyPatch, execCommand, updatePlan, viewImage, writeStdin } from './codex/tools.ts';
+export type { ModelEntry } from './messages-api/models.ts';
 export {
   apiError,
+  given,
   reply,
   streamError,
   text,
@@ -32,12 +38,15 @@ export { startMessagesApi, type MessagesApi } from './messages-api/server.ts';
 export {
   answer,
   customCall,
+  errorEvent,
   failed,
   functionCall,
   httpError,
   incomplete,
   message,
   reasoning,
+  refusal,
+  webSearch,
   type ModelReply,
 } from './responses-api/reply.ts';
 export type { ResponsesRequest } from './responses-api/request.ts';

@@ -29,7 +29,15 @@ export interface ToolUseBlock extends Pace {
   id: string | undefined;
 }
 
-export type ReplyBlock = TextBlock | ThinkingBlock | ToolUseBlock;
+/** A block of any other kind, as the API gives it: whole when it starts, and with deltas of its own. */
+export interface GivenBlock extends Pace {
+  type: 'given';
+  block: Record<string, unknown>;
+  deltas: Record<string, unknown>[];
+  parts: Part[];
+}
+
+export type ReplyBlock = TextBlock | ThinkingBlock | ToolUseBlock | GivenBlock;
 
 export interface ApiErrorBody {
   type: string;
@@ -47,6 +55,10 @@ export interface MessageReply {
   type: 'message';
   blocks: ReplyBlock[];
   stopReason: string;
+  /** Why the model refused, as `stop_details`. */
+  stopDetails: Record<string, unknown> | null;
+  /** All blocks start first, and then say one part each in turn. */
+  isInterleaved: boolean;
   usage: Usage;
   headers: Record<string, string>;
 }
@@ -55,6 +67,7 @@ export interface ErrorReply {
   type: 'error';
   status: number;
   error: ApiErrorBody;
+  headers: Record<string, string>;
 }
 
 export type Reply = MessageReply | ErrorReply | Held<Reply>;
@@ -94,10 +107,24 @@ export const toolUse = (
   ...(options.delayMs === undefined ? {} : { delayMs: options.delayMs }),
 });
 
+/** A block of a kind that has no function here: redacted thinking, a server's tool, one of tomorrow. */
+export const given = (
+  block: Record<string, unknown>,
+  deltas: Record<string, unknown>[] = [],
+): GivenBlock => ({ type: 'given', block, deltas, parts: [] });
+
+interface ReplyOptions {
+  stopReason?: string;
+  stopDetails?: Record<string, unknown>;
+  isInterleaved?: boolean;
+  usage?: Usage;
+  headers?: Record<string, string>;
+}
+
 /** One whole answer of the model. The stop reason follows from the blocks unless it is given. */
 export const reply = (
   blocks: string | ReplyBlock | ReplyBlock[],
-  options: { stopReason?: string; usage?: Usage; headers?: Record<string, string> } = {},
+  options: ReplyOptions = {},
 ): MessageReply => {
   const list =
     typeof blocks === 'string' ? [text(blocks)] : Array.isArray(blocks) ? blocks : [blocks];
@@ -106,6 +133,8 @@ export const reply = (
     type: 'message',
     blocks: list,
     stopReason: options.stopReason ?? (callsTool ? 'tool_use' : 'end_turn'),
+    stopDetails: options.stopDetails ?? null,
+    isInterleaved: options.isInterleaved ?? false,
     usage: options.usage ?? { input_tokens: 10, output_tokens: 5 },
     headers: options.headers ?? {},
   };
@@ -114,6 +143,7 @@ export const reply = (
 const errorTypes: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
+  402: 'billing_error',
   403: 'permission_error',
   404: 'not_found_error',
   429: 'rate_limit_error',
@@ -122,8 +152,13 @@ const errorTypes: Record<number, string> = {
 };
 
 /** An HTTP error as the Messages API words it. */
-export const apiError = (status: number, message = `scripted error ${status}`): ErrorReply => ({
+export const apiError = (
+  status: number,
+  message = `scripted error ${status}`,
+  headers: Record<string, string> = {},
+): ErrorReply => ({
   type: 'error',
   status,
   error: { type: errorTypes[status] ?? 'api_error', message },
+  headers,
 });

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { gate } from '../scripted-server/gate.ts';
 import { cut } from '../scripted-server/happening.ts';
 import { held, times } from '../scripted-server/script.ts';
-import { apiError, reply, streamError, text, thinking, toolUse } from './reply.ts';
+import { apiError, given, reply, streamError, text, thinking, toolUse } from './reply.ts';
 import { byPrompt, withSubagents, type Script } from './script.ts';
 import { startMessagesApi, type MessagesApi } from './server.ts';
 
@@ -122,10 +122,73 @@ test('an error inside a stream ends it', async () => {
   });
 });
 
+test('blocks that are interleaved start first, and then say one part each in turn', async () => {
+  await start([
+    reply([text(['a', 'b']), toolUse('Bash', { x: 1 }), thinking('hm')], { isInterleaved: true }),
+  ]);
+  const seen = events(await (await post({})).text());
+  const places = seen.flatMap(({ type, index }) => (index === undefined ? [] : [[type, index]]));
+  expect(places).toEqual([
+    ['content_block_start', 0],
+    ['content_block_start', 1],
+    ['content_block_start', 2],
+    ['content_block_delta', 0],
+    ['content_block_delta', 1],
+    ['content_block_delta', 2],
+    ['content_block_delta', 0],
+    ['content_block_stop', 0],
+    ['content_block_stop', 1],
+    ['content_block_delta', 2],
+    ['content_block_stop', 2],
+  ]);
+});
+
+test('a block of another kind is given whole, and a refusal with its details', async () => {
+  const redacted = { type: 'redacted_thinking', data: 'x' };
+  const stopDetails = { type: 'refusal', explanation: 'No.' };
+  const odd = { type: 'odd_delta' };
+  await start([reply([given(redacted, [odd])], { stopReason: 'refusal', stopDetails })]);
+  const seen = events(await (await post({})).text());
+  expect(seen).toContainEqual({ type: 'content_block_start', index: 0, content_block: redacted });
+  expect(seen).toContainEqual({ type: 'content_block_delta', index: 0, delta: odd });
+  expect(seen.at(-2)).toMatchObject({
+    delta: { stop_reason: 'refusal', stop_details: stopDetails },
+  });
+});
+
+test('models are listed in pages', async () => {
+  const models = ['a', 'b', 'c'].map((id) => ({ id }));
+  api = await startMessagesApi({ script: [], models, modelsPerPage: 2 });
+  const page = async (query: string): Promise<unknown> =>
+    (await fetch(`${api?.url}/v1/models${query}`)).json();
+  expect(await page('?limit=1000')).toMatchObject({ has_more: true, last_id: 'b' });
+  expect(await page('?limit=1000&after_id=b')).toMatchObject({
+    data: [{ type: 'model', id: 'c' }],
+    has_more: false,
+  });
+});
+
+test('a client that leaves before its answer is whole is noticed', async () => {
+  const waiting = gate();
+  const { left, requests } = await start([reply(text(['half', waiting, 'never']))]);
+  const aborter = new AbortController();
+  const body = { model: 'm', stream: true, tools, messages: [user('hi')] };
+  const response = await fetch(`${api?.url}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal: aborter.signal,
+  });
+  await waiting.reached;
+  aborter.abort();
+  await expect(response.text()).rejects.toThrow('aborted');
+  await left(requests[0]!);
+});
+
 test('HTTP errors come as often as the script says, worded as the API words them', async () => {
-  await start([...times(2, apiError(529)), reply('fine')]);
+  await start([...times(2, apiError(529, 'Busy', { 'retry-after': '3' })), reply('fine')]);
   const answers = [await post({}), await post({}), await post({})];
   expect(answers.map((answer) => answer.status)).toEqual([529, 529, 200]);
+  expect(answers[0]?.headers.get('retry-after')).toBe('3');
   expect(await answers[0]?.json()).toMatchObject({
     type: 'error',
     error: { type: 'overloaded_error' },

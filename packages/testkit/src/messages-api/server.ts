@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { ConnectionCut } from '../scripted-server/happening.ts';
-import { sendJson, serveLoopback } from '../scripted-server/loopback.ts';
+import { leftEarly, sendJson, serveLoopback } from '../scripted-server/loopback.ts';
 import { RecordedRequests } from '../scripted-server/recorded-requests.ts';
+import { sendModels, type ModelEntry } from './models.ts';
 import { reply, type Reply } from './reply.ts';
 import { parseRequest, type MessagesRequest } from './request.ts';
 import { answering, type Answer, type Script } from './script.ts';
@@ -13,6 +14,10 @@ export interface MessagesApi {
   readonly url: string;
   /** Every request to `/v1/messages` so far, in the order of arrival. */
   readonly requests: MessagesRequest[];
+  /** The paths of the requests to `/v1/models`. */
+  readonly modelRequests: string[];
+  /** Resolves when the client has ended that request's connection before its answer was whole. */
+  left(request: MessagesRequest): Promise<void>;
   /** Replaces the script from the next request on. */
   play(script: Script): void;
   /** Resolves with the first request, past or to come, that `matches`. */
@@ -21,20 +26,36 @@ export interface MessagesApi {
   close(): Promise<void>;
 }
 
+export interface MessagesApiOptions {
+  script: Script;
+  /** What `/v1/models` lists; it is not found unless given. */
+  models?: ModelEntry[];
+  /** The most models of one page. */
+  modelsPerPage?: number;
+}
+
 /**
  * Starts a scripted Anthropic Messages API on loopback, which the real Claude Code (or any client) can be pointed at
  * without a key or a network. Calls that the client makes for its own purposes are answered sensibly and use nothing of
  * the script.
  */
-export async function startMessagesApi(options: { script: Script }): Promise<MessagesApi> {
+export async function startMessagesApi(options: MessagesApiOptions): Promise<MessagesApi> {
   const requests = new RecordedRequests<MessagesRequest>();
+  const modelRequests: string[] = [];
+  const leaving = new Map<MessagesRequest, Promise<void>>();
   let answer: Answer = answering(options.script);
   const server = await serveLoopback((plain, response) => {
+    if (plain.path.startsWith('/v1/models') && options.models !== undefined) {
+      modelRequests.push(plain.path);
+      sendModels(response, plain.path, options.models, options.modelsPerPage ?? 1000);
+      return Promise.resolve();
+    }
     if (plain.method !== 'POST' || !plain.path.startsWith('/v1/messages')) {
       sendJson(response, 404, notFound(plain.path));
       return Promise.resolve();
     }
     const request = parseRequest(plain.path, plain.headers, JSON.parse(plain.body));
+    leaving.set(request, leftEarly(response));
     requests.add(request);
     return handle(request, requests.list.length, response, () =>
       request.kind === 'side' ? answerSideCall(request) : answer(request),
@@ -44,6 +65,8 @@ export async function startMessagesApi(options: { script: Script }): Promise<Mes
   return {
     url: server.url,
     requests: requests.list,
+    modelRequests,
+    left: (request) => leaving.get(request) ?? Promise.reject(new Error('No such request.')),
     play: (script) => {
       answer = answering(script);
     },
@@ -102,5 +125,6 @@ function fail(response: ServerResponse, error: unknown): void {
       type: 'error',
       status: 400,
       error: { type: 'invalid_request_error', message: String(error) },
+      headers: {},
     });
 }

@@ -24,35 +24,52 @@ export async function streamReply(
   const send: Send = (type, data) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
   send('message_start', { message: messageShell(frame, answer) });
-  for (const [index, block] of answer.blocks.entries())
-    await streamBlock(response, send, frame, index, block);
+  const blocks = answer.blocks.map((block, index) => ({ index, block }));
+  for (const together of answer.isInterleaved ? [blocks] : blocks.map((block) => [block]))
+    await streamBlocks(response, send, frame, together);
   send('message_delta', {
-    delta: { stop_reason: answer.stopReason, stop_sequence: null },
+    delta: {
+      stop_reason: answer.stopReason,
+      stop_sequence: null,
+      ...(answer.stopDetails !== null && { stop_details: answer.stopDetails }),
+    },
     usage: answer.usage,
   });
   send('message_stop', {});
   response.end();
 }
 
-async function streamBlock(
+interface Placed {
+  index: number;
+  block: ReplyBlock;
+}
+
+/** Several blocks say one part each in turn. */
+async function streamBlocks(
   response: ServerResponse,
   send: Send,
   frame: MessageFrame,
-  index: number,
-  block: ReplyBlock,
+  blocks: Placed[],
 ): Promise<void> {
-  send('content_block_start', { index, content_block: emptyBlock(frame, index, block) });
-  for (const part of block.parts) {
-    if (typeof part === 'string') await streamText(send, index, block, part);
-    else await happenIn(response, send, part);
+  for (const { index, block } of blocks)
+    send('content_block_start', { index, content_block: emptyBlock(frame, index, block) });
+  const turns = Math.max(...blocks.map(({ block }) => block.parts.length));
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const { index, block } of blocks) {
+      const part = block.parts[turn];
+      if (typeof part === 'string') await streamText(send, index, block, part);
+      else if (part !== undefined) await happenIn(response, send, part);
+    }
   }
-  if (block.type === 'thinking') {
-    send('content_block_delta', {
-      index,
-      delta: { type: 'signature_delta', signature: block.signature },
-    });
+  for (const { index, block } of blocks) {
+    for (const last of lastDeltas(block)) send('content_block_delta', { index, delta: last });
+    send('content_block_stop', { index });
   }
-  send('content_block_stop', { index });
+}
+
+function lastDeltas(block: ReplyBlock): Record<string, unknown>[] {
+  if (block.type === 'given') return block.deltas;
+  return block.type === 'thinking' ? [{ type: 'signature_delta', signature: block.signature }] : [];
 }
 
 const streamText = (send: Send, index: number, block: ReplyBlock, part: string): Promise<void> =>
@@ -80,6 +97,8 @@ function delta(block: ReplyBlock, piece: string): Record<string, unknown> {
       return { type: 'thinking_delta', thinking: piece };
     case 'tool_use':
       return { type: 'input_json_delta', partial_json: piece };
+    case 'given':
+      throw new Error('A given block has deltas of its own.');
   }
 }
 
@@ -100,6 +119,8 @@ function emptyBlock(
         name: block.name,
         input: {},
       };
+    case 'given':
+      return block.block;
   }
 }
 

@@ -19,7 +19,7 @@ export async function sendWhole(
 }
 
 export const sendError = (response: ServerResponse, answer: ErrorReply): void =>
-  sendJson(response, answer.status, { type: 'error', error: answer.error });
+  sendJson(response, answer.status, { type: 'error', error: answer.error }, answer.headers);
 
 function wholeBlock(
   frame: MessageFrame,
@@ -39,5 +39,7 @@ function wholeBlock(
         name: block.name,
         input: JSON.parse(value),
       };
+    case 'given':
+      return block.block;
   }
 }

@@ -43,21 +43,34 @@ export function itemFace(id: string, item: OutputItem): ItemFace {
 const spoken = (parts: readonly Part[]): string =>
   parts.filter((part) => typeof part === 'string').join('');
 
-function messageFace(id: string, { parts }: MessageItem): ItemFace {
+const messageWords = {
+  text: {
+    event: 'response.output_text',
+    field: 'text',
+    part: (text: string) => ({ type: 'output_text', text, annotations: [] }),
+  },
+  refusal: {
+    event: 'response.refusal',
+    field: 'refusal',
+    part: (text: string) => ({ type: 'refusal', refusal: text }),
+  },
+};
+
+function messageFace(id: string, { parts, isRefusal = false }: MessageItem): ItemFace {
+  const { event, field, part } = messageWords[isRefusal ? 'refusal' : 'text'];
   const text = spoken(parts);
   const head = { id, type: 'message', role: 'assistant' };
   const at = { content_index: 0 };
-  const part = (value: string) => ({ type: 'output_text', text: value, annotations: [] });
   return {
     begun: { ...head, status: 'in_progress', content: [] },
     sections: [
       {
         parts,
         begin: [['response.content_part.added', { ...at, part: part('') }]],
-        delta: 'response.output_text.delta',
+        delta: `${event}.delta`,
         at,
         end: [
-          ['response.output_text.done', { ...at, text }],
+          [`${event}.done`, { ...at, [field]: text }],
           ['response.content_part.done', { ...at, part: part(text) }],
         ],
       },
@@ -66,7 +79,7 @@ function messageFace(id: string, { parts }: MessageItem): ItemFace {
   };
 }
 
-function reasoningFace(id: string, { summaries, content }: ReasoningItem): ItemFace {
+function reasoningFace(id: string, { summaries, content, encrypted }: ReasoningItem): ItemFace {
   const part = (text: string) => ({ type: 'summary_text', text });
   const summarySections = summaries.map((parts, index) => {
     const at = { summary_index: index };
@@ -93,7 +106,7 @@ function reasoningFace(id: string, { summaries, content }: ReasoningItem): ItemF
       ...(content.length === 0
         ? {}
         : { content: [{ type: 'reasoning_text', text: spoken(content) }] }),
-      encrypted_content: 'c2NyaXB0ZWQ=',
+      encrypted_content: encrypted,
     },
   };
 }

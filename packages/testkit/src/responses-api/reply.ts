@@ -7,6 +7,8 @@ export type Part = string | Happening;
 export interface MessageItem extends Pace {
   type: 'message';
   parts: Part[];
+  /** It says why the model will not answer. */
+  isRefusal?: boolean;
 }
 
 /** What the model lets be seen of its reasoning: a summary in one or more parts, and, of open models, the whole text. */
@@ -14,6 +16,8 @@ export interface ReasoningItem extends Pace {
   type: 'reasoning';
   summaries: Part[][];
   content: Part[];
+  /** What only the API can read; null if it was not asked for. */
+  encrypted: string | null;
 }
 
 /** A call whose arguments are JSON, or, of a `custom` tool, any text. */
@@ -49,7 +53,9 @@ export interface TokenUsage {
 export type Ending =
   | { status: 'completed' }
   | { status: 'incomplete'; reason: string }
-  | { status: 'failed'; code: string; message: string };
+  | { status: 'failed'; code: string; message: string }
+  /** By an event of its own, as when the API breaks down in the middle. */
+  | { status: 'error'; code: string | null; message: string };
 
 export interface AnswerReply {
   type: 'answer';
@@ -78,14 +84,25 @@ export const message = (parts: Parts, pace: Pace = {}): MessageItem => ({
   ...pace,
 });
 
+/** The model declines: a message whose part is a refusal. */
+export const refusal = (parts: Parts, pace: Pace = {}): MessageItem => ({
+  ...message(parts, pace),
+  isRefusal: true,
+});
+
 /** One list (or text) per part of the summary; `content` is the reasoning itself. */
 export const reasoning = (
   summaries: Parts[],
-  { content = [], ...pace }: Pace & { content?: Parts } = {},
+  {
+    content = [],
+    encrypted = 'c2NyaXB0ZWQ=',
+    ...pace
+  }: Pace & { content?: Parts; encrypted?: string | null } = {},
 ): ReasoningItem => ({
   type: 'reasoning',
   summaries: summaries.map(listed),
   content: listed(content),
+  encrypted,
   ...pace,
 });
 
@@ -142,6 +159,13 @@ export const failed = (
   errorMessage: string,
   items: OutputItem | OutputItem[] = [],
 ): AnswerReply => answer(items, { ending: { status: 'failed', code, message: errorMessage } });
+
+/** The stream breaks off with an `error` event, after what `items` say. */
+export const errorEvent = (
+  code: string | null,
+  errorMessage: string,
+  items: OutputItem | OutputItem[] = [],
+): AnswerReply => answer(items, { ending: { status: 'error', code, message: errorMessage } });
 
 /** The answer ends before it is whole (`response.incomplete`). */
 export const incomplete = (

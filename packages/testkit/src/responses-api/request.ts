@@ -38,12 +38,15 @@ export interface ResponsesRequest {
   promptIndex: number;
   /** The outputs of the tools called since the model's last answer, by call id. */
   toolResults: Record<string, string>;
+  /** Resolves when the client ends the connection before its answer is whole. */
+  left: Promise<void>;
 }
 
 export function parseRequest(
   path: string,
   headers: Record<string, string>,
   json: unknown,
+  left: Promise<void>,
 ): ResponsesRequest {
   const body = ResponsesRequestBody.parse(json);
   const items = typeof body.input === 'string' ? [userMessage(body.input)] : body.input;
@@ -54,6 +57,7 @@ export function parseRequest(
     sessionId: body.prompt_cache_key ?? '',
     ...lastPrompt(items),
     toolResults: lastToolResults(items),
+    left,
   };
 }
 

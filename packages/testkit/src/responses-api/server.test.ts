@@ -5,12 +5,14 @@ import { held, times } from '../scripted-server/script.ts';
 import {
   answer,
   customCall,
+  errorEvent,
   failed,
   functionCall,
   httpError,
   incomplete,
   message,
   reasoning,
+  refusal,
 } from './reply.ts';
 import { byModelPrompt, type ModelScript } from './script.ts';
 import { startResponsesApi, type ResponsesApi } from './server.ts';
@@ -164,7 +166,7 @@ test('a script that is too short says so, and so does a wrong address', async ()
   expect(await (await post()).json()).toMatchObject({
     error: { message: 'The script has no reply for the prompt "hi".' },
   });
-  expect((await fetch(`${api?.url}/models`)).status).toBe(404);
+  expect((await fetch(`${api?.url}/files`)).status).toBe(404);
 });
 
 test('byModelPrompt answers each prompt from its own start, for any number of sessions', async () => {
@@ -201,4 +203,54 @@ test('a call of an MCP server’s tool that is not there yet is made again', asy
   expect(await ask('unsupported call: mcp__owngreet')).toBe('calling');
   expect(await ask('unsupported call: mcp__owngreet')).toBe('calling');
   expect(await ask('Hello!')).toBe('called');
+});
+
+test('the model can decline, and its reasoning can be encrypted or not', async () => {
+  await start([answer([reasoning(['why'], { encrypted: 'secret' }), refusal('I will not.')])]);
+  const body = await (await post()).text();
+  expect(deltas(body, 'response.refusal.delta')).toEqual(['I will not.']);
+  expect(events(body).at(-1)).toMatchObject({
+    response: {
+      output: [
+        { encrypted_content: 'secret' },
+        { content: [{ type: 'refusal', refusal: 'I will not.' }] },
+      ],
+    },
+  });
+});
+
+test('a stream can break off with an error event', async () => {
+  await start([errorEvent('server_error', 'Broken', message('half'))]);
+  const body = await (await post()).text();
+  expect(said(body)).toBe('half');
+  expect(events(body).at(-1)).toMatchObject({
+    type: 'error',
+    code: 'server_error',
+    message: 'Broken',
+  });
+});
+
+test('it lists its models', async () => {
+  api = await startResponsesApi({ script: [], models: ['one', { id: 'two', size: 2 }] });
+  expect(await (await fetch(`${api.url}/models`)).json()).toMatchObject({
+    data: [
+      { id: 'one', object: 'model' },
+      { id: 'two', size: 2 },
+    ],
+  });
+});
+
+test('a request that the client leaves is seen to be left', async () => {
+  const middle = gate();
+  await start([answer(message(['before', middle]))]);
+  const leaving = new AbortController();
+  const response = await fetch(`${api?.url}/responses`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', stream: true, input: 'hi' }),
+    signal: leaving.signal,
+  });
+  await middle.reached;
+  leaving.abort();
+  await expect(response.text()).rejects.toThrow('aborted');
+  expect(await api!.requests[0]!.left).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ConnectionCut } from '../scripted-server/happening.ts';
-import { sendJson, serveLoopback } from '../scripted-server/loopback.ts';
+import { clientLeaves, sendJson, serveLoopback } from '../scripted-server/loopback.ts';
+import { defaultModels, type ScriptedModels, sendModels } from '../scripted-server/models.ts';
 import { RecordedRequests } from '../scripted-server/recorded-requests.ts';
 import { httpError, type ErrorReply, type ModelReply } from './reply.ts';
 import { parseRequest, type ResponsesRequest } from './request.ts';
@@ -24,15 +25,24 @@ export interface ResponsesApi {
  * Starts a scripted OpenAI Responses API on loopback, which the real Codex (or any client that streams) can be pointed
  * at without a key or a network.
  */
-export async function startResponsesApi(options: { script: ModelScript }): Promise<ResponsesApi> {
+export async function startResponsesApi(options: {
+  script: ModelScript;
+  models?: ScriptedModels;
+}): Promise<ResponsesApi> {
   const requests = new RecordedRequests<ResponsesRequest>();
   let answer = answering(options.script);
   const server = await serveLoopback((plain, response) => {
-    if (plain.method !== 'POST' || plain.path.split('?')[0] !== '/v1/responses') {
+    const route = `${plain.method} ${plain.path.split('?')[0]}`;
+    if (route === 'GET /v1/models') {
+      sendModels(response, options.models ?? defaultModels);
+      return Promise.resolve();
+    }
+    if (route !== 'POST /v1/responses') {
       sendError(response, httpError(404, `There is no ${plain.method} ${plain.path}.`));
       return Promise.resolve();
     }
-    const request = parseRequest(plain.path, plain.headers, JSON.parse(plain.body));
+    const left = clientLeaves(response);
+    const request = parseRequest(plain.path, plain.headers, JSON.parse(plain.body), left);
     requests.add(request);
     const frame = {
       id: `resp_${String(requests.list.length).padStart(4, '0')}`,

@@ -34,7 +34,7 @@ export async function streamAnswer(
   for (const [index, item] of reply.items.entries())
     output.push(await streamItem(response, send, `${frame.id}_${index}`, index, item));
   const { type, body } = lastEvent(reply);
-  send(type, { response: { ...shell, output, ...body } });
+  send(type, type === 'error' ? body : { response: { ...shell, output, ...body } });
   response.end();
 }
 
@@ -89,6 +89,11 @@ function lastEvent({ ending, usage }: AnswerReply): {
           error: { code: ending.code, message: ending.message },
           usage: null,
         },
+      };
+    case 'error':
+      return {
+        type: 'error',
+        body: { code: ending.code, message: ending.message, param: null },
       };
   }
 }

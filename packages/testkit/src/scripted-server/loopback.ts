@@ -40,9 +40,23 @@ export async function serveLoopback(
   };
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
+}
+
+/** Resolves when the client ends the connection before it has its whole answer. */
+export async function leftEarly(response: ServerResponse): Promise<void> {
+  await new Promise<void>((resolve) => {
+    response.once('close', () => {
+      if (!response.writableFinished) resolve();
+    });
+  });
 }
 
 async function plain(incoming: IncomingMessage): Promise<PlainRequest> {
@@ -57,3 +71,11 @@ async function plain(incoming: IncomingMessage): Promise<PlainRequest> {
     body: Buffer.concat(chunks).toString('utf8'),
   };
 }
+
+/** Resolves when the client ends the connection before its answer is whole. */
+export const clientLeaves = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    response.once('close', () => {
+      if (!response.writableFinished) resolve();
+    });
+  });

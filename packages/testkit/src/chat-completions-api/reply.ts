@@ -1,0 +1,167 @@
+import type { Happening, Pace } from '../scripted-server/happening.ts';
+import type { Held } from '../scripted-server/script.ts';
+
+/** A piece of text, or something that happens between two pieces. */
+export type Part = string | Happening;
+
+/** Text in one field of the delta. Which one holds reasoning depends on the server. */
+export interface TextItem extends Pace {
+  type: 'text';
+  field: 'content' | 'reasoning_content' | 'reasoning' | 'refusal';
+  parts: Part[];
+}
+
+/** How a server names a call in the pieces of its stream. */
+export interface Naming {
+  /**
+   * Which pieces have the call's id: the first (OpenAI), the second, all of them, none, or each a new one (older vLLM).
+   */
+  ids?: 'first' | 'second' | 'each' | 'never' | 'fresh';
+  /** The call's place among the calls (OpenAI), none, or 0 for every call. */
+  index?: 'own' | 'none' | 'zero';
+  /** The name is in every piece, not only in the first. */
+  repeatsName?: boolean;
+  /** Name and arguments come in one piece. */
+  isWhole?: boolean;
+  /** The arguments come in one piece, as an object in place of its JSON. */
+  asObject?: boolean;
+}
+
+export interface CallItem extends Pace, Naming {
+  type: 'call';
+  name: string;
+  parts: Part[];
+  callId: string | undefined;
+}
+
+/** Calls whose pieces come in turns. */
+export interface InterleavedItem {
+  type: 'interleaved';
+  calls: CallItem[];
+}
+
+/** A chunk, or anything else, as it is. */
+export interface ChunkItem {
+  type: 'chunk';
+  chunk: unknown;
+}
+
+export type Item = TextItem | CallItem | InterleavedItem | ChunkItem;
+
+export interface TokenUsage {
+  input: number;
+  cachedInput: number;
+  output: number;
+}
+
+/** How the stream is written. */
+export interface Manner {
+  /** Where usage is: last if the request asks for it (OpenAI), in each chunk, or nowhere. */
+  usagePlace?: 'asked' | 'each' | 'never';
+  /** Null: none is given. Default: `tool_calls` if there are calls, else `stop`. */
+  finishReason?: string | null;
+  /** Whether the stream ends with `[DONE]`. Default: true. */
+  isMarked?: boolean;
+  /** What ends a line. Default: a line feed. */
+  lineEnd?: '\n' | '\r\n';
+  /** A comment before each event. */
+  comment?: string;
+  /** Each event is written in pieces of so many bytes, letters of several bytes cut. */
+  pieceBytes?: number;
+  /** Empty deltas, empty and absent content between the others. */
+  hasEmpties?: boolean;
+  /** An error object in place of the end. */
+  error?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface AnswerReply extends Manner {
+  type: 'answer';
+  items: Item[];
+  usage: TokenUsage;
+}
+
+export interface ErrorReply {
+  type: 'error';
+  status: number;
+  headers: Record<string, string>;
+  /** An object is sent as JSON, a text as it is. */
+  body: unknown;
+}
+
+export type ChatReply = AnswerReply | ErrorReply | Held<ChatReply>;
+
+type Parts = string | Part[];
+
+const listed = (parts: Parts): Part[] => (typeof parts === 'string' ? [parts] : parts);
+
+export const text = (parts: Parts, pace: Pace = {}): TextItem => ({
+  type: 'text',
+  field: 'content',
+  parts: listed(parts),
+  ...pace,
+});
+
+/** The model's reasoning, in the field that DeepSeek, vLLM and llama.cpp use, or another. */
+export const thinking = (
+  parts: Parts,
+  options: Pace & { field?: 'reasoning_content' | 'reasoning' } = {},
+): TextItem => ({ type: 'text', field: 'reasoning_content', parts: listed(parts), ...options });
+
+export const refusal = (parts: Parts, pace: Pace = {}): TextItem => ({
+  type: 'text',
+  field: 'refusal',
+  parts: listed(parts),
+  ...pace,
+});
+
+/** A tool call, with JSON arguments or any text. Its id is the server's unless given. */
+export const call = (
+  name: string,
+  input: Record<string, unknown> | Parts,
+  { callId, ...options }: Pace & Naming & { callId?: string } = {},
+): CallItem => ({
+  type: 'call',
+  name,
+  parts:
+    typeof input === 'string' || Array.isArray(input) ? listed(input) : [JSON.stringify(input)],
+  callId,
+  ...options,
+});
+
+/** Calls whose pieces come in turns. */
+export const interleaved = (...calls: CallItem[]): InterleavedItem => ({
+  type: 'interleaved',
+  calls,
+});
+
+/** A chunk, or anything else, as it is. */
+export const chunk = (value: unknown): ChunkItem => ({ type: 'chunk', chunk: value });
+
+/** One whole answer of the model; a text alone is its content. */
+export const answer = (
+  items: string | Item | Item[],
+  { usage, ...manner }: Manner & { usage?: Partial<TokenUsage> } = {},
+): AnswerReply => ({
+  type: 'answer',
+  items: typeof items === 'string' ? [text(items)] : Array.isArray(items) ? items : [items],
+  usage: { input: 100, cachedInput: 40, output: 20, ...usage },
+  ...manner,
+});
+
+/** An HTTP error as OpenAI words it. */
+export const httpError = (
+  status: number,
+  message = `scripted error ${status}`,
+  options: { code?: string; type?: string; param?: string; headers?: Record<string, string> } = {},
+): ErrorReply => {
+  const { code = null, type = 'invalid_request_error', param = null, headers = {} } = options;
+  return { type: 'error', status, headers, body: { error: { message, type, param, code } } };
+};
+
+/** An HTTP error as another server words it. */
+export const otherError = (
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): ErrorReply => ({ type: 'error', status, headers, body });

@@ -1,0 +1,17 @@
+import type { ServerResponse } from 'node:http';
+import { sendJson } from './loopback.ts';
+
+/** What `/v1/models` lists: names, or entries as a certain server words them. */
+export type ScriptedModels = readonly (string | Record<string, unknown>)[];
+
+export const defaultModels: ScriptedModels = ['scripted-model', 'scripted-model-mini'];
+
+/** Answers `GET /v1/models` as OpenAI's interfaces do. */
+export function sendModels(response: ServerResponse, models: ScriptedModels): void {
+  const data = models.map((model) =>
+    typeof model === 'string'
+      ? { id: model, object: 'model', created: 1_767_225_600, owned_by: 'scripted' }
+      : model,
+  );
+  sendJson(response, 200, { object: 'list', data });
+}
