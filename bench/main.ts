@@ -6,6 +6,7 @@ import { cpus, totalmem } from 'node:os';
 import { opening } from './figures/opening.ts';
 import { hostile } from './figures/hostile.ts';
 import { longSession } from './figures/long-session.ts';
+import { models } from './figures/models.ts';
 import { memory } from './figures/memory.ts';
 import { page } from './figures/page.ts';
 import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
@@ -21,6 +22,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   latency,
   acpFlatOut,
   acpLatency,
+  models,
   bytesPerToken,
   claudeWarm,
   claudeCold,

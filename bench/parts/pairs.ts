@@ -53,7 +53,7 @@ export class OpenSession {
   }
 
   /** Sends a message; resolves when the turn is over, with the ms from `clock` to the agent's first character. */
-  async timeOfTurn(clock: () => number): Promise<number> {
+  async timeOfTurn(clock: () => number, said = 'Hello'): Promise<number> {
     const first = Promise.withResolvers<number>();
     const ended = Promise.withResolvers<void>();
     this.#onMessage = (message) => {
@@ -62,7 +62,7 @@ export class OpenSession {
         ended.resolve();
     };
     const start = clock();
-    await this.#connection.post(`${this.#sessionId}/send`, { message: 'Hello' });
+    await this.#connection.post(`${this.#sessionId}/send`, { message: said });
     const elapsed = (await first.promise) - start;
     await ended.promise;
     return elapsed;

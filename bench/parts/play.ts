@@ -28,15 +28,21 @@ export interface Played {
 export async function play({
   agent = 'source',
   cadenceMs,
+  env = {},
   ...flood
-}: Flood & { agent?: 'source' | 'acp'; cadenceMs: number }): Promise<Played> {
+}: Flood & {
+  agent?: 'source' | 'acp' | 'model';
+  cadenceMs: number;
+  env?: NodeJS.ProcessEnv;
+}): Promise<Played> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   const floods = JSON.stringify([warmUp, flood]);
-  const process = await Measured.start([server, dataDir, String(cadenceMs), floods]);
+  const args = [server, dataDir, String(cadenceMs), floods];
+  const measured = await Measured.start(args, { ...process.env, ...env });
   try {
-    return await playOn(process, { agent, dataDir, flood });
+    return await playOn(measured, { agent, dataDir, flood });
   } finally {
-    await process.end();
+    await measured.end();
     await rm(dataDir, { recursive: true });
   }
 }

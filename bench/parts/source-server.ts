@@ -1,8 +1,11 @@
-/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`; with `BENCH_CLAUDE` there is Claude Code, too. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`; `BENCH_MODEL` is the address of a model server, `model`; with `BENCH_CLAUDE` there is Claude Code, too. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { createModelProviders } from '@liminal/agents/models';
+import { OpenAiClient } from '@liminal/agents/openai';
+import { builtInTools } from '@liminal/agents/tools';
 import { createRuntime } from '@liminal/runtime';
 import { createCredentials, createServer } from '@liminal/server';
 import { type OpenedStorage } from '@liminal/storage';
@@ -37,6 +40,13 @@ if (named !== undefined) {
   const agent = JSON.parse(named) as { command: string; args: string[] };
   const names = { cliType: 'named', name: 'Named', description: 'Says what it was given.' };
   providers.register(new AcpProvider({ ...names, ...agent, env: {} }));
+}
+const { BENCH_MODEL: baseUrl } = process.env;
+if (baseUrl !== undefined) {
+  const client = new OpenAiClient({ baseUrl, api: 'responses' });
+  const servers = [{ name: 'model', title: 'Scripted', client, model: 'bench' }];
+  for (const one of createModelProviders({ servers, tools: builtInTools() }))
+    providers.register(one);
 }
 if (process.env['BENCH_CLAUDE'] !== undefined) providers.register(new ClaudeCodeProvider());
 const quiet = { info() {}, warn() {}, error: console.error };

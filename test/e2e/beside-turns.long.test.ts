@@ -20,7 +20,7 @@ import { useStage } from './stage.ts';
 const stage = useStage({
   isSubscribed: true,
   codex: { approvalPolicy: 'on-request', sandbox: 'read-only' },
-  mcpServers: { own: greeter() },
+  config: { mcpServers: { own: greeter() } },
 });
 
 const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;

@@ -30,6 +30,8 @@ export interface Stage {
   readonly api: MessagesApi;
   /** What Codex talks to, where the stage has it. */
   readonly codexApi: ResponsesApi;
+  /** What OpenAI's models are, where the stage has them. */
+  readonly openAiApi: ResponsesApi;
   readonly server: LiminalServer;
   /** What the server, and whatever an agent is started by hand with, runs with. */
   readonly env: Record<string, string>;
@@ -53,6 +55,7 @@ interface Parts {
   root: string;
   api: MessagesApi;
   codexApi: ResponsesApi | undefined;
+  openAiApi: ResponsesApi | undefined;
   server: LiminalServer;
   network: Network;
 }
@@ -64,8 +67,10 @@ export interface StageOptions {
   isSubscribed?: boolean;
   /** Has Codex on the stage too, set up like this. */
   codex?: CodexHomeOptions;
-  /** MCP servers of the server's configuration. */
-  mcpServers?: Record<string, object>;
+  /** Has bare models of OpenAI on the stage, too; those of Anthropic are what Claude Code talks to. */
+  hasOpenAi?: boolean;
+  /** More of the server's configuration. */
+  config?: Record<string, unknown>;
 }
 
 /** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
@@ -73,7 +78,8 @@ export function useStage({
   withKey = true,
   isSubscribed = false,
   codex,
-  mcpServers = {},
+  hasOpenAi = false,
+  config: more = {},
 }: StageOptions = {}): Stage {
   let parts: Parts | undefined;
   let env: Record<string, string> = {};
@@ -98,7 +104,7 @@ export function useStage({
     const code = join(root, 'code');
     const dataDir = join(root, 'data');
     for (const folder of [home, code, dataDir]) await mkdir(folder);
-    const config = { roots: [code], allowedHosts: ['127.0.0.1'], mcpServers };
+    const config = { roots: [code], allowedHosts: ['127.0.0.1'], ...more };
     await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
 
     const api = await startMessagesApi({ script: [] });
@@ -111,11 +117,16 @@ export function useStage({
       undo.push(() => codexApi.close());
       Object.assign(env, await codexWorld(home, codexApi.url, codex));
     }
+    const openAiApi = hasOpenAi ? await startResponsesApi({ script: [] }) : undefined;
+    if (openAiApi !== undefined) {
+      undo.push(() => openAiApi.close());
+      Object.assign(env, { OPENAI_BASE_URL: openAiApi.url, OPENAI_API_KEY: 'fake' });
+    }
     const server = await LiminalServer.start({ dataDir, env });
     undo.push(() => endServer(server));
     const network = await openNetwork(Number(new URL(server.link).port));
     undo.push(() => network.close());
-    parts = { root, api, codexApi, server, network };
+    parts = { root, api, codexApi, openAiApi, server, network };
   });
 
   afterEach(async ({ task }) => {
@@ -173,6 +184,11 @@ export function useStage({
       const { codexApi } = set();
       if (codexApi === undefined) throw new Error('Codex is not on this stage.');
       return codexApi;
+    },
+    get openAiApi() {
+      const { openAiApi } = set();
+      if (openAiApi === undefined) throw new Error('OpenAI’s models are not on this stage.');
+      return openAiApi;
     },
     get server() {
       return set().server;

@@ -10,8 +10,10 @@ import type {
 import type { StartLimit } from './base/start-limit.ts';
 import type {
   AgentIntroduction,
+  ProjectGrants,
   SessionExit,
   SessionUpdate,
+  StoredConversation,
   StoredFork,
   StoredSession,
   StoredTurn,
@@ -37,6 +39,10 @@ export interface EarlierSession<Memory = unknown> {
   storedMark?: string | undefined;
   /** Whether the session has had an answer before. */
   hasAnswered?: (() => Promise<boolean>) | undefined;
+  /** A turn was cut off while it waited for a person: it goes on. */
+  goesOn?: boolean | undefined;
+  /** What Liminal has of the conversation. */
+  stored?: StoredConversation | undefined;
 }
 
 export interface SessionOpening<Memory = unknown> {
@@ -48,6 +54,8 @@ export interface SessionOpening<Memory = unknown> {
   /** Absent for a new session; else the session is continued, or refused with `SESSION_NOT_FOUND`. */
   readonly earlier?: EarlierSession<Memory>;
   readonly output: SessionOutput;
+  /** What people have allowed for good in the project. */
+  readonly grants?: ProjectGrants | undefined;
   /** Aborts when the session is no longer wanted: `open` then rejects, and leaves nothing behind. */
   readonly signal: AbortSignal;
 }
@@ -108,6 +116,13 @@ export interface AgentCapabilities {
   readonly prewarms?: boolean;
   /** Whether its sessions can rewind files. */
   readonly rewinds?: boolean;
+  /** Whether its sessions keep what people allow for good in their project's grants. */
+  readonly usesGrants?: boolean;
+  /**
+   * Whether a turn that waits for a person goes on after agent and server have ended: a session that is opened again then
+   * asks the same again, by the same ids, in a turn of its own (`EarlierSession.goesOn`).
+   */
+  readonly resumes?: boolean;
   /**
    * Whether the ids of stored turns are only numbers, so that turns must be matched by what was said. Such an agent can
    * report its stored turns only while it runs.

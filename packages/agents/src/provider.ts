@@ -8,6 +8,7 @@ import type {
   ConfigOption,
   ContentBlock,
   EventDraft,
+  Response,
   RewindResult,
   SessionNotice,
   TurnEvent,
@@ -23,6 +24,7 @@ export interface CreateSessionOptions {
   sessionId?: string;
   /** Config options by id, as `setConfigOption` would take them. */
   config?: Record<string, string>;
+  grants?: ProjectGrants;
 }
 
 export interface LoadSessionOptions {
@@ -38,6 +40,25 @@ export interface LoadSessionOptions {
    * in its next turn that the agent does not remember; otherwise it rejects with `SESSION_NOT_FOUND`.
    */
   hasAnswered?: () => Promise<boolean>;
+  /** A turn was cut off while it waited for a person's answer: the session goes on with it. */
+  goesOn?: boolean;
+  /** What Liminal has of the conversation. */
+  stored?: StoredConversation;
+  grants?: ProjectGrants;
+}
+
+/** What people have allowed for good in the session's project, for agents that keep no such thing themselves. */
+export interface ProjectGrants {
+  /** The rules as they are now: any session of the project adds some, and people take some back. Rejects if they cannot be read. */
+  list(): Promise<string[]>;
+  /** @param title - The rule for people. Rejects if it cannot be stored. */
+  add(rule: string, title: string): Promise<void>;
+}
+
+/** A session's conversation as Liminal has it, for agents that keep nothing themselves. */
+export interface StoredConversation {
+  /** The runs that have ended, oldest first; messages of the user have the bytes of their files. */
+  runs(): Promise<Response[]>;
 }
 
 export interface ProviderSession {

@@ -3,14 +3,24 @@ import { createDemoProvider } from '@liminal/agents/demo';
 import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { createCodexProvider } from '@liminal/agents/codex';
+import {
+  createModelProviders,
+  LazyClient,
+  type ModelClient,
+  type ModelServer,
+} from '@liminal/agents/models';
+import { builtInTools } from '@liminal/agents/tools';
 import type { AgentEntry } from './config/agents.ts';
 import type { Config } from './config/load.ts';
+import type { ModelConfig } from './config/models.ts';
 
 /** Every agent type that Liminal knows, whether or not it can run here; configured agents come last. */
-export function createAgents({ agents: entries, claude, mcpServers }: Config): ProviderRegistry {
+export function createAgents(config: Config): ProviderRegistry {
+  const { agents: entries, claude, mcpServers } = config;
   const agents = new ProviderRegistry();
   agents.register(new ClaudeCodeProvider({ ...claude, mcpServers }));
   if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers }));
+  for (const provider of modelProviders(config)) agents.register(provider);
   agents.register(createDemoProvider());
   for (const [cliType, entry] of Object.entries(entries)) {
     agents.register(configured(cliType, entry, mcpServers));
@@ -39,4 +49,30 @@ function configured(
     name: name ?? cliType,
     description: description ?? `${entry.command}, as the configuration says.`,
   });
+}
+
+function modelProviders({ models, tools, mcpServers, hiddenVariables }: Config): CliProvider[] {
+  const { fetch = false, scripts: runsScripts = true, maxRounds } = tools;
+  return createModelProviders({
+    servers: models.map(modelServer),
+    tools: builtInTools({ fetch, hiddenVariables }),
+    mcpServers,
+    hiddenVariables,
+    runsScripts,
+    ...(maxRounds !== undefined && { maxRounds }),
+  });
+}
+
+function modelServer({ cliType: name, ...config }: ModelConfig): ModelServer {
+  const client = new LazyClient(config.type, async () => clientOf(config));
+  return { ...config, name, client };
+}
+
+async function clientOf({ type, ...config }: Omit<ModelConfig, 'cliType'>): Promise<ModelClient> {
+  if (type === 'openai') {
+    const { OpenAiClient } = await import('@liminal/agents/openai');
+    return new OpenAiClient(config);
+  }
+  const { AnthropicClient } = await import('@liminal/agents/anthropic');
+  return new AnthropicClient(config);
 }

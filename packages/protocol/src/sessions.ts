@@ -51,6 +51,17 @@ export const Project = z.object({
 });
 export type Project = z.infer<typeof Project>;
 
+/** What Liminal's own tools may do in a project without asking, since a person has said “always”. */
+export const Grant = z.object({
+  /** For programs: `tool:edit`, `command:npm test`, `edit:src/`. */
+  rule: z.string(),
+  /** For people: `edits in src/`. */
+  title: z.string(),
+  /** ISO 8601 UTC. */
+  grantedAt: z.string(),
+});
+export type Grant = z.infer<typeof Grant>;
+
 /** A message that waits for its turn; `sending` once it is being given to the agent. */
 export const QueuedMessage = z.object({
   turnId: z.string(),
@@ -186,6 +197,8 @@ export const AgentInfo = z.object({
   forks: z.boolean().optional(),
   /** It can change files back to how they were before a turn. */
   rewinds: z.boolean().optional(),
+  /** What people allow its tools for good, they allow in the project: `listGrants` has it. */
+  usesGrants: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */
   demo: z.boolean().optional(),
 });

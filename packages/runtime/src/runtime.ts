@@ -7,6 +7,7 @@ import type {
   CreateSessionBody,
   FilesResult,
   ForkBody,
+  Grant,
   HistoryPage,
   Project,
   Response,
@@ -147,6 +148,13 @@ export class SessionRuntime implements Runtime {
         if (!cluster) this.sessions.forget(session);
       },
     });
+  }
+
+  /** Goes on with what waited for a person when an earlier owner ended; troubles are only logged. */
+  async goOn(sessionId: string): Promise<void> {
+    await this.#kept
+      .use(sessionId, async (session) => session.goOn())
+      .catch((error: unknown) => this.#warn(error, `session ${sessionId} cannot go on yet`));
   }
 
   async metrics(): Promise<RuntimeMetrics> {
@@ -350,6 +358,14 @@ export class SessionRuntime implements Runtime {
   ): Promise<FilesResult> {
     this.#assertOpen();
     return this.#files.find(projectDir, query, limit);
+  }
+
+  async listGrants(projectId: string): Promise<Grant[]> {
+    return this.#store.listGrants(projectId);
+  }
+
+  async removeGrant(projectId: string, rule: string): Promise<void> {
+    await this.#store.removeGrant(projectId, rule);
   }
 
   async search(text: string, options: Omit<SearchQuery, 'text'>): Promise<SearchResult> {

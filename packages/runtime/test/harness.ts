@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderRegistry } from '@liminal/agents';
+import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import type { OpenedStorage } from '@liminal/storage';
 import type { Runtime, RuntimeSettings } from '../src/index.ts';
 import { createRuntime } from '../src/index.ts';
@@ -24,7 +24,7 @@ export interface World {
 
 export async function startWorld(
   settings: Partial<RuntimeSettings> = {},
-  kept: { medium?: WitnessedMedium; projectDir?: string } = {},
+  kept: { medium?: WitnessedMedium; projectDir?: string; agents?: () => CliProvider[] } = {},
 ): Promise<World> {
   const medium = kept.medium ?? openMedium('memory');
   const projectDir =
@@ -33,6 +33,7 @@ export async function startWorld(
   const agent = new ScriptedAgent();
   const providers = new ProviderRegistry();
   providers.register(agent);
+  for (const provider of kept.agents?.() ?? []) providers.register(provider);
   const warnings: string[] = [];
   const note = (_details: object, message: string): void => void warnings.push(message);
   const runtime = await createRuntime({
@@ -56,7 +57,7 @@ export async function startWorld(
     warnings,
     restart: async (how = 'crash') => {
       await (how === 'crash' ? medium.crash() : shutDown());
-      next = await startWorld(settings, { medium, projectDir });
+      next = await startWorld(settings, { ...kept, medium, projectDir });
       return next;
     },
     end: async () => {

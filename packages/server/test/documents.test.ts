@@ -29,6 +29,8 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/blob/{hash}',
     '/api/folders',
     '/api/project/files',
+    '/api/project/grants',
+    '/api/project/grants/remove',
     '/api/projects',
     '/api/run/{id}',
     '/api/run/{id}/events',

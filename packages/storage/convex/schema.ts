@@ -89,6 +89,12 @@ const schema = defineSchema({
   /** What is left of deleted sessions: that they do not come back. */
   deletedSessions: defineTable({ sessionId: v.string() }).index('by_sessionId', ['sessionId']),
 
+  /** What projects permit, each as JSON. */
+  grants: defineTable({ projectId: v.string(), rule: v.string(), record: v.string() }).index(
+    'by_project',
+    ['projectId'],
+  ),
+
   /** A session's record as JSON, in parts: its queue may be larger than one document. */
   records: defineTable({ sessionId: v.string(), part: v.number(), text: v.string() }).index(
     'by_sessionId',

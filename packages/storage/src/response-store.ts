@@ -1,4 +1,4 @@
-import type { OutputItem, QueuedMessage, Response } from '@liminal/protocol';
+import type { Grant, OutputItem, QueuedMessage, Response } from '@liminal/protocol';
 
 /** A session as it is stored. Times are ISO 8601 UTC. */
 export interface SessionRecord {
@@ -27,6 +27,8 @@ export interface SessionRecord {
   queue: QueuedMessage[];
   /** What runs beside the turns of its agent, or has ended with it and is still to be told. */
   tasks?: { taskId: string; title: string }[];
+  /** A turn was cut off while it waited for a person's answer; it may go on. */
+  awaits?: boolean;
   /** The session that it was forked from, with the last turn that they share and the title then. */
   forkedFrom?: { sessionId: string; turnId: string; title: string };
   /** Whether the agent's own history from before Liminal is in the store. */
@@ -91,7 +93,7 @@ export interface SearchHit {
 }
 
 /**
- * Sessions, and their turns as folded Responses. Every driver passes the suites of `testing/`.
+ * Sessions, their turns as folded Responses, and what projects permit. Every driver passes the suites of `testing/`.
  * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk) or
  * is away; a remote store throws `STORE_READ_FAILED` while it cannot be read. Both can be retried.
  */
@@ -145,5 +147,11 @@ export interface ResponseStore {
    * searched.
    */
   search(query: SearchQuery): Promise<SearchHit[]>;
+  /** A project's grants, the first added first. They are the project's: deleting a session leaves them. */
+  listGrants(projectId: string): Promise<Grant[]>;
+  /** Changes nothing if the project has a grant of the same rule. */
+  addGrant(projectId: string, grant: Grant): Promise<void>;
+  /** Changes nothing if there is no such grant. */
+  removeGrant(projectId: string, rule: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { openDeployment } from '../src/convex/open.ts';
 import { openConvex } from '../src/convex/index.ts';
 import {
   blobSuite,
+  grantsSuite,
   itemPagesSuite,
   partOf,
   responseStoreSuite,
@@ -26,6 +27,10 @@ async function setup() {
 
 describe('convex response store', () => {
   responseStoreSuite(partOf(setup, 'store'), 'part');
+});
+
+describe('convex grants', () => {
+  grantsSuite(partOf(setup, 'store'));
 });
 
 describe('convex pages of items', () => {
@@ -60,6 +65,18 @@ describe('several servers on one deployment', () => {
       }
     }
     await tidied();
+  });
+
+  test('add grants at once, and lose none', async () => {
+    const { caller } = deploy();
+    const { store: one } = await openDeployment(caller, secret);
+    const { store: other } = await openDeployment(caller, secret);
+    const grants = ['a', 'b', 'c', 'd'].map((rule) => ({ rule, title: rule, grantedAt: '2026' }));
+    await Promise.all(
+      grants.flatMap((each) => [one.addGrant('p', each), other.addGrant('p', each)]),
+    );
+    const rules = (await one.listGrants('p')).map(({ rule }) => rule);
+    expect(rules.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('who read and wrote last time knows when another has written since', async () => {
@@ -103,6 +120,9 @@ describe('the secret', () => {
   const stage = { mimeType: 'a', since: 1, from: 0, parts: [] };
   const functionsOn = (blob: unknown): [string, 'query' | 'mutation', object][] => [
     ['version:get', 'query', {}],
+    ['grants:list', 'query', { projectId: 'p' }],
+    ['grants:add', 'mutation', { projectId: 'p', rule: 'r', record: '{}' }],
+    ['grants:remove', 'mutation', { projectId: 'p', rule: 'r' }],
     ['sessions:get', 'query', { sessionId: at.sessionId }],
     ['sessions:list', 'query', {}],
     ['sessions:save', 'mutation', { session, record: [] }],
@@ -196,7 +216,7 @@ describe('by the way of HTTP', () => {
       query: async () => version,
       mutation: async () => undefined,
     });
-    await expect(openDeployment(answering(5), secret)).rejects.toMatchObject({
+    await expect(openDeployment(answering(999), secret)).rejects.toMatchObject({
       code: 'DATA_TOO_NEW',
       message: expect.stringMatching(/newer Liminal.*Update/),
     });

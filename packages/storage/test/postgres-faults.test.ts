@@ -40,7 +40,9 @@ async function open(schema = `s${randomUUID().replaceAll('-', '')}`) {
 test('a database from before there were blobs keeps what it has, and takes them', async () => {
   const { store, schema } = await open();
   await store.saveSession(sessionRecord('session-1'));
-  await ask(`DROP TABLE ${schema}.blob_holders, ${schema}.blobs, ${schema}.deleted_sessions`);
+  await ask(
+    `DROP TABLE ${schema}.blob_holders, ${schema}.blobs, ${schema}.deleted_sessions, ${schema}.grants`,
+  );
   await ask(`UPDATE ${schema}.data_version SET version = 1`);
   const later = await open(schema);
   expect(await later.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
@@ -48,7 +50,7 @@ test('a database from before there were blobs keeps what it has, and takes them'
   expect(await later.blobs.get(hash)).toMatchObject({ size: MIB });
   await later.store.deleteSession('session-1');
   expect(await later.blobs.get(hash)).toBeUndefined();
-  expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 3 }]);
+  expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 4 }]);
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openPostgres } from '../src/postgres/index.ts';
 import {
   blobSuite,
+  grantsSuite,
   itemPagesSuite,
   partOf,
   responseStoreSuite,
@@ -68,6 +69,10 @@ describe('postgres response store', () => {
   responseStoreSuite(partOf(setup, 'store'), 'part');
 });
 
+describe('postgres grants', () => {
+  grantsSuite(partOf(setup, 'store'));
+});
+
 describe('postgres pages of items', () => {
   itemPagesSuite(partOf(setup, 'store'), 'part');
 });
@@ -85,7 +90,7 @@ describe('several servers on one database', () => {
     const { stores, schema } = await openServers(6);
     await stores[0]!.saveSession(sessionRecord('session-1'));
     expect(await stores[5]!.getSession('session-1')).toEqual(sessionRecord('session-1'));
-    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 3 }]);
+    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 4 }]);
   });
 
   test('a race of snapshots is won by the newest, whole', async () => {
@@ -105,6 +110,19 @@ describe('several servers on one database', () => {
         items: Array(4).fill({ runId: run }),
       });
     }
+  });
+
+  test('that add grants at once lose none, and keep each once', async () => {
+    const { stores } = await openServers(3);
+    const grants = Array.from({ length: 30 }, (_, at) => ({
+      rule: `command:${at % 10}`,
+      title: `command ${at % 10}`,
+      grantedAt: '2026-01-01T00:00:00.000Z',
+    }));
+    const adds = grants.map(async (one, at) => stores[at % 3]!.addGrant('project-1', one));
+    await Promise.all([...adds, stores[1]!.removeGrant('project-1', 'command:x')]);
+    const rules = (await stores[2]!.listGrants('project-1')).map(({ rule }) => rule);
+    expect(rules.toSorted()).toEqual(grants.slice(0, 10).map(({ rule }) => rule));
   });
 
   test('a race of owners is won by the greatest fence', async () => {

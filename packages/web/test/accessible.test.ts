@@ -288,6 +288,25 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('dialog', { name: 'Delete this session?' }).waitFor();
     return page;
   },
+  'what is always allowed in a project': async () => {
+    const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+    const grants = ['edits in src/', 'npm test'].map((title) => ({
+      rule: title,
+      title,
+      grantedAt: '2026-01-01T00:00:00.000Z',
+    }));
+    stage.answer = (_, path) =>
+      path === '/api/agents'
+        ? { agents: [{ ...demo, usesGrants: true }] }
+        : path.startsWith('/api/project/grants')
+          ? { grants }
+          : undefined;
+    const page = await stage.visitShared();
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: /^Always allowed/ }).click();
+    await page.getByRole('button', { name: 'Revoke: npm test' }).waitFor();
+    return page;
+  },
   'the palette with what it finds': async () => {
     stage.others = others();
     const item = { runId: 'r', index: 0, itemId: 'i', type: 'message' };

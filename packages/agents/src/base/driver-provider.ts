@@ -52,13 +52,15 @@ interface Ended {
   memory: unknown;
 }
 
-type Wanted = Pick<CreateSessionOptions, 'config'> & { projectDir?: string | undefined };
+type Wanted = Pick<CreateSessionOptions, 'config' | 'grants'> & { projectDir?: string | undefined };
 
 /** `CliProvider`, once for all kinds of agents: the sessions, their listeners, and how they are opened and ended. */
 export class DriverProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms: boolean;
   readonly rewinds: boolean;
+  readonly usesGrants: boolean;
+  readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly introduce: CliProvider['introduce'];
   readonly listStoredSessions: CliProvider['listStoredSessions'];
@@ -77,6 +79,8 @@ export class DriverProvider implements CliProvider {
     this.cliType = driver.cliType;
     this.prewarms = driver.prewarms ?? false;
     this.rewinds = driver.rewinds ?? false;
+    this.usesGrants = driver.usesGrants ?? false;
+    this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.introduce = driver.introduce?.bind(driver);
     this.listStoredSessions = driver.listStoredSessions?.bind(driver);
@@ -101,19 +105,19 @@ export class DriverProvider implements CliProvider {
     this.#listen(id, (feed) => feed.on('exit', callback));
 
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
-    const { sessionId = randomUUID(), projectDir, config } = options;
+    const { sessionId = randomUUID(), projectDir, config, grants } = options;
     if (this.isAlive(sessionId)) {
       throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
     }
-    return this.#open(sessionId, { projectDir, config });
+    return this.#open(sessionId, { projectDir, config, grants });
   }
 
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
     const opened = this.#entries.get(sessionId)?.opening?.opened;
     if (opened !== undefined) return opened;
     if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
-    const { projectDir, config, ...known } = options;
-    const session = await this.#open(sessionId, { projectDir, config }, known);
+    const { projectDir, config, grants, ...known } = options;
+    const session = await this.#open(sessionId, { projectDir, config, grants }, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
     // The caller need not use it.
     told?.catch(() => undefined);
@@ -254,7 +258,7 @@ export class DriverProvider implements CliProvider {
 
   async #begin(
     entry: Entry,
-    { projectDir: given, config = {} }: Wanted,
+    { projectDir: given, config = {}, grants }: Wanted,
     known: EarlierSession | undefined,
     signal: AbortSignal,
   ): Promise<ProviderSession> {
@@ -273,7 +277,7 @@ export class DriverProvider implements CliProvider {
     const earlier = known && { ...known, agentSessionId, memory: before?.memory };
     const announce = feed.hold();
     try {
-      const opening = { sessionId, projectDir, config, output: feed, signal };
+      const opening = { sessionId, projectDir, config, grants, output: feed, signal };
       const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
       this.#ended.delete(sessionId);
       entry.running = { session, projectDir };

@@ -53,10 +53,16 @@ export class PendingApprovals {
     return this.#pending.size > 0;
   }
 
-  /** Waits for an answer without a limit, unless the agent withdraws the question (`signal`). */
-  async ask(asked: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome> {
+  /**
+   * Waits for an answer without a limit, unless the agent withdraws the question (`signal`).
+   * @param approvalId - Of a question that is asked again.
+   */
+  async ask(
+    asked: ApprovalQuestion,
+    signal: AbortSignal,
+    approvalId: string = randomUUID(),
+  ): Promise<ApprovalOutcome> {
     const question = withinSize(asked, maxQuestion);
-    const approvalId = randomUUID();
     const { promise, resolve: settle } = Promise.withResolvers<ApprovalOutcome>();
     const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });
     if (signal.aborted) return { outcome: 'cancelled' };

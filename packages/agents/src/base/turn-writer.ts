@@ -126,7 +126,7 @@ export class TurnWriter {
   }
 
   /** Adds a message of the system. */
-  notice(content: string, raw?: unknown[]): void {
+  notice(content: string, raw?: unknown): void {
     const id = `${this.turnId}:notice:${this.#notices++}`;
     const kept = raw === undefined ? {} : { raw };
     this.add({ type: 'message', id, content, origin: 'system', ...kept });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { AgentEntries, ClaudeEntry, McpServerEntries } from './agents.ts';
+import { ModelEntries, ToolsEntry } from './models.ts';
 import { ConfigError, describeIssues } from './errors.ts';
 import { expandAgent, expander, expandMcpServer, fromHome, mapValues } from './expand.ts';
 import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
@@ -48,6 +49,8 @@ export const ConfigFile = z.strictObject({
   agents: AgentEntries.optional(),
   claude: ClaudeEntry.optional(),
   mcpServers: McpServerEntries.optional(),
+  models: ModelEntries.optional(),
+  tools: ToolsEntry.optional(),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
@@ -62,7 +65,12 @@ export function readConfigFile(
   if (!parsed.success) {
     throw new ConfigError(`The configuration in ${path} is wrong. ${describeIssues(parsed.error)}`);
   }
-  const { roots, agents = {}, mcpServers = {} } = parsed.data;
+  const { roots, agents = {}, mcpServers = {}, models = {} } = parsed.data;
+  const both = Object.keys(models).find((name) => name in agents);
+  if (both !== undefined) {
+    const problem = `"${both}" is both in "agents" and in "models". Give one of them another name.`;
+    throw new ConfigError(`The configuration in ${path} is wrong. ${problem}`);
+  }
   const expand = expander(path, env, home);
   const fromHere = (command: string): string =>
     command.includes('/') ? resolve(dirname(path), command) : command;

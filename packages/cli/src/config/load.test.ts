@@ -266,3 +266,78 @@ describe('an error names its place', () => {
     expect(complaint({ config: '/nowhere/a.json' })).toContain('/nowhere/a.json cannot be read');
   });
 });
+
+describe('servers of bare models', () => {
+  const models = (entries: unknown, env: NodeJS.ProcessEnv = {}) =>
+    load({ config: writeFile('models.json', { models: entries }) }, env).models;
+
+  test('the two makers are there without any settings, and say what they need', () => {
+    expect(load().models).toMatchObject([
+      {
+        cliType: 'openai',
+        title: 'OpenAI models',
+        problem: expect.stringMatching(/OPENAI_API_KEY/),
+      },
+      {
+        cliType: 'anthropic',
+        title: 'Anthropic models',
+        problem: expect.stringMatching(/ANTHROPIC_API_KEY/),
+      },
+    ]);
+  });
+
+  test('their keys and addresses come from variables', () => {
+    const url = 'http://127.0.0.1:1';
+    const env = { OPENAI_API_KEY: 'k', ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'a' };
+    const [openai, anthropic] = load({}, env).models;
+    expect(openai).toMatchObject({ apiKey: 'k', problem: undefined });
+    expect(anthropic).toMatchObject({ baseUrl: url, apiKey: 'a', problem: undefined });
+  });
+
+  test('a local server needs three lines, and is not sent the key of the maker', () => {
+    const local = { type: 'openai', baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' };
+    const [, , own] = models({ local }, { OPENAI_API_KEY: 'k' });
+    expect(own).toMatchObject({
+      cliType: 'local',
+      ...local,
+      apiKey: undefined,
+      problem: undefined,
+    });
+  });
+
+  test('a key’s variable that is not set is said', () => {
+    const [, , own] = models({
+      far: { type: 'openai', baseUrl: 'https://far.example/v1', apiKeyEnv: 'FAR_KEY' },
+    });
+    expect(own?.problem).toBe('Set FAR_KEY before Liminal is started.');
+  });
+
+  test('a maker’s own entry names its model and price', () => {
+    const prices = { input: 1, output: 2 };
+    const [openai] = models(
+      { openai: { type: 'openai', model: 'm', prices } },
+      { OPENAI_API_KEY: 'k' },
+    );
+    expect(openai).toMatchObject({ cliType: 'openai', model: 'm', prices, apiKey: 'k' });
+  });
+
+  test.each([
+    [{ openai: { type: 'anthropic' } }, /type of their name/],
+    [{ demo: { type: 'openai' } }, /agent’s name/],
+    [
+      { x: { type: 'openai', apiKeyEnv: 'sk-secret key' } },
+      /must be the name of a variable, not a key/,
+    ],
+    [{ x: { type: 'openai', baseUrl: 'file:///etc' } }, /baseUrl/],
+    [{ x: { type: 'other' } }, /type/],
+  ])('%j is refused', (entries, problem) => {
+    expect(() => models(entries)).toThrow(problem);
+  });
+
+  test('a name is an agent’s or a model server’s, not both', () => {
+    const both = { agents: { a: { command: 'a' } }, models: { a: { type: 'openai' } } };
+    expect(() => load({ config: writeFile('both.json', both) })).toThrow(
+      /both in "agents" and in "models"/,
+    );
+  });
+});

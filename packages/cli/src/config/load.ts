@@ -7,6 +7,7 @@ import type { RuntimeSettings } from '@liminal/runtime';
 import type { AgentEntry, ClaudeEntry } from './agents.ts';
 import { choose } from './choose.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
+import { keyVariables, type ModelConfig, modelConfigs, type ToolsEntry } from './models.ts';
 import { sharedConfig, type SharedConfig } from './shared.ts';
 import { Host, PortText, Token } from './values.ts';
 
@@ -49,6 +50,12 @@ export interface Config {
   agents: Record<string, AgentEntry>;
   claude: ClaudeEntry;
   mcpServers: McpServers;
+  /** Servers of bare models: the two makers first. */
+  models: ModelConfig[];
+  /** What those are given. */
+  tools: ToolsEntry;
+  /** Variables that no command of theirs sees. */
+  hiddenVariables: string[];
 }
 
 const defaultPort = 4747;
@@ -86,6 +93,9 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     agents: file.agents ?? {},
     claude: file.claude ?? {},
     mcpServers: file.mcpServers ?? {},
+    models: modelConfigs(file.models ?? {}, variable),
+    tools: file.tools ?? {},
+    hiddenVariables: keyVariables(file.models ?? {}),
   };
 }
 

@@ -7,9 +7,12 @@ const tooLong = 'Stopped: the answer reached its length limit';
 const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
+  completed: undefined,
   stop_sequence: undefined,
   max_tokens: tooLong,
   length: tooLong,
+  max_output_tokens: tooLong,
+  content_filter: 'Stopped: the model’s server filtered the answer',
   max_turn_requests: 'Stopped: the agent reached its limit of steps in one turn',
   model_context_window_exceeded: 'Stopped: the conversation no longer fits into the model',
   refusal: 'Stopped: the model refused to go on',

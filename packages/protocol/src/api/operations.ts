@@ -8,8 +8,10 @@ import {
   FileResult,
   FilesResult,
   FoldersResult,
+  GrantsResult,
   HistoryPage,
   ProjectsResult,
+  RemoveGrantBody,
   SearchResult,
   SessionHandle,
   SessionListResult,
@@ -159,6 +161,26 @@ const requests = {
       'FILE_UNREADABLE',
       'SHUTTING_DOWN',
     ],
+  },
+  /** The first granted first. Answers of “always” make them; only Liminal's own tools heed them. */
+  listGrants: {
+    method: 'GET',
+    path: '/api/project/grants',
+    summary: 'Lists what Liminal’s own tools may do in a project without asking.',
+    query: z.object({ projectId: z.string().min(1) }),
+    fields: ['projectId'],
+    answer: GrantsResult,
+    unwrap: 'grants',
+    refusals: [],
+  },
+  /** Counts from the next call of a tool, in every session of the project. Asked again, it does nothing. */
+  removeGrant: {
+    method: 'POST',
+    path: '/api/project/grants/remove',
+    summary: 'Takes a permission of a project back: people are asked again.',
+    body: RemoveGrantBody,
+    fields: ['projectId', 'rule'],
+    refusals: ['STORE_WRITE_FAILED'],
   },
 } as const satisfies Record<string, Operation>;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ContentBlock, FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
-import { AgentInfo, Project, SessionSummary, TurnSummary } from '../sessions.ts';
+import { AgentInfo, Grant, Project, SessionSummary, TurnSummary } from '../sessions.ts';
 import { UpsertObject } from '../upserts.ts';
 
 /** The most characters of one user message. */
@@ -99,6 +99,8 @@ export type SessionStatusResult = z.infer<typeof SessionStatusResult>;
 
 export const SessionListResult = z.object({ sessions: z.array(SessionSummary) });
 export const ProjectsResult = z.object({ projects: z.array(Project) });
+export const GrantsResult = z.object({ grants: z.array(Grant) });
+export const RemoveGrantBody = z.object({ projectId: z.string().min(1), rule: z.string() });
 /** The code of a link that signs one browser in: `/?code=…`. */
 export const SignInLink = z.object({ code: z.string() });
 

@@ -66,6 +66,9 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#own.listSessions(...asked);
   readonly findFiles: Runtime['findFiles'] = async (...asked) => this.#own.findFiles(...asked);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
+  readonly listGrants: Runtime['listGrants'] = async (...asked) => this.#own.listGrants(...asked);
+  readonly removeGrant: Runtime['removeGrant'] = async (...asked) =>
+    this.#own.removeGrant(...asked);
   readonly putBlob: Runtime['putBlob'] = async (...asked) => this.#own.putBlob(...asked);
   readonly getBlob: Runtime['getBlob'] = async (...asked) => this.#own.getBlob(...asked);
   readonly search: Runtime['search'] = async (...asked) => this.#own.search(...asked);
@@ -159,7 +162,15 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#projector = startProjectorWorker({
       ...options,
       storage: { ...options.storage, coordination },
+      onRecovered: (sessionId) => void this.#goOn(sessionId).catch(onTrouble),
     });
+  }
+
+  /** Goes on, as its owner, with a turn that waited for a person when the last owner was lost. */
+  async #goOn(sessionId: string): Promise<void> {
+    const record = await this.#options.storage.store.getSession(sessionId);
+    if (record?.awaits !== true) return;
+    await this.#owned.act(sessionId, async () => this.#own.goOn(sessionId));
   }
 
   async metrics(): Promise<RuntimeMetrics> {

@@ -17,6 +17,8 @@ interface ProjectorWorkerOptions {
   storage: Storage & { coordination: Coordination };
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
+  /** A session whose owner was lost has no open turn any more. */
+  onRecovered?: (sessionId: string) => void;
 }
 
 /** The work of a server besides its sessions, in a process of its own. */
@@ -63,6 +65,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     } finally {
       await ownership.release(sessionId);
     }
+    options.onRecovered?.(sessionId);
   };
   const everyMs = leaseMs * LOOK_SHARE;
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });

@@ -138,5 +138,6 @@ export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
     ...(provider.peekStoredSessions && { sessionsOnRequest: true }),
     ...(provider.fork && { forks: true }),
     ...(provider.rewinds === true && { rewinds: true }),
+    ...(provider.usesGrants === true && { usesGrants: true }),
   };
 }

@@ -12,6 +12,7 @@ import { summarizeFound } from './projects.ts';
 import {
   type NewRecord,
   newRecord,
+  projectGrants,
   Session,
   type SessionOptions,
   type SessionWatchers,
@@ -263,9 +264,10 @@ export class Directory {
 
   /** The session listens before its agent starts, so that nothing said at the start is missed. */
   async #start(session: Session, provider: CliProvider): Promise<Session> {
-    const { sessionId, projectDir, config } = session.record;
+    const { sessionId, projectId, projectDir, config } = session.record;
+    const grants = projectGrants(this.#options, projectId);
     try {
-      await provider.createSession({ sessionId, projectDir, config });
+      await provider.createSession({ sessionId, projectDir, config, grants });
       await this.#store.saveSession(session.record);
     } catch (error) {
       await provider.killSession(sessionId).catch(() => undefined);

@@ -36,19 +36,26 @@ const BROKEN: ErrorObject = {
     'Liminal could not deal with something in this turn, so it was ended. What was said until then is kept; the server’s log says more.',
 };
 
-/** Ends what an earlier server left behind: its open runs, and messages that were being sent. */
-export async function recover(storage: Storage, now: () => string): Promise<void> {
+/**
+ * Ends what an earlier server left behind: its open runs, and messages that were being sent. Resolves with the sessions of
+ * which a turn was cut off while it waited for a person.
+ */
+export async function recover(storage: Storage, now: () => string): Promise<string[]> {
   const runs = await storage.log.unsettled();
   for (const run of runs) {
     await endRun(storage, run, now);
     await saveSoFar(storage, run.runId);
   }
   const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
+  const waiting: string[] = [];
   for (const record of await storage.store.listSessions()) {
-    await mend(storage, record, bySession.get(record.sessionId) ?? []);
+    const { sessionId } = record;
+    const { awaits } = await mend(storage, record, bySession.get(sessionId) ?? []);
+    if (awaits === true) waiting.push(sessionId);
   }
   // Last: until here, another try finds in the log what this one has not come to.
   for (const run of runs) await storage.log.settle(run.runId);
+  return waiting;
 }
 
 /**
@@ -108,14 +115,25 @@ async function mend(
   storage: Storage,
   record: SessionRecord,
   runs: readonly LoggedRun[],
-): Promise<void> {
+): Promise<SessionRecord> {
   const lost = runs.some((run) => !run.ended);
+  const asked = await Promise.all(runs.map(async (run) => !run.ended && wasAsking(storage, run)));
   const sending = record.queue.some((entry) => entry.state === 'sending');
   const over = (await Promise.all(runs.map(async ({ runId }) => leftOver(storage, runId)))).flat();
-  if (!sending && !lost && over.length === 0) return;
+  if (!sending && !lost && over.length === 0) return record;
   const unknown = over.filter((one) => record.queue.every(({ turnId }) => turnId !== one.turnId));
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
-  await storage.store.saveSession({ ...record, queue, failed: record.failed || lost });
+  const awaits = asked.some(Boolean);
+  const failed = record.failed || lost;
+  const mended = { ...record, queue, failed, ...(awaits && { awaits }) };
+  await storage.store.saveSession(mended);
+  return mended;
+}
+
+/** Whether a run that was cut off waited for a person. */
+async function wasAsking(storage: Storage, { runId }: LoggedRun): Promise<boolean> {
+  const items = toResponse(await readRun(storage, runId))?.outputItems ?? [];
+  return items.some((item) => item.type === 'approval' && item.outcome?.outcome === 'cancelled');
 }
 
 /** What was said in a run, and was to get a turn of its own after it: the queue may not have it yet. */

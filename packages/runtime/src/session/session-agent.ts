@@ -16,7 +16,9 @@ import type {
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
+import { readConversation } from './read-conversation.ts';
 import type { UserMessage } from './message-queue.ts';
+import { projectGrants } from './project-grants.ts';
 import type { SessionContext } from './session-context.ts';
 
 interface SessionAgentOptions {
@@ -101,6 +103,11 @@ export class SessionAgent {
     return this.#context.provider.prewarms ?? false;
   }
 
+  /** Whether a turn that waits for a person goes on after the agent has ended. */
+  get resumes(): boolean {
+    return this.#context.provider.resumes ?? false;
+  }
+
   /**
    * Throws `PROJECT_DIR_…`, even while the agent runs: the project's folder may have become a link to elsewhere since,
    * and the next message is about the files there.
@@ -130,19 +137,23 @@ export class SessionAgent {
     await this.#stopping;
     if (this.#retired) throw this.#retired;
     if (this.isAlive) return;
-    const { projectDir, agentSessionId, config, storedMark } = record.value;
+    const { projectId, projectDir, agentSessionId, config, storedMark, awaits } = record.value;
+    const grants = projectGrants(this.#context, projectId);
     try {
       const { told } = await provider.loadSession(this.#sessionId, {
         projectDir,
         config,
+        grants,
         hasAnswered: () => this.#hasAnswered(),
+        ...(awaits === true && { goesOn: true }),
+        stored: { runs: async () => readConversation(this.#context, this.#sessionId) },
         ...(agentSessionId !== undefined && { agentSessionId }),
         ...(storedMark !== undefined && { storedMark }),
       });
       if (told) await this.#options.onTold(told);
     } catch (error) {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
-      await provider.createSession({ sessionId: this.#sessionId, projectDir, config });
+      await provider.createSession({ sessionId: this.#sessionId, projectDir, config, grants });
     }
     changed();
   }

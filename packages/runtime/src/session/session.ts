@@ -58,6 +58,8 @@ export class Session {
   readonly #outbox: SessionOutbox;
   readonly #outside: OutsideTurns;
   #isEnding = false;
+  /** Another server, or a later start of this one, goes on with it. */
+  #isGivenUp = false;
   #isDeleted = false;
 
   constructor(options: SessionOptions) {
@@ -144,6 +146,14 @@ export class Session {
     const wasAlive = this.isAlive;
     if (this.isIdle) await this.#catchUp();
     if (wasAlive) this.prewarm();
+    await this.goOn();
+  }
+
+  /** Goes on with a turn that waited for a person when agent or server ended; resolves when that is asked again. */
+  async goOn(): Promise<void> {
+    if (this.record.awaits !== true || this.#isGivenUp || this.#turns.isRunning) return;
+    if (this.#agent.resumes) await this.#agent.start();
+    await this.#record.update({ awaits: false });
   }
 
   /** Starts the agent ahead of the next message, where that saves time. */
@@ -161,6 +171,7 @@ export class Session {
     blocks: readonly ContentBlock[] = [],
   ): Promise<SendResult> {
     if (this.#isEnding) throw sessionDeleted(this.sessionId);
+    await this.goOn();
     const kept = await this.#keep(blocks);
     return this.#outbox.send({ message, ...(kept.length > 0 && { blocks: kept }) }, turnId);
   }
@@ -217,15 +228,22 @@ export class Session {
     await Promise.all([this.stopAgent(), this.#record.update({ active: false })]);
   }
 
-  /** Ends the agent when the server closes, or loses the session: nothing must start it here again. */
+  /**
+   * Ends the agent when the server closes, or loses the session: nothing must start it here again. A turn that waits for a
+   * person, and can, goes on where the session is opened next.
+   */
   async shutDown(): Promise<void> {
+    this.#isGivenUp = true;
     this.#outbox.close();
     this.#agent.retire(sessionGivenUp());
+    // Left open, as after a crash: whoever recovers the run goes on with it.
+    if (this.#approvals.waiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
   }
 
   /** Ends the turn under way as lost: this server no longer owns the session. */
   loseTurn(): void {
+    this.#isGivenUp = true;
     this.#turns.lose();
   }
 
@@ -302,6 +320,7 @@ export class Session {
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    await this.goOn();
     await this.#approvals.answer(approvalId, answer);
   }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderRegistry } from '@liminal/agents';
+import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
 import type { Board, EventLog, Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
 import { StorageError } from '@liminal/storage';
@@ -53,7 +53,7 @@ export interface Servers {
 export const LEASE_MS = 600;
 
 /** Servers on one log and one store; they and the project folder are closed after the test. */
-export async function startServers(): Promise<Servers> {
+export async function startServers(agents: () => CliProvider[] = () => []): Promise<Servers> {
   const storage = openSharedMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
   const running: (() => Promise<void>)[] = [];
@@ -78,6 +78,7 @@ export async function startServers(): Promise<Servers> {
       const agent = new ScriptedAgent();
       const providers = new ProviderRegistry();
       providers.register(agent);
+      for (const provider of agents()) providers.register(provider);
       const warnings: string[] = [];
       const note = (details: object, message: string): void => {
         warnings.push(`${message}: ${JSON.stringify(details)}`);

@@ -10,6 +10,7 @@ import { anyApi } from 'convex/server';
 import { ConvexError } from 'convex/values';
 import type * as blobs from '../../convex/blobs.ts';
 import type * as deleted from '../../convex/deleted.ts';
+import type * as grants from '../../convex/grants.ts';
 import type * as history from '../../convex/history.ts';
 import type * as responses from '../../convex/responses.ts';
 import type * as search from '../../convex/search.ts';
@@ -21,6 +22,7 @@ import { StorageError } from '../errors.ts';
 type Api = ApiFromModules<{
   blobs: typeof blobs;
   deleted: typeof deleted;
+  grants: typeof grants;
   history: typeof history;
   responses: typeof responses;
   search: typeof search;

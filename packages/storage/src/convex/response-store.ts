@@ -1,4 +1,4 @@
-import type { Response } from '@liminal/protocol';
+import type { Grant, Response } from '@liminal/protocol';
 import type { FunctionReturnType } from 'convex/server';
 import type {
   ItemPage,
@@ -12,7 +12,7 @@ import type {
 import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { idsOf } from '../store/session-ids.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
-import { readSession } from '../store/stored-json.ts';
+import { readGrant, readSession } from '../store/stored-json.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 import { api, type Deployment } from './deployment.ts';
@@ -154,6 +154,32 @@ export class ConvexResponseStore implements ResponseStore {
 
   async search(query: SearchQuery): Promise<SearchHit[]> {
     return this.#deployment.read(async () => search(this.#deployment, query));
+  }
+
+  async listGrants(projectId: string): Promise<Grant[]> {
+    const records = await this.#deployment.read(async () =>
+      this.#deployment.query(api.grants.list, { projectId: textKey(projectId) }),
+    );
+    return records.flatMap((record) => readGrant(record) ?? []);
+  }
+
+  async addGrant(projectId: string, grant: Grant): Promise<void> {
+    await this.#deployment.write(async () =>
+      this.#deployment.mutation(api.grants.add, {
+        projectId: textKey(projectId),
+        rule: textKey(grant.rule),
+        record: JSON.stringify(grant),
+      }),
+    );
+  }
+
+  async removeGrant(projectId: string, rule: string): Promise<void> {
+    await this.#deployment.write(async () =>
+      this.#deployment.mutation(api.grants.remove, {
+        projectId: textKey(projectId),
+        rule: textKey(rule),
+      }),
+    );
   }
 
   async close(): Promise<void> {}

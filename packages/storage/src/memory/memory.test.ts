@@ -3,6 +3,7 @@ import {
   blobSuite,
   coordinationSuite,
   eventLogSuite,
+  grantsSuite,
   itemPagesSuite,
   partOf,
   responseStoreSuite,
@@ -21,6 +22,10 @@ describe('memory event log', () => {
 
 describe('memory response store', () => {
   responseStoreSuite(partOf(setup, 'store'), 'part');
+});
+
+describe('memory grants', () => {
+  grantsSuite(partOf(setup, 'store'));
 });
 
 describe('memory pages of items', () => {

@@ -1,4 +1,4 @@
-import type { Response } from '@liminal/protocol';
+import type { Grant, Response } from '@liminal/protocol';
 import type { MemoryBlobStore } from './blob-store.ts';
 import { StorageError } from '../errors.ts';
 import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
@@ -24,6 +24,8 @@ export class MemoryResponseStore implements ResponseStore {
   readonly #sessions = new Map<string, SessionRecord>();
   /** In the order of first saves, as a Map keeps it. */
   readonly #responses = new Map<string, Response>();
+  /** By project, then by rule, in the order of adding. */
+  readonly #grants = new Map<string, Map<string, Grant>>();
   readonly #blobs: MemoryBlobStore;
   /** Ids of deleted sessions, theirs and their agents'. */
   readonly #deleted: Set<string>;
@@ -127,6 +129,20 @@ export class MemoryResponseStore implements ResponseStore {
     const hits = titleHits(sessions, query);
     const within = projectId === undefined ? undefined : new Set(sessions.map(idOf));
     return [...hits.take(limit), ...this.#itemHits(query, within).take(limit)].slice(0, limit);
+  }
+
+  async listGrants(projectId: string): Promise<Grant[]> {
+    return [...(this.#grants.get(projectId)?.values() ?? [])].map(copy);
+  }
+
+  async addGrant(projectId: string, grant: Grant): Promise<void> {
+    const grants = this.#grants.get(projectId) ?? new Map<string, Grant>();
+    if (!grants.has(grant.rule)) grants.set(grant.rule, copy(grant));
+    this.#grants.set(projectId, grants);
+  }
+
+  async removeGrant(projectId: string, rule: string): Promise<void> {
+    this.#grants.get(projectId)?.delete(rule);
   }
 
   async close(): Promise<void> {}

@@ -1,4 +1,4 @@
-import type { Response } from '@liminal/protocol';
+import type { Grant, Response } from '@liminal/protocol';
 import type {
   ItemPage,
   ItemsWanted,
@@ -11,6 +11,7 @@ import type {
 import { releaseBlobs } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 import { findDeleted, keepDeleted } from './deleted-sessions.ts';
+import { addGrant, listGrants, removeGrant } from './grants.ts';
 import { listRuns, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
@@ -85,6 +86,18 @@ export class PostgresResponseStore implements ResponseStore {
 
   async search(query: SearchQuery): Promise<SearchHit[]> {
     return this.#database.read(async (db) => search(db, query));
+  }
+
+  async listGrants(projectId: string): Promise<Grant[]> {
+    return this.#database.read(async (db) => listGrants(db, projectId));
+  }
+
+  async addGrant(projectId: string, grant: Grant): Promise<void> {
+    await this.#database.write(async (db) => addGrant(db, projectId, grant));
+  }
+
+  async removeGrant(projectId: string, rule: string): Promise<void> {
+    await this.#database.write(async (db) => removeGrant(db, projectId, rule));
   }
 
   async close(): Promise<void> {

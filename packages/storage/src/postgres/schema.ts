@@ -68,7 +68,18 @@ const deletedSessions = `
   CREATE TABLE deleted_sessions (session_id text COLLATE "C" PRIMARY KEY);
 `;
 
-const migrations = [spine, blobs, deletedSessions];
+const grants = `
+  -- A project's grants are in the order of their keys.
+  CREATE TABLE grants (
+    grant_key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    project_id text COLLATE "C" NOT NULL,
+    -- Of project and rule: those may be longer than an index takes.
+    hash text COLLATE "C" NOT NULL UNIQUE,
+    record text NOT NULL
+  );
+`;
+
+const migrations = [spine, blobs, deletedSessions, grants];
 
 /** A number that no other program is likely to lock by. */
 const MIGRATION_LOCK = 4_823_771_905;

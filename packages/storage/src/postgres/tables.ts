@@ -43,6 +43,14 @@ export interface Tables {
   deleted_sessions: {
     session_id: string;
   };
+  grants: {
+    grant_key: Generated<Key>;
+    project_id: string;
+    /** Of project and rule. */
+    hash: string;
+    /** The whole grant as JSON. */
+    record: string;
+  };
   blob_holders: {
     session_id: string;
     hash: string;

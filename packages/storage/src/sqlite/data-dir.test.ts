@@ -92,7 +92,14 @@ describe('the data folder', () => {
     await first.store.importResponses([response('run-1', ['early words'])]);
     await first.close();
     const old = new DatabaseSync(join(dataDir, 'liminal.db'));
-    const newer = ['item_words', 'blob_holders', 'blob_parts', 'blobs', 'deleted_sessions'];
+    const newer = [
+      'item_words',
+      'blob_holders',
+      'blob_parts',
+      'blobs',
+      'deleted_sessions',
+      'grants',
+    ];
     for (const table of newer) old.exec(`DROP TABLE ${table}`);
     old.exec('PRAGMA user_version = 1');
     old.close();

@@ -1,4 +1,4 @@
-import type { Response } from '@liminal/protocol';
+import type { Grant, Response } from '@liminal/protocol';
 import type {
   ItemPage,
   ItemsWanted,
@@ -17,6 +17,7 @@ import { parseQuery } from '../store/search-query.ts';
 import type { SqliteBlobStore } from './blob-store.ts';
 import type { Database } from './database.ts';
 import { DeletedSessions } from './deleted-sessions.ts';
+import { GrantTable } from './grant-table.ts';
 import { ItemSearch } from './item-search.ts';
 import { othersFirst } from '../others-first.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
@@ -30,6 +31,7 @@ export class SqliteResponseStore implements ResponseStore {
   readonly #deleted: DeletedSessions;
   readonly #responses: ResponseTable;
   readonly #search: ItemSearch;
+  readonly #grants: GrantTable;
   readonly #blobs: SqliteBlobStore;
 
   constructor(database: Database, blobs: SqliteBlobStore) {
@@ -39,6 +41,7 @@ export class SqliteResponseStore implements ResponseStore {
     this.#deleted = new DeletedSessions(database);
     this.#responses = new ResponseTable(database);
     this.#search = new ItemSearch(database);
+    this.#grants = new GrantTable(database);
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
@@ -138,6 +141,22 @@ export class SqliteResponseStore implements ResponseStore {
     const titles = titleHits(sessions, query).take(limit).toArray();
     const items = this.#search.hits(query, projectId).take(limit - titles.length);
     return [...titles, ...items];
+  }
+
+  async listGrants(projectId: string): Promise<Grant[]> {
+    return this.#grants.list(projectId);
+  }
+
+  async addGrant(projectId: string, grant: Grant): Promise<void> {
+    await this.#database.writeInTurn('STORE_WRITE_FAILED', () =>
+      this.#grants.add(projectId, grant),
+    );
+  }
+
+  async removeGrant(projectId: string, rule: string): Promise<void> {
+    await this.#database.writeInTurn('STORE_WRITE_FAILED', () =>
+      this.#grants.remove(projectId, rule),
+    );
   }
 
   async close(): Promise<void> {}

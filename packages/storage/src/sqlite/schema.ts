@@ -88,6 +88,18 @@ const deletedSessions = `
   CREATE TABLE deleted_sessions (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
+const grants = `
+  -- A project's grants are in the order of their keys.
+  CREATE TABLE grants (
+    grant_key INTEGER PRIMARY KEY,
+    project_id TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    -- The whole grant as JSON.
+    record TEXT NOT NULL,
+    UNIQUE (project_id, rule)
+  ) STRICT;
+`;
+
 const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(spine),
   (connection) => {
@@ -96,6 +108,7 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
   },
   (connection) => connection.exec(blobs),
   (connection) => connection.exec(deletedSessions),
+  (connection) => connection.exec(grants),
 ];
 
 /** Brings a database to this version, each step in a transaction. */

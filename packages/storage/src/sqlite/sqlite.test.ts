@@ -7,6 +7,7 @@ import type { OpenedStorage } from '../storage.ts';
 import {
   blobSuite,
   eventLogSuite,
+  grantsSuite,
   itemPagesSuite,
   partOf,
   responseStoreSuite,
@@ -48,6 +49,10 @@ describe('sqlite event log', () => {
 
 describe('sqlite response store', () => {
   responseStoreSuite(partOf(setup, 'store'));
+});
+
+describe('sqlite grants', () => {
+  grantsSuite(partOf(setup, 'store'));
 });
 
 describe('sqlite pages of items', () => {

@@ -2,7 +2,7 @@
  * Reads stored JSON. Damaged JSON (by the disk, or by hand) is replaced by an item that says so: the rest can still be
  * read and shown.
  */
-import type { OutputItem } from '@liminal/protocol';
+import type { Grant, OutputItem } from '@liminal/protocol';
 import type { ResponseHead, SessionRecord } from '../response-store.ts';
 
 const damaged = {
@@ -40,6 +40,11 @@ export function readHead(json: string, run: { runId: string; sessionId: string }
 /** Undefined if it is damaged: its session is unknown then. */
 export function readSession(json: string): SessionRecord | undefined {
   return parsed(json) as SessionRecord | undefined;
+}
+
+/** Undefined if it is damaged: people are then asked again. */
+export function readGrant(json: string): Grant | undefined {
+  return parsed(json) as Grant | undefined;
 }
 
 /** An object; undefined for any other text. */

@@ -2,6 +2,7 @@
 export * from './blob-suite.ts';
 export * from './coordination-suite.ts';
 export * from './event-log-suite.ts';
+export * from './grants-suite.ts';
 export * from './item-pages-suite.ts';
 export * from './response-store-suite.ts';
 export * from './search-suite.ts';

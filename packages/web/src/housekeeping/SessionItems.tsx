@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import type { SessionSummary } from '@liminal/protocol';
-import { Archive, ArchiveRestore, Pin, PinOff, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, Pin, PinOff, ShieldCheck, Trash2 } from 'lucide-react';
+import { useAgent } from '../app/agents.tsx';
 import menu from '../look/menu.module.css';
 import { MenuItem } from '../look/MenuItem.tsx';
 import { useHousekeeping } from './housekeeping.tsx';
@@ -8,6 +9,7 @@ import { useHousekeeping } from './housekeeping.tsx';
 /** The entries of a menu that put a session in its place, or away. */
 export function SessionItems({ session }: { session: SessionSummary }) {
   const housekeeping = useHousekeeping();
+  const agent = useAgent(session.cliType);
   return (
     <>
       {session.pinned === true ? (
@@ -29,6 +31,11 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       ) : (
         <MenuItem icon={<Archive size={14} />} onClick={() => housekeeping.archive(session)}>
           Archive
+        </MenuItem>
+      )}
+      {agent?.usesGrants === true && (
+        <MenuItem icon={<ShieldCheck size={14} />} onClick={() => housekeeping.showGrants(session)}>
+          Always allowed …
         </MenuItem>
       )}
       <Menu.Separator className={menu.separator} />

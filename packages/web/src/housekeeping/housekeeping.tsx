@@ -23,6 +23,8 @@ export interface Housekeeping {
   unarchive: (session: SessionSummary) => void;
   pin: (session: SessionSummary) => void;
   unpin: (session: SessionSummary) => void;
+  /** Shows what is always allowed in its project. */
+  showGrants: (session: SessionSummary) => void;
   /** Asks first. */
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
@@ -45,6 +47,7 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 
 // Fetched when first needed.
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
+const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
 
 export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const { requests, sessions } = useClient();
@@ -55,6 +58,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   });
   const [toast, setToast] = useState<Toast>();
   const [doomed, setDoomed] = useState<SessionSummary>();
+  const [permitted, setPermitted] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
 
   const housekeeping = useMemo<Housekeeping>(() => {
@@ -78,6 +82,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       unarchive: ({ sessionId }) => void attempt(requests.unarchive(sessionId)),
       pin: ({ sessionId }) => void attempt(requests.pin(sessionId)),
       unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
+      showGrants: setPermitted,
       delete: setDoomed,
       deleted: (sessionId) => {
         forgetDrafts(sessionId);
@@ -105,6 +110,9 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       <ToastContext value={shown}>{children}</ToastContext>
       {doomed !== undefined && (
         <DeleteDialog session={doomed} onClose={() => setDoomed(undefined)} />
+      )}
+      {permitted !== undefined && (
+        <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />
       )}
     </HousekeepingContext>
   );

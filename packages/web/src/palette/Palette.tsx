@@ -1,5 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
+import { findSession } from '@liminal/client';
 import { useSessions } from '@liminal/client/react';
+import { useAgent } from '../app/agents.tsx';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import type { Overlay } from '../app/App.tsx';
@@ -31,7 +33,11 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
   const housekeeping = useHousekeeping();
   const [search, setSearch] = useState('');
   const history = useHistorySearch(search);
-  const groups = [...paletteGroups(projects, navigation), ...hitGroups(history.groups)];
+  const agent = useAgent(findSession(projects, navigation.active ?? '')?.cliType);
+  const groups = [
+    ...paletteGroups(projects, navigation, agent?.usesGrants === true),
+    ...hitGroups(history.groups),
+  ];
 
   const run = (entry: Entry) => {
     onClose();

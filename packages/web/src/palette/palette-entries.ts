@@ -8,7 +8,7 @@ import { shortPath } from '../words/paths.ts';
 
 type Action = 'new-session' | 'agent-sessions' | 'keys' | 'close-tab' | 'home';
 /** What is done with a session. */
-type Deed = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'delete';
+type Deed = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'showGrants' | 'delete';
 
 interface Named {
   key: string;
@@ -31,8 +31,15 @@ export interface EntryGroup {
   items: Entry[];
 }
 
-/** The palette's entries: first sessions that need a person, then commands, then all others, archived ones last. */
-export function paletteGroups(projects: Projects, places: Places): EntryGroup[] {
+/**
+ * The palette's entries: first sessions that need a person, then commands, then all others, archived ones last.
+ * @param usesGrants - Whether the shown session's agent does.
+ */
+export function paletteGroups(
+  projects: Projects,
+  places: Places,
+  usesGrants: boolean,
+): EntryGroup[] {
   const waiting = needingYou(projects);
   const others = projects
     .flatMap((project) => project.sessions)
@@ -41,7 +48,7 @@ export function paletteGroups(projects: Projects, places: Places): EntryGroup[] 
   const active = findSession(projects, places.active ?? '');
   return [
     { value: 'Needs you', items: waiting.map(toEntry) },
-    { value: 'Commands', items: [...commands(places), ...deeds(active)] },
+    { value: 'Commands', items: [...commands(places), ...deeds(active, usesGrants)] },
     { value: 'Sessions', items: others.filter(({ archived }) => !archived).map(toEntry) },
     { value: 'Archived', items: others.filter(({ archived }) => archived).map(toEntry) },
   ].filter((group) => group.items.length > 0);
@@ -94,7 +101,7 @@ function command(action: Action, name: string, hint: string): Entry {
 }
 
 /** What can be done with the session that is shown. */
-function deeds(session: SessionSummary | undefined): Entry[] {
+function deeds(session: SessionSummary | undefined, usesGrants: boolean): Entry[] {
   if (session === undefined) return [];
   const deed = (name: string, done: Deed): Entry => ({
     kind: 'deed',
@@ -110,6 +117,7 @@ function deeds(session: SessionSummary | undefined): Entry[] {
     session.archived
       ? deed('Unarchive this session', 'unarchive')
       : deed('Archive this session', 'archive'),
+    ...(usesGrants ? [deed('Always allowed in this project …', 'showGrants')] : []),
     deed('Delete this session …', 'delete'),
   ];
 }

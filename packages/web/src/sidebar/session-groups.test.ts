@@ -66,7 +66,7 @@ it('each session stands in one group: pinned, archived, or its project', () => {
 });
 
 it('the palette offers sessions that need a person, commands, and the other sessions', () => {
-  const groups = paletteGroups(projects, { tabs: [], active: 'docs' });
+  const groups = paletteGroups(projects, { tabs: [], active: 'docs' }, false);
   expect(groups.map((group) => [group.value, group.items.map((item) => item.name)])).toEqual([
     ['Needs you', ['fix login', 'bench']],
     [
@@ -88,11 +88,12 @@ it('the palette offers sessions that need a person, commands, and the other sess
 it('the palette has archived sessions at its end, and takes back what was done with the active one', () => {
   const put = session('put away', { archived: true, pinned: true });
   const all = [project('shop', [put, session('docs')])];
-  const groups = paletteGroups(all, { tabs: [], active: 'put away' });
+  const groups = paletteGroups(all, { tabs: [], active: 'put away' }, true);
   const names = groups.flatMap((group) => group.items.map((item) => item.name));
   expect(names).toContain('Unpin this session');
   expect(names).toContain('Unarchive this session');
-  const others = paletteGroups(all, { tabs: [] });
+  expect(names).toContain('Always allowed in this project …');
+  const others = paletteGroups(all, { tabs: [] }, false);
   expect(others.map(({ value, items }) => [value, items.length]).slice(1)).toEqual([
     ['Sessions', 1],
     ['Archived', 1],

@@ -2,7 +2,7 @@ import { messageOf } from '@liminal/protocol';
 import { randomUUID } from 'node:crypto';
 import { endTree, type ProcessMark, processMark } from '../../process/index.ts';
 import { invalidParams, notFound } from './client-error.ts';
-import { ShownOutput } from './shown-output.ts';
+import { ShownOutput } from '../../base/shown-output.ts';
 import { Terminal, type ExitStatus } from './terminal.ts';
 
 export interface TerminalWatcher {

@@ -1,0 +1,123 @@
+/**
+ * Plays a model server: OpenAI's Responses API on loopback; prints its port. The prompt says what it answers:
+ * `COUNT RATE`: COUNT text deltas, RATE a second (0: as fast as they are read); `calls COUNT`: COUNT calls of the tool
+ * `read`, one an answer, and then a word. Each delta's text is the time it was written, as in `source.ts`.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+
+interface Item {
+  type?: string;
+  role?: string;
+  content?: string | { text?: string }[];
+}
+
+const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+const base = { id: 'resp', object: 'response', model: 'bench', output: [] };
+let answers = 0;
+
+const server = createServer((request, response) => {
+  if (request.method === 'POST') void serve(request, response);
+  else response.end(JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] }));
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  console.log(typeof address === 'object' ? address?.port : address);
+});
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { input } = (await json(request)) as { input: Item[] };
+  await answer(response, input);
+}
+
+async function answer(response: ServerResponse, input: Item[]): Promise<void> {
+  const asked = textOf(input.findLast(({ role }) => role === 'user')).split(' ');
+  response.setHeader('content-type', 'text/event-stream');
+  answers += 1;
+  await say(response, 'response.created', { response: { ...base, status: 'in_progress' } });
+  const isCalls = asked[0] === 'calls';
+  const done = input.filter(({ type }) => type === 'function_call_output').length;
+  if (isCalls && done < Number(asked[1])) await call(response);
+  else await speak(response, isCalls ? [1, 0] : asked.map(Number));
+  await say(response, 'response.completed', { response: { ...base, status: 'completed', usage } });
+  response.end();
+}
+
+async function call(response: ServerResponse): Promise<void> {
+  const id = `fc_${answers}`;
+  const item = {
+    type: 'function_call',
+    id,
+    call_id: `call_${answers}`,
+    name: 'read',
+    arguments: '',
+  };
+  const said = JSON.stringify({ path: 'a.txt' });
+  const at = { item_id: id, output_index: 0 };
+  await say(response, 'response.output_item.added', { output_index: 0, item });
+  await say(response, 'response.function_call_arguments.delta', { ...at, delta: said });
+  await say(response, 'response.function_call_arguments.done', { ...at, arguments: said });
+  const whole = { ...item, arguments: said, status: 'completed' };
+  await say(response, 'response.output_item.done', { output_index: 0, item: whole });
+}
+
+async function speak(response: ServerResponse, [count = 0, rate = 0]: number[]): Promise<void> {
+  const id = `msg_${answers}`;
+  const item = { type: 'message', id, role: 'assistant', status: 'in_progress', content: [] };
+  const at = { item_id: id, output_index: 0, content_index: 0 };
+  const part = { type: 'output_text', text: '', annotations: [] };
+  await say(response, 'response.output_item.added', { output_index: 0, item });
+  await say(response, 'response.content_part.added', { ...at, part });
+  let text = '';
+  const delta = (): string => {
+    const time = `${String(process.hrtime.bigint() / 1000n).padStart(15, '0')} `;
+    text += time;
+    return event('response.output_text.delta', { ...at, delta: time });
+  };
+  await (rate === 0 ? flood(response, count, delta) : pace(response, count, rate, delta));
+  const whole = { ...part, text };
+  await say(response, 'response.output_text.done', { ...at, text });
+  await say(response, 'response.content_part.done', { ...at, part: whole });
+  const done = { ...item, status: 'completed', content: [whole] };
+  await say(response, 'response.output_item.done', { output_index: 0, item: done });
+}
+
+async function flood(response: ServerResponse, count: number, delta: () => string): Promise<void> {
+  for (let sent = 0; sent < count; sent += 64) {
+    const size = Math.min(64, count - sent);
+    await write(response, Array.from({ length: size }, delta).join(''));
+  }
+}
+
+/** Keeps the rate over all, however late a timer is. */
+async function pace(
+  response: ServerResponse,
+  count: number,
+  rate: number,
+  delta: () => string,
+): Promise<void> {
+  const start = performance.now();
+  for (let sent = 0; sent < count;) {
+    const due = Math.min(count, Math.floor(((performance.now() - start) * rate) / 1000) + 1);
+    for (; sent < due; sent += 1) await write(response, delta());
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+function textOf({ content = '' }: Item = {}): string {
+  if (typeof content === 'string') return content;
+  return content.map(({ text = '' }) => text).join('');
+}
+
+function event(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+}
+
+async function say(response: ServerResponse, type: string, data: object): Promise<void> {
+  await write(response, event(type, data));
+}
+
+async function write(response: ServerResponse, said: string): Promise<void> {
+  if (!response.write(said)) await once(response, 'drain');
+}

@@ -1,0 +1,142 @@
+import Anthropic from '@anthropic-ai/sdk';
+import type { AnswerWriter } from '../models/answer-writer.ts';
+import {
+  type ListedModel,
+  ModelError,
+  type ModelAnswer,
+  type ModelClient,
+  type ModelRequest,
+} from '../models/model-client.ts';
+import { longestTimer, patience, patientFetch } from '../models/patient-fetch.ts';
+import { modelErrorOf, noStream } from './errors.ts';
+import { factsListed, type ModelFacts } from './model-facts.ts';
+import { buildRequest } from './request.ts';
+import { AnswerTranslator } from './translate.ts';
+
+export interface AnthropicOptions {
+  /** Without the `/v1` of its paths. Default: Anthropic's own. */
+  baseUrl?: string | undefined;
+  /** Servers on one's own machine often need none. */
+  apiKey?: string | undefined;
+}
+
+const anthropic = 'https://api.anthropic.com';
+const listTimeoutMs = 60_000;
+const modelsPerPage = 1_000;
+/** A server whose pages do not end is left here. */
+const maxModels = 5_000;
+
+/** A server that speaks Anthropic's Messages API. Reads no environment, and never retries by itself. */
+export class AnthropicClient implements ModelClient {
+  readonly providerId = 'anthropic';
+  readonly #baseUrl: string;
+  readonly #apiKey: string;
+  readonly #sdk: Anthropic;
+  /** What the server has said of its models when it listed them. */
+  readonly #listed = new Map<string, Partial<ModelFacts>>();
+
+  constructor({ baseUrl = anthropic, apiKey = '' }: AnthropicOptions = {}) {
+    // People copy it with the start of the paths.
+    this.#baseUrl = baseUrl.replace(/\/+(v1\/*)?$/, '');
+    this.#apiKey = apiKey;
+    this.#sdk = new Anthropic({
+      baseURL: this.#baseUrl,
+      // An empty key keeps the SDK from looking for one in files and the environment.
+      apiKey,
+      ...(apiKey === '' && { defaultHeaders: { authorization: null } }),
+      maxRetries: 0,
+      timeout: longestTimer,
+      fetch: patientFetch,
+      fetchOptions: patience,
+      // It would print what models say, when that cannot be read.
+      logLevel: 'off',
+      openTelemetry: false,
+    });
+  }
+
+  async listModels(signal: AbortSignal): Promise<ListedModel[]> {
+    const models = new Map<string, ListedModel>();
+    let seen = 0;
+    const options = { signal, timeout: listTimeoutMs };
+    try {
+      for await (const entry of this.#sdk.models.list({ limit: modelsPerPage }, options)) {
+        models.set(entry.id, listedModel(entry));
+        this.#listed.set(entry.id, factsListed(entry));
+        seen += 1;
+        if (seen === maxModels) break;
+      }
+    } catch (error) {
+      throw this.#errorOf(error, signal);
+    }
+    return [...models.values()];
+  }
+
+  async answer(
+    request: ModelRequest,
+    writer: AnswerWriter,
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
+    const listed = this.#listed.get(request.model);
+    try {
+      return await this.#ask(buildRequest(request, { listed }), writer, signal);
+    } catch (error) {
+      const known = this.#errorOf(error, signal);
+      if (writer.hasWritten || !refusesThinking(known)) throw known;
+    }
+    // Nothing was read of the first request: it is as if it had not been.
+    try {
+      const params = buildRequest(request, { listed, leavesThinkingOut: true });
+      return await this.#ask(params, writer, signal);
+    } catch (error) {
+      throw this.#errorOf(error, signal);
+    }
+  }
+
+  async #ask(
+    params: Anthropic.MessageCreateParamsStreaming,
+    writer: AnswerWriter,
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
+    const { data: stream, response } = await this.#sdk.messages
+      .create(params, { signal })
+      .withResponse();
+    const translator = new AnswerTranslator(writer);
+    for await (const event of stream) translator.read(event);
+    // The SDK ends a stream that is aborted or cut as if it were whole.
+    const type = response.headers.get('content-type') ?? '';
+    if (!translator.isWhole && !type.includes('event-stream')) throw noStream(type);
+    return translator.answer();
+  }
+
+  #errorOf(error: unknown, signal: AbortSignal): unknown {
+    return signal.aborted ? signal.reason : this.#withoutKey(modelErrorOf(error, this.#baseUrl));
+  }
+
+  /** Some servers repeat the key that they refuse. */
+  #withoutKey(error: ModelError): ModelError {
+    const { code, message, isPassing, retryAfterMs, details } = error;
+    if (this.#apiKey === '' || !message.includes(this.#apiKey)) return error;
+    const clean = message.replaceAll(this.#apiKey, '***');
+    return new ModelError(code, clean, { isPassing, retryAfterMs, details });
+  }
+}
+
+/** Other servers leave out most fields. */
+function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): ListedModel {
+  return {
+    id: entry.id,
+    name: entry.display_name ?? undefined,
+    contextWindow: entry.max_input_tokens ?? undefined,
+  };
+}
+
+/**
+ * The server does not take back the thinking that it gave: something before it has changed (instructions, tools), or the
+ * model is another. Source: “Fix a thinking block bound to a different conversation” in Anthropic's documents.
+ */
+const refusesThinking = (error: unknown): boolean =>
+  error instanceof ModelError &&
+  error.code === 'MODEL_ERROR' &&
+  /(signature|data)`? in `?(redacted_)?thinking|thinking.{0,80}(different conversation|cannot be modified)/i.test(
+    error.message,
+  );

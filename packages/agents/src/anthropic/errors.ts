@@ -1,0 +1,227 @@
+/** Why a server that speaks the Messages API gave no whole answer, in words for people. */
+import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
+import { cutText, hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+import { ModelError, type ModelErrorCode } from '../models/model-client.ts';
+
+/** An error as the API words it, in an answer of its own or in the middle of a stream. */
+interface ApiFailure {
+  /** Undefined in the middle of a stream, whose status was 200. */
+  status?: number | undefined;
+  type?: string | undefined;
+  /** The server's own words. */
+  message: string;
+  errorCode?: string | undefined;
+  requestId?: string | undefined;
+  retryAfterMs?: number | undefined;
+  cause?: unknown;
+}
+
+interface Kind {
+  code: ModelErrorCode;
+  isPassing?: boolean;
+  /** What is wrong and what to do, before the server's own words. */
+  sentence: string;
+}
+
+const context: Kind = {
+  code: 'CONTEXT_LENGTH',
+  sentence:
+    'The conversation is longer than this model can take. Start a new session, or choose a model that takes more.',
+};
+const access: Kind = {
+  code: 'AUTHENTICATION',
+  sentence: 'The model server refused the key, or the key may not use this model. Check the key.',
+};
+const billing: Kind = {
+  code: 'AUTHENTICATION',
+  sentence: 'The account of this key cannot pay for the request. Check its billing and limits.',
+};
+const unavailable: Kind = {
+  code: 'MODEL_UNAVAILABLE',
+  isPassing: true,
+  sentence: 'The model server is overloaded or has failed. Try again later.',
+};
+const rateLimit: Kind = {
+  code: 'RATE_LIMIT',
+  isPassing: true,
+  sentence: 'The model server takes no more requests for now. Wait, or use another key or model.',
+};
+const notFound: Kind = {
+  code: 'MODEL_NOT_FOUND',
+  sentence:
+    'The server knows no such model, or nothing at this address. Check the name of the model and the base URL.',
+};
+const filtered: Kind = {
+  code: 'CONTENT_FILTER',
+  sentence: 'The model server’s content filter stopped the answer. Ask in other words.',
+};
+const refused: Kind = {
+  code: 'MODEL_ERROR',
+  sentence: 'The model server did not take the request.',
+};
+
+/** The statuses that the API's reference gives its types of errors. */
+const statusOfType = new Map(
+  Object.entries({
+    invalid_request_error: 400,
+    authentication_error: 401,
+    billing_error: 402,
+    permission_error: 403,
+    not_found_error: 404,
+    conflict_error: 409,
+    request_too_large: 413,
+    rate_limit_error: 429,
+    api_error: 500,
+    timeout_error: 504,
+    overloaded_error: 529,
+  }),
+);
+
+const kindOfStatus: Record<number, Kind> = {
+  401: access,
+  402: billing,
+  403: access,
+  404: notFound,
+  408: unavailable,
+  409: unavailable,
+  413: context,
+  429: rateLimit,
+};
+
+/** For what has no type or status of its own; the words are those of the API and of local servers. */
+const kindOfWords: [RegExp, Kind][] = [
+  [/prompt is too long|max_tokens.{0,3} exceed|context (length|window|size|limit)/i, context],
+  [/credit balance|billing/i, billing],
+  [/content.?filter|blocked by/i, filtered],
+];
+
+/** Limits that do not pass by waiting a moment. */
+const isSpendLimit = (errorCode: string | undefined): boolean =>
+  errorCode?.includes('spend_limit') ?? false;
+
+function kindOf({ status, type, message, errorCode }: ApiFailure): Kind {
+  const known = status ?? statusOfType.get(type ?? '') ?? 500;
+  if (known === 429 && isSpendLimit(errorCode)) return billing;
+  const kind = kindOfStatus[known];
+  if (kind !== undefined) return kind;
+  if (known >= 500) return unavailable;
+  return kindOfWords.find(([words]) => words.test(message))?.[1] ?? refused;
+}
+
+function apiError(failure: ApiFailure): ModelError {
+  const { code, isPassing, sentence } = kindOf(failure);
+  const { status, type, errorCode, requestId, retryAfterMs, cause } = failure;
+  const details = { status, type, errorCode, requestId };
+  const known = Object.entries(details).filter(([, value]) => value !== undefined);
+  return new ModelError(code, inWords(sentence, failure.message), {
+    ...(isPassing === true && { isPassing }),
+    retryAfterMs,
+    details: Object.fromEntries(known),
+    cause,
+  });
+}
+
+/** The most of a server's words that are told: a proxy may answer with a whole page. */
+const maxSaid = 2_000;
+
+function inWords(sentence: string, said: string): string {
+  if (said === '') return sentence;
+  return `${sentence} It says: ${said.length > maxSaid ? cutText(said, maxSaid) : said}`;
+}
+
+/** The error of an `error` event in the middle of a stream. */
+export function streamedError(error: unknown): ModelError {
+  const { type, message, details } = isRecord(error) ? error : {};
+  return apiError({
+    type: textOf(type),
+    message: textOf(message) ?? JSON.stringify(error ?? {}),
+    errorCode: isRecord(details) ? textOf(details['error_code']) : undefined,
+  });
+}
+
+/** The conversation and its answer were together longer than the model can take. */
+export const contextFull = (): ModelError =>
+  new ModelError('CONTEXT_LENGTH', inWords(context.sentence, 'model_context_window_exceeded'), {});
+
+/** The stream ended before the answer was whole. */
+export const brokenOff = (cause?: unknown): ModelError =>
+  new ModelError(
+    'CONNECTION_FAILED',
+    'The connection to the model server broke off in the middle of the answer. Try again.',
+    { isPassing: true, cause },
+  );
+
+/** Something else than a model server is at the address. */
+export const noStream = (contentType: string): ModelError =>
+  new ModelError(
+    'MODEL_ERROR',
+    `The address did not answer with a stream of the Messages API, but with ${contentType === '' ? 'nothing that says its type' : contentType}. Check the base URL.`,
+  );
+
+/** Anything that a request threw, of the SDK, the network or this folder. */
+export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
+  if (thrown instanceof ModelError) return thrown;
+  if (thrown instanceof APIConnectionTimeoutError) return unreachable(baseUrl, 'no answer', thrown);
+  if (isApiError(thrown)) {
+    if (thrown.status !== undefined || thrown.type !== null) return answered(thrown);
+    if (thrown.error === undefined) return unreachable(baseUrl, reasonOf(thrown), thrown);
+    return streamedError(thrown.error);
+  }
+  if (isNetworkError(thrown)) return brokenOff(thrown);
+  return new ModelError(
+    'MODEL_ERROR',
+    inWords(
+      'The model server could not be asked, or its answer could not be read.',
+      messageOf(thrown),
+    ),
+    { cause: thrown },
+  );
+}
+
+const isApiError = (thrown: unknown): thrown is APIError => thrown instanceof APIError;
+
+function answered(error: APIError): ModelError {
+  const { status, type, errorCode, requestID, headers, apiMessage } = error;
+  return apiError({
+    status,
+    type: type ?? undefined,
+    message: apiMessage ?? error.message,
+    errorCode: errorCode ?? undefined,
+    requestId: requestID ?? undefined,
+    retryAfterMs: retryAfterOf(headers),
+    cause: error,
+  });
+}
+
+const unreachable = (baseUrl: string | undefined, reason: string, cause: unknown): ModelError =>
+  new ModelError(
+    'CONNECTION_FAILED',
+    `The model server${baseUrl === undefined ? '' : ` at ${hideUrlSecrets(baseUrl)}`} could not be reached (${hideUrlSecrets(reason)}). Check its address, and that it runs.`,
+    { isPassing: true, cause },
+  );
+
+/** What `fetch` throws when a connection fails hides the reason in its causes. */
+function reasonOf(error: unknown): string {
+  let reason = error;
+  while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
+  const code = isRecord(reason) ? textOf(reason['code']) : undefined;
+  return code ?? messageOf(reason);
+}
+
+/** The body of an answer broke off: `fetch` throws a TypeError then, and nothing else does with a cause. */
+const isNetworkError = (thrown: unknown): boolean =>
+  thrown instanceof TypeError && (thrown.cause !== undefined || thrown.message === 'terminated');
+
+function retryAfterOf(headers: Headers | undefined): number | undefined {
+  const ms = Number(headers?.get('retry-after-ms') ?? Number.NaN);
+  if (ms >= 0) return ms;
+  const said = headers?.get('retry-after');
+  if (said === null || said === undefined || said === '') return undefined;
+  const seconds = Number(said);
+  const wait = Number.isNaN(seconds) ? Date.parse(said) - Date.now() : seconds * 1000;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;

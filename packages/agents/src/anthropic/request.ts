@@ -1,0 +1,241 @@
+/**
+ * A conversation as a request of Anthropic's Messages API. Pure, and the same conversation always gives the same request:
+ * current models bind their thinking to all that stood before it, and refuse it after a change. So all thinking goes
+ * back where it was, of every turn, and nothing that was sent once is left out later. Models that need only the last
+ * turn's drop the rest themselves.
+ */
+import type Anthropic from '@anthropic-ai/sdk';
+import type { OutputItem } from '@liminal/protocol';
+import { isRecord, parseLine } from '../base/parse-line.ts';
+import type { ModelRequest } from '../models/model-client.ts';
+import { CallIds } from './call-ids.ts';
+import { type ModelFacts, factsOf, thinkingOf } from './model-facts.ts';
+import { resultContent, userContent } from './user-content.ts';
+
+type Params = Anthropic.MessageCreateParamsStreaming;
+type Content = Anthropic.ContentBlockParam;
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
+type ResultItem = Extract<OutputItem, { type: 'function_call_output' }>;
+
+interface Message {
+  role: 'user' | 'assistant';
+  content: Content[];
+}
+
+interface RequestOptions {
+  /** What the server said of the model when it listed it. */
+  listed?: Partial<ModelFacts> | undefined;
+  /** The server has refused the thinking of this conversation: leave it out. */
+  leavesThinkingOut?: boolean;
+}
+
+export function buildRequest(request: ModelRequest, options: RequestOptions = {}): Params {
+  const facts = factsOf(request.model, options.listed);
+  const messages = messagesOf(request.conversation, options.leavesThinkingOut ?? false);
+  const isBudgeted = facts.thinks === 'budget';
+  // Without its thinking, an older model can go on with its call only if it need not think.
+  const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
+  return {
+    model: request.model,
+    stream: true,
+    ...thinkingOf(facts, effort),
+    ...withCache(request, messages),
+  };
+}
+
+const cacheMark = { cache_control: { type: 'ephemeral' as const } };
+
+/** Up to here the server remembers what it has read: marks at the end of what stays, and of the last two user messages. */
+function withCache(
+  { instructions, tools }: ModelRequest,
+  messages: Message[],
+): Pick<Params, 'system' | 'tools' | 'messages'> {
+  const hasSystem = instructions.trim() !== '';
+  const marked = messages.filter(({ role }) => role === 'user').slice(-2);
+  return {
+    ...(hasSystem && { system: [{ type: 'text', text: instructions, ...cacheMark }] }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }, index) => ({
+        name,
+        description,
+        input_schema: { ...parameters, type: 'object' as const },
+        // The system prompt comes after the tools, and its mark is for both.
+        ...(!hasSystem && index === tools.length - 1 && cacheMark),
+      })),
+    }),
+    messages: messages.map((message) => (marked.includes(message) ? markLast(message) : message)),
+  };
+}
+
+function markLast({ role, content }: Message): Message {
+  const last = content.at(-1);
+  if (last === undefined) return { role, content };
+  // Every block of a user's message can be marked.
+  return { role, content: [...content.slice(0, -1), { ...last, ...cacheMark }] };
+}
+
+/** Whether the model waits for results of a call that it made without thinking first. */
+function lacksThinking(messages: readonly Message[]): boolean {
+  const isResult = ({ type }: Content): boolean => type === 'tool_result';
+  if (messages.at(-1)?.content.some(isResult) !== true) return false;
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && !content.some(isResult),
+  );
+  const first = messages.slice(asked + 1).find(({ role }) => role === 'assistant')?.content[0];
+  return first === undefined || !isThinking(first);
+}
+
+const isThinking = ({ type }: Content): boolean =>
+  type === 'thinking' || type === 'redacted_thinking';
+
+function messagesOf(conversation: readonly OutputItem[], leavesThinkingOut: boolean): Message[] {
+  const messages = new Messages(conversation);
+  for (const item of conversation) {
+    // Calls that a script or a subagent made are not the model's own.
+    if (item.parentCallId !== undefined) continue;
+    if (item.type === 'message') addMessage(messages, item);
+    if (item.type === 'reasoning') messages.answer(thinkingBlock(item, leavesThinkingOut));
+    if (item.type === 'function_call') messages.call(item);
+    if (item.type === 'function_call_output') messages.result(item);
+  }
+  return messages.finish();
+}
+
+/** The server's and our own notices are for people. */
+function addMessage(messages: Messages, item: Extract<OutputItem, { type: 'message' }>): void {
+  if (item.origin === 'user') messages.ask(userContent(item.content, item.blocks ?? []));
+  if (item.origin === 'agent') messages.answer(textBlock(item));
+}
+
+/** The API refuses a text of nothing but white space. */
+const hasWords = (text: string): boolean => text.trim() !== '';
+
+function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
+  if (!hasWords(item.content)) return [];
+  return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
+}
+
+/** Thinking is sent only as this API gave it, with its signature; a kind of block that has no name here, whole. */
+function thinkingBlock(
+  item: Extract<OutputItem, { type: 'reasoning' }>,
+  leavesThinkingOut: boolean,
+): Content[] {
+  const native = nativeOf(item);
+  if (native === undefined) return [];
+  if (native['type'] !== 'thinking') {
+    return leavesThinkingOut && native['type'] === 'redacted_thinking' ? [] : [givenBlock(native)];
+  }
+  const { signature } = native;
+  if (leavesThinkingOut || typeof signature !== 'string' || signature === '') return [];
+  return [{ type: 'thinking', thinking: item.content, signature }];
+}
+
+/** The block of this API that an item came from, without what the item itself has. */
+function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
+  // A turn's writer makes a list of several values.
+  for (const kept of Array.isArray(raw) ? raw : [raw]) {
+    const native = isRecord(kept) ? kept['anthropic'] : undefined;
+    if (isRecord(native) && typeof native['type'] === 'string') return native;
+  }
+  return undefined;
+}
+
+/** The API gave it, and gets it back: its SDK's types name fewer kinds than there are. */
+const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
+
+/** Puts blocks into messages of alternating roles, with all results of a message's calls right after it. */
+class Messages {
+  readonly #messages: Message[] = [];
+  readonly #ids: CallIds;
+  /** The calls of the last message that have no result in it, with their ids. */
+  #open: { id: string; result: ResultItem | undefined }[] = [];
+
+  constructor(conversation: readonly OutputItem[]) {
+    this.#ids = new CallIds(conversation);
+  }
+
+  ask(content: Content[]): void {
+    if (content.length === 0) return;
+    this.#settle();
+    this.#add('user', content);
+  }
+
+  answer(content: Content[]): void {
+    if (content.length > 0) this.#add('assistant', content);
+  }
+
+  call(item: CallItem): void {
+    const native = nativeOf(item);
+    const id = this.#ids.of(item);
+    const name = item.name.replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
+    const block = { type: 'tool_use', ...native, id, name, input: inputOf(item.arguments) };
+    this.answer([givenBlock(block)]);
+    // A server runs its own tools.
+    if (block.type === 'tool_use') this.#open.push({ id, result: this.#ids.resultOf(item) });
+  }
+
+  /** Ends the message that made the call; the result of a server's tool is a part of it. */
+  result(item: ResultItem): void {
+    const native = nativeOf(item);
+    if (native === undefined) this.#settle();
+    else this.answer([givenBlock(native)]);
+  }
+
+  finish(): Message[] {
+    this.#settle();
+    this.#endAnswer();
+    const last = this.#messages.at(-1);
+    if (last?.role === 'assistant') this.#trim(last);
+    // The API wants a conversation to begin with its user, and an agent may have begun this one.
+    if (this.#messages[0]?.role === 'assistant') {
+      this.#messages.unshift({ role: 'user', content: [{ type: 'text', text: '(No message.)' }] });
+    }
+    return this.#messages;
+  }
+
+  #settle(): void {
+    const open = this.#open;
+    this.#open = [];
+    if (open.length === 0) return;
+    this.#add(
+      'user',
+      open.map(({ id, result }) => resultBlock(id, result)),
+    );
+  }
+
+  #add(role: Message['role'], content: Content[]): void {
+    if (role === 'user') this.#endAnswer();
+    const last = this.#messages.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else this.#messages.push({ role, content: [...content] });
+  }
+
+  /** The API refuses an answer that ends in thinking, as one does that was stopped there. */
+  #endAnswer(): void {
+    const last = this.#messages.at(-1);
+    if (last?.role !== 'assistant') return;
+    const end = last.content.findLastIndex((block) => !isThinking(block)) + 1;
+    last.content.splice(end);
+    if (end === 0) this.#messages.pop();
+  }
+
+  /** The API refuses a conversation that ends in an answer with white space at its end. */
+  #trim({ content }: Message): void {
+    const last = content.at(-1);
+    if (last?.type === 'text') content[content.length - 1] = { ...last, text: last.text.trimEnd() };
+  }
+}
+
+function resultBlock(id: string, result: ResultItem | undefined): Content {
+  const content =
+    result === undefined ? 'The call was interrupted: it has no result.' : resultContent(result);
+  const isError = result?.success !== true;
+  return { type: 'tool_result', tool_use_id: id, content, ...(isError && { is_error: true }) };
+}
+
+/** The API takes only an object. What the model wrote instead stays readable for it; the result says what was wrong. */
+function inputOf(json: string): Record<string, unknown> {
+  if (json.trim() === '') return {};
+  const input = parseLine(json);
+  return isRecord(input) ? input : { unreadable_arguments: json };
+}

@@ -1,0 +1,81 @@
+/** What item a block of the Messages API becomes. */
+import type { OutputItem } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+
+type Fields = Record<string, unknown>;
+
+type Kind = 'text' | 'thinking' | 'call' | 'result' | 'other';
+
+/** Servers' own tools come in several kinds, each with its type of call and of result. */
+function kindOf({ type }: Fields): Kind {
+  const name = typeof type === 'string' ? type : '';
+  if (name === 'text' || name === 'thinking') return name;
+  if (name.endsWith('tool_use')) return 'call';
+  return name.endsWith('tool_result') ? 'result' : 'other';
+}
+
+/** A block's item as it starts: without text that is streamed. */
+export function itemOf(block: Fields, id: string): OutputItem {
+  switch (kindOf(block)) {
+    case 'text':
+      return { type: 'message', id, content: '', origin: 'agent' };
+    case 'call': {
+      const name = textIn(block, 'name') ?? 'unknown';
+      return { type: 'function_call', id, callId: id, name, arguments: '', origin: 'agent' };
+    }
+    case 'result': {
+      const { content } = block;
+      const callId = textIn(block, 'tool_use_id') ?? id;
+      const success = !isFailure(block);
+      const output = readable(content);
+      return { type: 'function_call_output', id, callId, output, success, origin: 'system' };
+    }
+    // Redacted thinking, and kinds of tomorrow, have nothing to read; but they have a place between the others.
+    case 'thinking':
+    case 'other':
+      return { type: 'reasoning', id, content: '', origin: 'agent' };
+  }
+}
+
+const held: Record<Kind, string[]> = {
+  text: ['text', 'citations'],
+  thinking: ['thinking', 'signature'],
+  call: ['id', 'name', 'input'],
+  result: [],
+  other: [],
+};
+
+/** Whether a field of a block can be told from its item, or is gathered from its deltas. */
+export const heldByItem = (block: Fields, field: string): boolean =>
+  held[kindOf(block)].includes(field);
+
+/** Whether a block is a call of a tool, ours or the server's. */
+export const isCall = (block: Fields): boolean => kindOf(block) === 'call';
+
+/** The input of a call that has streamed none. */
+export function inputOf({ input }: Fields): string {
+  if (typeof input === 'string' && input !== '') return input;
+  return isRecord(input) ? JSON.stringify(input) : '{}';
+}
+
+const isFailure = ({ is_error: isError, content }: Fields): boolean =>
+  isError === true ||
+  (isRecord(content) && typeof content['type'] === 'string' && content['type'].endsWith('_error'));
+
+/** The result of a server's tool for people; all of it is in `raw`. */
+function readable(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return JSON.stringify(content ?? null);
+  return content.map(readableEntry).join('\n');
+}
+
+function readableEntry(entry: unknown): string {
+  if (!isRecord(entry)) return JSON.stringify(entry);
+  const said = ['title', 'url', 'text'].flatMap((name) => textIn(entry, name) ?? []);
+  return said.length > 0 ? said.join('\n') : JSON.stringify(entry);
+}
+
+export function textIn(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,262 @@
+/**
+ * The answers of Anthropic's Messages API as items of a turn. Source: the API's reference of streaming messages, and the
+ * types of its SDK 1.12.
+ */
+import type { EventDraft, OutputItem, Usage } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+import { TurnWriter, type TurnEnd } from '../base/turn-writer.ts';
+import { AnswerWriter } from '../models/answer-writer.ts';
+import type { ModelAnswer, ModelCall } from '../models/model-client.ts';
+import { brokenOff, contextFull, modelErrorOf, streamedError } from './errors.ts';
+import { heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
+import { UsageCount } from './usage-count.ts';
+
+/** An event of the stream, as the API sends it. */
+export interface MessagesEvent {
+  type: string;
+}
+
+type Fields = Record<string, unknown>;
+
+interface Block {
+  /** As it was when it started. */
+  given: Fields;
+  /** Undefined for a text that is still empty: it may stay so. */
+  itemId: string | undefined;
+  /** The input of a tool as it was streamed. */
+  json: string;
+  signature: string;
+  citations: unknown[];
+  /** Deltas that this program does not know. */
+  unknown: unknown[];
+}
+
+/** Writes one answer of a model, event by event. Pure: it knows no clock and no connection. */
+export class AnswerTranslator {
+  readonly #writer: AnswerWriter;
+  /** Open blocks by their index. */
+  readonly #blocks = new Map<number, Block>();
+  readonly #calls: ModelCall[] = [];
+  readonly #usage = new UsageCount();
+  #messageId = 'message';
+  #stopReason: string | undefined;
+  #refusal: Fields | undefined;
+  #isWhole = false;
+
+  constructor(writer: AnswerWriter) {
+    this.#writer = writer;
+  }
+
+  /** Whether the stream has told its end. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Tokens, as far as they are known. */
+  get usage(): Usage | undefined {
+    return this.#usage.usage;
+  }
+
+  /** Throws ModelError for an error that the server reports in its stream. */
+  read(event: MessagesEvent): void {
+    const fields: Fields = { ...event };
+    const index = typeof fields['index'] === 'number' ? fields['index'] : 0;
+    switch (event.type) {
+      case 'message_start':
+        return this.#begin(recordIn(fields, 'message'));
+      case 'content_block_start':
+        this.#start(index, recordIn(fields, 'content_block'));
+        return;
+      case 'content_block_delta':
+        return this.#grow(index, recordIn(fields, 'delta'));
+      case 'content_block_stop':
+        return this.#stop(index);
+      case 'message_delta':
+        return this.#change(recordIn(fields, 'delta'), fields['usage']);
+      case 'message_stop':
+        return this.#end();
+      case 'ping':
+        return;
+      case 'error':
+        throw streamedError(fields['error']);
+      default:
+        this.#writer.keep({ anthropicEvent: event });
+    }
+  }
+
+  /** What the answer came to. Throws ModelError if its stream ended before it, or if the model had no more room. */
+  answer(): ModelAnswer {
+    if (!this.#isWhole) throw brokenOff();
+    if (this.#stopReason === 'model_context_window_exceeded') throw contextFull();
+    const calls = [...this.#calls];
+    return {
+      calls,
+      finishReason: this.#stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
+      usage: this.usage,
+      ...(this.#stopReason === 'pause_turn' && { isPaused: true }),
+    };
+  }
+
+  #begin(message: Fields): void {
+    this.#messageId = textIn(message, 'id') ?? this.#messageId;
+    this.#usage.read(message['usage']);
+  }
+
+  #start(index: number, given: Fields): Block {
+    this.#stop(index);
+    const block: Block = {
+      given,
+      itemId: undefined,
+      json: '',
+      signature: textIn(given, 'signature') ?? '',
+      citations: listIn(given, 'citations'),
+      unknown: [],
+    };
+    this.#blocks.set(index, block);
+    if (given['type'] !== 'text') this.#open(index, block);
+    this.#say(index, block, textIn(given, 'text') ?? textIn(given, 'thinking') ?? '');
+    return block;
+  }
+
+  #open(index: number, block: Block): string {
+    const item = itemOf(block.given, textIn(block.given, 'id') ?? `${this.#messageId}:${index}`);
+    block.itemId = this.#writer.start(item);
+    return block.itemId;
+  }
+
+  #say(index: number, block: Block, text: string): void {
+    if (text !== '') this.#writer.append(block.itemId ?? this.#open(index, block), text);
+  }
+
+  #grow(index: number, delta: Fields): void {
+    const block = this.#blocks.get(index) ?? this.#unannounced(index, delta);
+    switch (delta['type']) {
+      case 'text_delta':
+        return this.#say(index, block, textIn(delta, 'text') ?? '');
+      case 'thinking_delta':
+        return this.#say(index, block, textIn(delta, 'thinking') ?? '');
+      case 'input_json_delta': {
+        const json = textIn(delta, 'partial_json') ?? '';
+        block.json += json;
+        return this.#say(index, block, json);
+      }
+      case 'signature_delta':
+        block.signature += textIn(delta, 'signature') ?? '';
+        return;
+      case 'citations_delta':
+        block.citations.push(delta['citation']);
+        return;
+      default:
+        block.unknown.push(delta);
+    }
+  }
+
+  /** Some servers begin a block with its first delta. */
+  #unannounced(index: number, delta: Fields): Block {
+    return this.#start(index, { type: delta['type'] === 'thinking_delta' ? 'thinking' : 'text' });
+  }
+
+  #stop(index: number): void {
+    const block = this.#blocks.get(index);
+    if (block === undefined) return;
+    this.#blocks.delete(index);
+    if (isCall(block.given) && block.json === '') {
+      block.json = inputOf(block.given);
+      this.#say(index, block, block.json);
+    }
+    const raw = rawOf(block);
+    if (block.itemId === undefined && raw === undefined) return;
+    const itemId = block.itemId ?? this.#open(index, block);
+    const item = this.#writer.item(itemId);
+    this.#writer.done(itemId, raw === undefined ? {} : { raw });
+    if (block.given['type'] !== 'tool_use') return;
+    const name = textIn(block.given, 'name') ?? 'unknown';
+    const callId = item?.type === 'function_call' ? item.callId : itemId;
+    this.#calls.push({ callId, name, arguments: block.json, itemId });
+  }
+
+  #change(delta: Fields, usage: unknown): void {
+    this.#usage.read(usage);
+    this.#stopReason = textIn(delta, 'stop_reason') ?? this.#stopReason;
+    if (isRecord(delta['stop_details'])) this.#refusal = delta['stop_details'];
+  }
+
+  #end(): void {
+    for (const index of this.#blocks.keys()) this.#stop(index);
+    if (this.#refusal !== undefined && !this.#isWhole) this.#explain(this.#refusal);
+    this.#isWhole = true;
+  }
+
+  /** The server's reason for a refusal is for people: the model did not say it. */
+  #explain(refusal: Fields): void {
+    const reason = textIn(refusal, 'explanation') ?? textIn(refusal, 'category');
+    this.#writer.add({
+      type: 'message',
+      id: `${this.#messageId}:refusal`,
+      origin: 'system',
+      content: reason === undefined ? 'The model refused.' : `The model refused: ${reason}`,
+      raw: { anthropic: refusal },
+    });
+  }
+}
+
+/** What the item of a block has no field for; undefined if that is nothing. */
+function rawOf({ given, signature, citations, unknown }: Block): OutputItem['raw'] {
+  const rest = Object.fromEntries(
+    Object.entries(given).filter(([name]) => !heldByItem(given, name)),
+  );
+  const more = {
+    ...(given['type'] === 'thinking' && { signature }),
+    ...(citations.length > 0 && { citations }),
+  };
+  const anthropic = { ...rest, ...more };
+  const isPlain = given['type'] === 'text' || given['type'] === 'tool_use';
+  if (isPlain && Object.keys(anthropic).length === 1 && unknown.length === 0) return undefined;
+  return { anthropic, ...(unknown.length > 0 && { deltas: unknown }) };
+}
+
+function listIn(fields: Fields, name: string): unknown[] {
+  const value: unknown = fields[name];
+  return Array.isArray(value) ? [...(value as unknown[])] : [];
+}
+
+const recordIn = (fields: Fields, name: string): Fields => {
+  const value = fields[name];
+  return isRecord(value) ? value : {};
+};
+
+/**
+ * A whole turn from one answer's events (seed 001, A.5): it begins, has the answer's items, and ends, as an error if the
+ * stream reports one or breaks off. What the model calls is not run.
+ *
+ * @param about - `now` gives the time of each event, ISO 8601 UTC.
+ */
+export async function* translateMessages(
+  events: AsyncIterable<MessagesEvent>,
+  about: { turnId: string; modelId: string; now: () => string },
+): AsyncGenerator<EventDraft, void> {
+  const drafts: EventDraft[] = [];
+  const writer = new TurnWriter(about.turnId, (draft) => drafts.push(draft));
+  writer.at(about.now());
+  const { modelId } = about;
+  writer.begin({ modelId, providerId: 'anthropic', trigger: 'user' }, undefined);
+  const translator = new AnswerTranslator(new AnswerWriter(writer, new Set(), about.now));
+  let end: TurnEnd;
+  try {
+    for await (const event of events) {
+      translator.read(event);
+      yield* drafts.splice(0);
+    }
+    const { finishReason } = translator.answer();
+    end = { type: 'response_done', status: 'completed', finishReason };
+  } catch (error) {
+    end = { type: 'response_error', error: modelErrorOf(error).asObject };
+  }
+  const { usage } = translator;
+  writer.at(about.now());
+  const unplaced = writer.takeUnplaced();
+  if (unplaced.length > 0)
+    writer.notice('The model server said more than is known here.', unplaced);
+  writer.end(usage === undefined ? end : { ...end, usage });
+  yield* drafts;
+}

@@ -1,0 +1,34 @@
+import type { Usage } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+
+const fields = {
+  input_tokens: 'inputTokens',
+  output_tokens: 'outputTokens',
+  cache_read_input_tokens: 'cacheReadInputTokens',
+  cache_creation_input_tokens: 'cacheCreationInputTokens',
+} as const;
+
+/**
+ * The tokens of one answer. The API counts anew in each message; what a later one leaves out, or has as null, stays. It
+ * counts input that it had in its cache, or puts there, apart; here `inputTokens` are all of them.
+ */
+export class UsageCount {
+  #counted: Partial<Usage> = {};
+
+  /** @param usage - Of `message_start` or `message_delta`. */
+  read(usage: unknown): void {
+    if (!isRecord(usage)) return;
+    for (const [native, name] of Object.entries(fields)) {
+      const count = usage[native];
+      if (typeof count === 'number' && count >= 0) this.#counted[name] = count;
+    }
+  }
+
+  /** Undefined if the server has counted nothing. */
+  get usage(): Usage | undefined {
+    if (Object.keys(this.#counted).length === 0) return undefined;
+    const { inputTokens = 0, ...counted } = this.#counted;
+    const { cacheReadInputTokens: read = 0, cacheCreationInputTokens: written = 0 } = counted;
+    return { outputTokens: 0, ...counted, inputTokens: inputTokens + read + written };
+  }
+}

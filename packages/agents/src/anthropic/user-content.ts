@@ -1,0 +1,66 @@
+/** What a person attached, and what a tool gave back, as content of the Messages API. */
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { commonImages, fileInWords, linkInWords } from '../base/accepted-content.ts';
+
+type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
+type Part = Anthropic.TextBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
+
+/** A user's message; empty if it says nothing. */
+export function userContent(content: string, blocks: readonly ContentBlock[]): Part[] {
+  const text = content.trim() === '' ? [] : [words(content)];
+  return [...text, ...blocks.map(partOf)];
+}
+
+/** What the model reads of a tool's result. */
+export function resultContent(
+  item: Extract<OutputItem, { type: 'function_call_output' }>,
+): string | Part[] {
+  const output = item.output.trim() === '' ? '(No output.)' : item.output;
+  const parts = (item.blocks ?? []).map(partOf);
+  if (parts.length === 0) return output;
+  const said = item.output.trim() === '' ? [] : [words(output)];
+  // The API takes only text in the result of a call that failed.
+  return [...said, ...(item.success ? parts : parts.map(inText))];
+}
+
+const words = (text: string): Anthropic.TextBlockParam => ({ type: 'text', text });
+const leftOut = (what: string): Anthropic.TextBlockParam =>
+  words(`(Left out, because this model cannot be given it: ${what}.)`);
+const inText = (part: Part): Part =>
+  part.type === 'text' ? part : leftOut(part.type === 'image' ? 'an image' : 'a document');
+
+function partOf(block: ContentBlock): Part {
+  switch (block.type) {
+    case 'image':
+      return imageOf(block.mimeType, block.data) ?? leftOut(named('image', block.mimeType, block));
+    case 'audio':
+      return leftOut(named('sound', block.mimeType, block));
+    case 'resource':
+      return fileOf(block.resource);
+    case 'resource_link':
+      return words(linkInWords(block));
+  }
+}
+
+function imageOf(mimeType: string, data: string | undefined): Part | undefined {
+  if (data === undefined || data === '' || !commonImages.includes(mimeType)) return undefined;
+  // The types that pass are those of the API.
+  const media_type = mimeType as Anthropic.Base64ImageSource['media_type'];
+  return { type: 'image', source: { type: 'base64', media_type, data } };
+}
+
+function fileOf(resource: Resource): Part {
+  const { uri, name: title = uri, mimeType = '', text, blob = '' } = resource;
+  if (text !== undefined) return words(fileInWords(resource));
+  if (mimeType === 'application/pdf' && blob !== '') {
+    const source = { type: 'base64', media_type: mimeType, data: blob } as const;
+    return { type: 'document', title, source };
+  }
+  return imageOf(mimeType, blob) ?? leftOut(named('file', mimeType, { name: title }));
+}
+
+function named(what: string, mimeType: string, { name }: { name?: string | undefined }): string {
+  const type = mimeType === '' ? '' : ` (${mimeType})`;
+  return `the ${what}${name === undefined ? '' : ` ${name}`}${type}`;
+}

@@ -1,0 +1,35 @@
+/** How many characters of a program's output people are shown as they come, and how many of a far end. */
+const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
+
+/**
+ * The part of a program's output that is shown, so that a program that floods its terminal does not flood the log, or
+ * the model: the first part as it comes, and the end once the program has ended.
+ */
+export class ShownOutput {
+  readonly #show: (text: string) => void;
+  readonly #limits: { head: number; tail: number };
+  #shown = 0;
+  #left = 0;
+  #tail = '';
+
+  /** @param limits - In characters. */
+  constructor(show: (text: string) => void, limits: { head: number; tail: number } = forPeople) {
+    this.#show = show;
+    this.#limits = limits;
+  }
+
+  add(text: string): void {
+    const now = text.slice(0, this.#limits.head - this.#shown);
+    this.#shown += now.length;
+    if (now !== '') this.#show(now);
+    const later = text.slice(now.length);
+    this.#left += later.length;
+    if (later !== '') this.#tail = (this.#tail + later).slice(-this.#limits.tail);
+  }
+
+  end(): void {
+    const hidden = this.#left - this.#tail.length;
+    if (hidden > 0) this.#show(`\n[${hidden} characters left out]\n`);
+    if (this.#tail !== '') this.#show(this.#tail);
+  }
+}

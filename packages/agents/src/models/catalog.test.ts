@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { costOf, ModelCatalog, type ModelServer } from './catalog.ts';
+import { ModelError } from './model-client.ts';
+import { ScriptedClient } from './testing/scripted-client.ts';
+
+function server(
+  name: string,
+  more: Partial<ModelServer> = {},
+): ModelServer & { client: ScriptedClient } {
+  return { name, title: name.toUpperCase(), client: new ScriptedClient([]), ...more } as never;
+}
+
+test('all servers’ models are to be chosen from, the configured one first, each with its server', async () => {
+  const catalog = new ModelCatalog([
+    server('a', { model: 'own' }),
+    server('b'),
+    server('c', { problem: 'No key.' }),
+  ]);
+  await catalog.refresh('a');
+
+  const { options, currentValue } = catalog.option(catalog.first('a'));
+  expect(currentValue).toBe('a:own');
+  expect(options).toEqual([
+    { value: 'a:own', name: 'own', group: 'A' },
+    { value: 'a:one', name: 'One', group: 'A' },
+    { value: 'b:one', name: 'One', group: 'B' },
+  ]);
+  expect(catalog.windowOf(catalog.choose('b:one'))).toBe(1_000);
+});
+
+test('a model that is not listed can be chosen, and is then among them; a server that cannot be used cannot', () => {
+  const catalog = new ModelCatalog([server('a'), server('c', { problem: 'Set C_KEY.' })]);
+  const chosen = catalog.choose('a:library/new:7b');
+  expect(chosen.model).toBe('library/new:7b');
+  expect(catalog.option(chosen).options[0]).toMatchObject({ value: 'a:library/new:7b' });
+  for (const wrong of ['a', 'a:', 'x:one'])
+    expect(() => catalog.choose(wrong)).toThrow(/SERVER:MODEL/);
+  expect(() => catalog.choose('c:one')).toThrow(/Set C_KEY/);
+});
+
+test('a list is asked for once, by all that need it, and again when it is old; only a session’s own server is missed', async () => {
+  const good = server('a');
+  const bad = server('b');
+  let asked = 0;
+  good.client.listModels = async () => ((asked += 1), [{ id: 'one' }]);
+  bad.client.listModels = async () => {
+    throw new ModelError('CONNECTION_FAILED', 'It is not there.');
+  };
+  const catalog = new ModelCatalog([good, bad]);
+  expect(await Promise.all([catalog.refresh('a', 0), catalog.refresh('b', 0)])).toEqual([
+    undefined,
+    'The models of “B” are not known. It is not there.',
+  ]);
+  await catalog.refresh('a', 1_000);
+  expect(asked).toBe(1);
+  await catalog.refresh('a', 10 * 60_000);
+  expect(asked).toBe(2);
+});
+
+test('cached tokens have their own price, and only the configured model has one', () => {
+  const prices = { input: 2, output: 10, cacheRead: 0.2 };
+  const one = server('a', { model: 'one', prices });
+  const usage = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadInputTokens: 400_000 };
+  expect(costOf({ server: one, model: 'one' }, usage)).toBeCloseTo(0.6 * 2 + 0.4 * 0.2 + 1);
+  expect(costOf({ server: one, model: 'two' }, usage)).toBeUndefined();
+});

@@ -1,0 +1,168 @@
+import type { ConfigOption, Usage } from '@liminal/protocol';
+import { messageOf } from '@liminal/protocol';
+import { ProviderError } from '../errors.ts';
+import type { ListedModel, ModelClient } from './model-client.ts';
+
+/** US dollars for a million tokens. */
+export interface ModelPrices {
+  input: number;
+  output: number;
+  /** For input that the server had in its cache; default as `input`. */
+  cacheRead?: number | undefined;
+  /** For input that the server puts into its cache; default as `input`. */
+  cacheWrite?: number | undefined;
+}
+
+/** A server of models, as it stands in the configuration. */
+export interface ModelServer {
+  /** The agent type: `openai`, `anthropic`, or its name in the configuration. */
+  name: string;
+  /** For people. */
+  title: string;
+  client: ModelClient;
+  /** The model of new sessions; default the first that the server lists. */
+  model?: string | undefined;
+  /** Of that model. */
+  prices?: ModelPrices | undefined;
+  /** Tokens that it takes. */
+  contextWindow?: number | undefined;
+  /** Why it cannot be used, and what to do; it is then not offered. */
+  problem?: string | undefined;
+}
+
+/** A model to be asked. */
+export interface ChosenModel {
+  server: ModelServer;
+  model: string;
+}
+
+/** How long a server's list is good for, ms. */
+const listMs = 5 * 60_000;
+/** How long a server may take to list its models, ms. */
+const listLimitMs = 10_000;
+
+/** All models of all makers: a session can go on with any of them. */
+export class ModelCatalog {
+  readonly #servers: ReadonlyMap<string, ModelServer>;
+  readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
+  readonly #asking = new Map<string, Promise<string | undefined>>();
+
+  constructor(servers: readonly ModelServer[]) {
+    this.#servers = new Map(servers.map((server) => [server.name, server]));
+  }
+
+  server(name: string): ModelServer {
+    const server = this.#servers.get(name);
+    if (server === undefined) throw new Error(`There is no model server ${name}.`);
+    return server;
+  }
+
+  /** Throws ProviderError `INVALID_OPTION`. @param value - `<server>:<model>`; a model need not be listed. */
+  choose(value: string): ChosenModel {
+    const [name = '', ...rest] = value.split(':');
+    const server = this.#servers.get(name);
+    const model = rest.join(':').trim();
+    if (server !== undefined && server.problem === undefined && model !== '') {
+      return { server, model };
+    }
+    const usable = this.#usable.map((one) => one.name).join(', ');
+    const why =
+      server?.problem ?? `A model is named as SERVER:MODEL, with one of these servers: ${usable}.`;
+    throw new ProviderError('INVALID_OPTION', `There is no model “${value}”. ${why}`);
+  }
+
+  /** The model of a new session, if one is known. */
+  first(name: string): ChosenModel | undefined {
+    const server = this.server(name);
+    const model = server.model ?? this.#models(server)[0]?.id;
+    return model === undefined ? undefined : { server, model };
+  }
+
+  /** Tokens that a model takes, if that is known. */
+  windowOf({ server, model }: ChosenModel): number | undefined {
+    const listed = this.#lists.get(server.name)?.models.find(({ id }) => id === model);
+    return (server.model === model ? server.contextWindow : undefined) ?? listed?.contextWindow;
+  }
+
+  /** The choice of a model, as far as the servers' lists are known. */
+  option(chosen: ChosenModel | undefined): ConfigOption {
+    const current = chosen && valueOf(chosen);
+    const options = this.#usable.flatMap((server) =>
+      this.#models(server).map(({ id, name }) => ({
+        value: valueOf({ server, model: id }),
+        name: name ?? id,
+        group: server.title,
+      })),
+    );
+    const isListed = current === undefined || options.some(({ value }) => value === current);
+    const own = chosen && {
+      value: valueOf(chosen),
+      name: chosen.model,
+      group: chosen.server.title,
+    };
+    return {
+      id: 'model',
+      name: 'Model',
+      category: 'model',
+      currentValue: current ?? '',
+      options: isListed || own === undefined ? options : [own, ...options],
+    };
+  }
+
+  /** Asks the servers whose lists are not known, or old. Resolves with why one of them, by its name, did not tell. */
+  async refresh(name: string, now = Date.now()): Promise<string | undefined> {
+    const old = this.#usable.filter((server) => {
+      const at = this.#lists.get(server.name)?.at;
+      return at === undefined || now - at > listMs;
+    });
+    const asked = old.map(async (server) => [server.name, await this.#ask(server, now)] as const);
+    return new Map(await Promise.all(asked)).get(name);
+  }
+
+  get #usable(): ModelServer[] {
+    return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
+  }
+
+  /** The configured model first, then what the server lists. */
+  #models(server: ModelServer): ListedModel[] {
+    const listed = this.#lists.get(server.name)?.models ?? [];
+    const { model } = server;
+    if (model === undefined) return [...listed];
+    const own = listed.find(({ id }) => id === model) ?? { id: model };
+    return [own, ...listed.filter(({ id }) => id !== model)];
+  }
+
+  /** One question at a time for each server. */
+  #ask(server: ModelServer, now: number): Promise<string | undefined> {
+    const { name, client, title } = server;
+    const asking =
+      this.#asking.get(name) ??
+      client
+        .listModels(AbortSignal.timeout(listLimitMs))
+        .then(
+          (models): undefined => void this.#lists.set(name, { models, at: now }),
+          (error: unknown) =>
+            server.model === undefined
+              ? `The models of “${title}” are not known. ${messageOf(error)}`
+              : undefined,
+        )
+        .finally(() => this.#asking.delete(name));
+    this.#asking.set(name, asking);
+    return asking;
+  }
+}
+
+export function valueOf({ server, model }: ChosenModel): string {
+  return `${server.name}:${model}`;
+}
+
+/** What a request's tokens cost, in US dollars; undefined if the model has no price. */
+export function costOf({ server, model }: ChosenModel, usage: Usage): number | undefined {
+  const { prices } = server;
+  if (prices === undefined || server.model !== model) return undefined;
+  const { input, output, cacheRead = input, cacheWrite = input } = prices;
+  const { cacheReadInputTokens: read = 0, cacheCreationInputTokens: written = 0 } = usage;
+  const plain = Math.max(usage.inputTokens - read - written, 0);
+  const sum = plain * input + read * cacheRead + written * cacheWrite + usage.outputTokens * output;
+  return sum / 1_000_000;
+}

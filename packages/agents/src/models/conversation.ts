@@ -1,0 +1,218 @@
+/** What a model is shown of a conversation: pure, made of what the log has of it. */
+import {
+  type ErrorObject,
+  type EventDraft,
+  isServerTurn,
+  type OutputItem,
+  type Response,
+} from '@liminal/protocol';
+
+/** In `raw` of a message of the system: what the agent has said just before, in that turn, stands for all before it. */
+export const summaryMark = { liminal: { summary: true } };
+
+/** The items of stored runs, oldest first; turns of the server itself are not part of the conversation. */
+export function itemsOf(runs: readonly Response[]): OutputItem[] {
+  return runs.filter((run) => !isServerTurn(run)).flatMap(({ outputItems }) => outputItems);
+}
+
+/** What a session has cost up to the end of these runs, in US dollars, if that is known. */
+export function costIn(runs: readonly Response[]): number | undefined {
+  return runs.findLast(({ usage }) => usage?.costUsd !== undefined)?.usage?.costUsd;
+}
+
+/**
+ * The conversation as a `ModelRequest` has it, from all items of all turns, oldest first: only what the model has said, heard
+ * and done, from the last summary on, and every call with its output.
+ */
+export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
+  const at = items.findLastIndex(isSummaryMark);
+  const mark = items[at];
+  const summary = mark && asSummary(mark, items.slice(0, at));
+  return [...(summary ?? []), ...answered(whenTaken(items.slice(at + 1).filter(isShown)))];
+}
+
+/** Without the oldest messages: about half as long, from a message of the user on. Undefined if there is nothing to leave out. */
+export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | undefined {
+  const sizes = conversation.map((item) => JSON.stringify(item).length);
+  const half = sizes.reduce((sum, size) => sum + size, 0) / 2;
+  let left = 0;
+  for (const [index, item] of conversation.entries()) {
+    if (index > 0 && left >= half && isUsers(item)) return conversation.slice(index);
+    left += sizes[index] ?? 0;
+  }
+  const last = conversation.findLastIndex(isUsers);
+  return last > 0 ? conversation.slice(last) : undefined;
+}
+
+/** The items of a turn under way, in the order and with the times that its Response will have. */
+export class TurnItems {
+  readonly #items = new Map<string, { startedAt: string; item?: OutputItem }>();
+
+  /** All that have ended. */
+  get ended(): OutputItem[] {
+    return [...this.#items.values()].flatMap(({ item }) => item ?? []);
+  }
+
+  hear({ payload, timestamp }: EventDraft): void {
+    const { type } = payload;
+    if (type === 'item_start') this.#items.set(payload.itemId, { startedAt: timestamp });
+    else if (type === 'item_done') this.#end(payload.finalItem, timestamp);
+    else if (type === 'item_cancelled') this.#items.delete(payload.itemId);
+    else if (type === 'item_error') this.#failed(payload.itemId, payload.error, timestamp);
+  }
+
+  /** Call it for what is open before the turn ends in an error: its text so far stays. */
+  note(item: OutputItem): void {
+    this.#end(item, '');
+  }
+
+  #end(item: OutputItem, endedAt: string): void {
+    const startedAt = this.#items.get(item.id)?.startedAt ?? endedAt;
+    this.#items.set(item.id, { startedAt, item: { ...item, startedAt, endedAt } });
+  }
+
+  #failed(itemId: string, error: ErrorObject, endedAt: string): void {
+    const item = this.#items.get(itemId)?.item;
+    if (item) this.#end({ ...item, error }, endedAt);
+  }
+}
+
+/** A message is shown even if it broke off: people have read it. A call or a thought that did is no use. */
+function isShown(item: OutputItem): boolean {
+  // What belongs to a script's or another agent's call is told by its output.
+  if (item.parentCallId !== undefined) return false;
+  switch (item.type) {
+    case 'message':
+      if (item.origin === 'system') return false;
+      return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
+    case 'reasoning':
+    case 'function_call':
+      return item.error === undefined;
+    case 'function_call_output':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** A call whose permission was still asked for when its turn was cut off, and the id of that question. */
+export interface AskedCall {
+  call: Extract<OutputItem, { type: 'function_call' }>;
+  approvalId: string;
+}
+
+/** What the newest run was still asking people when it was cut off. */
+export function askedIn(runs: readonly Response[]): AskedCall[] {
+  const items = runs.findLast((run) => !isServerTurn(run))?.outputItems ?? [];
+  const done = new Set(
+    items.flatMap((item) => (item.type === 'function_call_output' ? item.callId : [])),
+  );
+  return items.flatMap((item) => {
+    if (item.type !== 'approval' || item.outcome?.outcome !== 'cancelled') return [];
+    const call = items.find((one) => one.type === 'function_call' && one.callId === item.callId);
+    if (call?.type !== 'function_call' || done.has(call.callId)) return [];
+    // A script cannot be gone on with in its middle.
+    if (call.parentCallId !== undefined) return [];
+    return [{ call, approvalId: item.approvalId }];
+  });
+}
+
+/**
+ * What was said in the middle of a turn stands where the model has read it: before what it said next. It began earlier,
+ * often amid an answer.
+ */
+function whenTaken(items: readonly OutputItem[]): readonly OutputItem[] {
+  if (!items.some(isSteered)) return items;
+  const said: OutputItem[] = [];
+  let waiting: OutputItem[] = [];
+  for (const item of items) {
+    const { startedAt = '' } = item;
+    if (isSteered(item)) {
+      waiting.push(item);
+      continue;
+    }
+    said.push(...waiting.filter(({ endedAt = '' }) => endedAt <= startedAt));
+    waiting = waiting.filter(({ endedAt = '' }) => endedAt > startedAt);
+    said.push(item);
+  }
+  return [...said, ...waiting];
+}
+
+const isSteered = (item: OutputItem): boolean =>
+  item.type === 'message' && item.delivery !== undefined;
+
+/** Every call has one output, after it; an output without its call is left out. */
+function answered(all: readonly OutputItem[]): OutputItem[] {
+  const open = new Map<string, string>();
+  const said: OutputItem[] = [];
+  let waiting: OutputItem[] = [];
+  const flush = (): void => {
+    said.push(...waiting);
+    waiting = [];
+  };
+  const close = (): void => {
+    for (const [callId, id] of open) said.push(unanswered(callId, id));
+    open.clear();
+    flush();
+  };
+  for (const item of withoutMadeAgain(all)) {
+    if (item.type === 'function_call_output') {
+      if (open.delete(item.callId)) said.push(item.error === undefined ? item : cut(item));
+      if (open.size === 0) flush();
+      continue;
+    }
+    if (open.size > 0 && isSteered(item)) {
+      waiting.push(item);
+      continue;
+    }
+    // Calls of one answer stand together, and their outputs come before anything else is said.
+    if (item.type !== 'function_call' || open.has(item.callId)) close();
+    if (item.type === 'function_call') open.set(item.callId, item.id);
+    said.push(item);
+  }
+  close();
+  return said;
+}
+
+/** An output that broke off. */
+function cut(item: Extract<OutputItem, { type: 'function_call_output' }>): OutputItem {
+  return { ...item, output: `${item.output}\n(The turn ended before this was whole.)` };
+}
+
+/** Leaves out each call without an output that stands again in a later turn, which has gone on with it. */
+function withoutMadeAgain(items: readonly OutputItem[]): readonly OutputItem[] {
+  const next = new Map<string, OutputItem['type']>();
+  const left = new Set<OutputItem>();
+  for (const item of items.toReversed()) {
+    if (item.type !== 'function_call' && item.type !== 'function_call_output') continue;
+    if (item.type === 'function_call' && next.get(item.callId) === item.type) left.add(item);
+    next.set(item.callId, item.type);
+  }
+  return left.size === 0 ? items : items.filter((item) => !left.has(item));
+}
+
+function unanswered(callId: string, id: string): OutputItem {
+  const output =
+    'The turn ended before this had a result: it may be done, or not, or in part. Look before you do it again.';
+  const type = 'function_call_output';
+  return { type, id: `${id}:unanswered`, callId, output, success: false, origin: 'system' };
+}
+
+function isSummaryMark(item: OutputItem): boolean {
+  if (item.type !== 'message' || item.origin !== 'system') return false;
+  const { raw } = item;
+  const kept: unknown[] = Array.isArray(raw) ? raw : [raw];
+  return kept.some((one) => JSON.stringify(one) === JSON.stringify(summaryMark));
+}
+
+function asSummary(mark: OutputItem, before: readonly OutputItem[]): OutputItem[] {
+  const said = before
+    .slice(before.findLastIndex(isUsers) + 1)
+    .flatMap((item) => (item.type === 'message' && item.origin === 'agent' ? item.content : []));
+  const content = `What we have said and done so far, in short:\n\n${said.join('\n\n')}`;
+  return [{ type: 'message', id: mark.id, origin: 'user', content }];
+}
+
+function isUsers(item: OutputItem): boolean {
+  return item.type === 'message' && item.origin === 'user';
+}

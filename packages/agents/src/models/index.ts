@@ -1,0 +1,5 @@
+/** Bare models as agents: the conversation, the tool loop, and the contract for the makers of models. */
+export type { ModelPrices, ModelServer } from './catalog.ts';
+export { createModelProviders, type ModelOptions } from './model-driver.ts';
+export { LazyClient } from './lazy-client.ts';
+export type { ModelClient } from './model-client.ts';

@@ -1,0 +1,115 @@
+/** The contract for a maker of models: one request, and its streamed answer as items of a turn. */
+import type { ErrorObject, OutputItem, Usage } from '@liminal/protocol';
+import { LiminalError } from '@liminal/protocol';
+import type { AnswerWriter } from './answer-writer.ts';
+
+/** A tool as a model is told of it. */
+export interface ToolFace {
+  name: string;
+  description: string;
+  /** JSON Schema of an object. */
+  parameters: Record<string, unknown>;
+}
+
+export interface ModelRequest {
+  model: string;
+  /** What the model is told before the conversation. */
+  instructions: string;
+  /**
+   * The conversation as the log has it, oldest first: messages (those of `user` with the bytes of their `blocks`),
+   * reasoning, calls and their outputs, of any maker. What `raw` holds is only for the maker that gave it. Every call has
+   * its output after it.
+   */
+  conversation: readonly OutputItem[];
+  tools: readonly ToolFace[];
+  /** How much the model is to think, if it can be told: `none`, `low`, `medium`, `high`. */
+  effort?: string | undefined;
+}
+
+/** What one answer came to, once its stream has ended. */
+export interface ModelAnswer {
+  /** The calls that the model waits for, in its order. */
+  calls: readonly ModelCall[];
+  /** The maker's own word for why the answer ended. */
+  finishReason: string;
+  /** Tokens of this request alone; without a price. `inputTokens` are all of its input, cached or not. */
+  usage: Usage | undefined;
+  /** The model has paused, and goes on when it is given its own words back. */
+  isPaused?: boolean;
+}
+
+export interface ModelCall {
+  callId: string;
+  name: string;
+  /** A JSON string as the model wrote it; possibly no JSON at all. */
+  arguments: string;
+  /** The id of the call's item. */
+  itemId: string;
+}
+
+export interface ListedModel {
+  id: string;
+  /** For people, if the server says one. */
+  name?: string | undefined;
+  /** Tokens that it can take, if the server says so. */
+  contextWindow?: number | undefined;
+}
+
+/** One model server, by the interface that it speaks. */
+export interface ModelClient {
+  /** Whose interface it is: `openai`, `anthropic`. */
+  readonly providerId: string;
+  /** The models that the server lists. Rejects with ModelError. */
+  listModels(signal: AbortSignal): Promise<ListedModel[]>;
+  /**
+   * Asks once, without retrying, and writes the answer as it comes: each item is started, grown and ended with `writer`.
+   * Resolves when the stream is whole. Rejects with ModelError; items that are open then are the caller's. When the signal
+   * aborts, the request really ends, and the promise rejects.
+   */
+  answer(request: ModelRequest, writer: AnswerWriter, signal: AbortSignal): Promise<ModelAnswer>;
+}
+
+export type ModelErrorCode =
+  | 'RATE_LIMIT'
+  | 'CONTENT_FILTER'
+  | 'CONTEXT_LENGTH'
+  /** The key is missing, wrong, or may not use this model. */
+  | 'AUTHENTICATION'
+  | 'MODEL_NOT_FOUND'
+  /** The server is overloaded, or failed. */
+  | 'MODEL_UNAVAILABLE'
+  /** The server could not be reached, or the stream broke off. */
+  | 'CONNECTION_FAILED'
+  /** The server did not take the request, or its answer could not be read. */
+  | 'MODEL_ERROR';
+
+/** Why a model gave no whole answer. The message is a sentence for people with the server's own words in it. */
+export class ModelError extends LiminalError {
+  declare readonly code: ModelErrorCode;
+  /** Whether the same request may succeed later. */
+  readonly isPassing: boolean;
+  /** How long the server asks to wait before that, ms. */
+  readonly retryAfterMs: number | undefined;
+  readonly details: unknown;
+
+  constructor(
+    code: ModelErrorCode,
+    message: string,
+    options: {
+      isPassing?: boolean;
+      retryAfterMs?: number | undefined;
+      details?: unknown;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(code, message, { cause: options.cause });
+    this.isPassing = options.isPassing ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+    this.details = options.details;
+  }
+
+  get asObject(): ErrorObject {
+    const { code, message, details } = this;
+    return { code, message, ...(details !== undefined && { details }) };
+  }
+}

@@ -1,0 +1,86 @@
+import type { AgentInfo } from '@liminal/protocol';
+import { DriverProvider } from '../base/driver-provider.ts';
+import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
+import type { McpServers } from '../mcp-servers.ts';
+import type { CliProvider, StoredFork } from '../provider.ts';
+import type { Tool } from '../tools/index.ts';
+import { ModelCatalog, type ModelServer } from './catalog.ts';
+import { ModelSession } from './model-session.ts';
+import { defaultRetries, type RetrySettings } from './retries.ts';
+
+export interface ModelOptions {
+  /** All model servers; each is an agent type. */
+  servers: readonly ModelServer[];
+  tools: readonly Tool[];
+  mcpServers?: McpServers;
+  /** Variables that programs of the tools do not see: those of the keys. */
+  hiddenVariables?: readonly string[];
+  /** Whether models may say in a script what would be many calls; default yes. */
+  runsScripts?: boolean;
+  retries?: RetrySettings;
+  /** How often the model is asked in one turn, at most. */
+  maxRounds?: number;
+}
+
+const defaultRounds = 250;
+
+/** A provider for each model server, in their order; their sessions can go on with any model of all. */
+export function createModelProviders(options: ModelOptions): CliProvider[] {
+  const catalog = new ModelCatalog(options.servers);
+  return options.servers.map(
+    ({ name }) => new DriverProvider(new ModelDriver(name, catalog, options)),
+  );
+}
+
+/**
+ * Bare models as an agent: Liminal's own tool loop over what a model server answers. It starts no process of its own and
+ * stores nothing: the conversation is in Liminal's history.
+ */
+class ModelDriver implements AgentDriver {
+  readonly cliType: string;
+  readonly name: string;
+  readonly resumes = true;
+  readonly usesGrants = true;
+  readonly #server: ModelServer;
+  readonly #catalog: ModelCatalog;
+  readonly #options: ModelOptions;
+
+  constructor(name: string, catalog: ModelCatalog, options: ModelOptions) {
+    this.cliType = name;
+    this.#server = catalog.server(name);
+    this.name = this.#server.title;
+    this.#catalog = catalog;
+    this.#options = options;
+  }
+
+  async open(opening: SessionOpening): Promise<AgentSession> {
+    const { tools, mcpServers = {}, hiddenVariables = [], runsScripts = true } = this.#options;
+    const { retries = defaultRetries, maxRounds = defaultRounds } = this.#options;
+    const session = new ModelSession({
+      opening,
+      name: this.cliType,
+      catalog: this.#catalog,
+      tools,
+      mcpServers,
+      hiddenVariables,
+      runsScripts,
+      retries,
+      maxRounds,
+    });
+    if (opening.earlier?.goesOn === true) await session.goOn();
+    return session;
+  }
+
+  async fork(): Promise<StoredFork> {
+    return { copies: new Map(), left: new Set() };
+  }
+
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name } = this;
+    const { problem, model } = this.#server;
+    const what = model === undefined ? 'Bare models' : `${model} and others`;
+    const description = `${what}, with Liminal’s own tools.`;
+    if (problem === undefined) return { cliType, name, description, available: true };
+    return { cliType, name, description, available: false, reason: problem };
+  }
+}

@@ -1,0 +1,663 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import {
+  closeOpenItems,
+  emptyResponse,
+  type EventDraft,
+  foldResponse,
+  type OutputItem,
+  type Response,
+  type ResponseState,
+  stampEvent,
+  toResponse,
+} from '@liminal/protocol';
+import type { CliProvider, ProjectGrants } from '../provider.ts';
+import { foldTurn } from '../testing/folding.ts';
+import { expectWholeTurn, Watch } from '../testing/watch.ts';
+import type { ModelServer } from './catalog.ts';
+import { conversationOf, itemsOf } from './conversation.ts';
+import { ModelError } from './model-client.ts';
+import { createModelProviders } from './model-driver.ts';
+import { loudEcho } from './testing/echo.ts';
+import {
+  type Act,
+  breaksOff,
+  calls,
+  goesOn,
+  says,
+  ScriptedClient,
+} from './testing/scripted-client.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+interface Opened {
+  provider: CliProvider;
+  client: ScriptedClient;
+  watch: Watch;
+  say: (message: string) => Promise<Response>;
+}
+
+async function open(
+  acts: Act[],
+  {
+    stored = [],
+    server = {},
+    others = [],
+    maxRounds = 20,
+    config = {},
+    goesOn = false,
+    grants,
+  }: {
+    stored?: Response[];
+    server?: Partial<ModelServer>;
+    others?: ModelServer[];
+    maxRounds?: number;
+    config?: Record<string, string>;
+    goesOn?: boolean;
+    grants?: ProjectGrants;
+  } = {},
+): Promise<Opened & { projectDir: string }> {
+  const projectDir = await mkdtemp(join(tmpdir(), 'liminal-models-'));
+  ends.push(() => rm(projectDir, { recursive: true }));
+  const client = new ScriptedClient(acts);
+  const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one', ...server }, ...others];
+  const retries = { attempts: 3, firstMs: 1, maxMs: 1_000 };
+  const tools = [loudEcho];
+  const [provider] = createModelProviders({ servers, tools, retries, maxRounds });
+  if (provider === undefined) throw new Error('There is no provider.');
+  ends.push(() => provider.close());
+  const watch = new Watch(provider, 's');
+  const runs = async () => stored;
+  const known = { goesOn, stored: { runs }, ...(grants && { grants }) };
+  await provider.loadSession('s', { projectDir, config, ...known });
+  const say = async (message: string): Promise<Response> => {
+    const { turnId } = await provider.sendMessage('s', message);
+    expectWholeTurn(await watch.ended(turnId));
+    return foldTurn(watch.events, turnId);
+  };
+  return { provider, client, watch, say, projectDir };
+}
+
+const texts = (items: readonly OutputItem[]): string[] =>
+  items.flatMap((item) => {
+    if (item.type === 'message') return `${item.origin}: ${item.content}`;
+    if (item.type === 'function_call') return `call: ${item.arguments}`;
+    return item.type === 'function_call_output' ? `output: ${item.output}` : [];
+  });
+
+test('a model is told the conversation, and what it says becomes a turn', async () => {
+  const { say, client } = await open([says('Good morning.'), says('Well.')]);
+
+  const first = await say('Hello');
+  expect(first).toMatchObject({
+    status: 'complete',
+    modelId: 'one',
+    providerId: 'openai',
+    finishReason: 'stop',
+  });
+  expect(texts(first.outputItems)).toEqual(['user: Hello', 'agent: Good morning.']);
+
+  await say('How are you?');
+  expect(texts(client.requests[1]?.conversation ?? [])).toEqual([
+    'user: Hello',
+    'agent: Good morning.',
+    'user: How are you?',
+  ]);
+});
+
+test('the conversation of a live session is the one that is rebuilt from history', async () => {
+  const error = new ModelError('MODEL_ERROR', 'It failed.');
+  const { say, client } = await open([
+    calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
+    says('Done.'),
+    breaksOff('So far', error),
+    says('Back.'),
+  ]);
+  const runs = [await say('One'), await say('Two'), await say('Three')];
+
+  const live = client.requests.at(-1)?.conversation ?? [];
+  const rebuilt = conversationOf(itemsOf(runs));
+  expect(texts(rebuilt)).toEqual([...texts(live), 'agent: Back.']);
+  expect(texts(live)).toContain('agent: So far');
+});
+
+test('items of all turns have ids of their own, whatever the server calls them', async () => {
+  const { say } = await open([
+    says('One.'),
+    calls(['echo', { text: 'a' }]),
+    says('Two.'),
+    calls(['echo', { text: 'b' }]),
+    says('Three.'),
+  ]);
+  const runs = [await say('1'), await say('2'), await say('3')];
+  const ids = itemsOf(runs).map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a session that is opened again goes on with what history has', async () => {
+  const before = await open([says('Good morning.')]);
+  const stored = [await before.say('Hello')];
+  const { say, client } = await open([says('Yes.')], { stored });
+
+  await say('Do you remember?');
+  expect(texts(client.requests[0]?.conversation ?? [])).toEqual([
+    'user: Hello',
+    'agent: Good morning.',
+    'user: Do you remember?',
+  ]);
+});
+
+test('the model, and its maker, can change in the middle of a session', async () => {
+  const other = new ScriptedClient([says('I am another.')], 'anthropic');
+  const { say, provider, client } = await open([says('I am one.')], {
+    others: [{ name: 'anthropic', title: 'Anthropic', client: other, model: 'two' }],
+  });
+  await say('Who are you?');
+  await provider.setConfigOption?.('s', 'model', 'anthropic:two');
+  const second = await say('And now?');
+
+  expect(client.requests).toHaveLength(1);
+  expect(second).toMatchObject({ modelId: 'two', providerId: 'anthropic' });
+  expect(texts(other.requests[0]?.conversation ?? [])).toHaveLength(3);
+  await expect(provider.setConfigOption?.('s', 'model', 'nobody:x')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+  });
+});
+
+test('what a model calls is run, in parallel, and it is asked again with the outputs', async () => {
+  const { say, client } = await open([
+    calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
+    says('Both.'),
+  ]);
+
+  const { outputItems } = await say('Echo twice');
+  expect(texts(outputItems)).toEqual([
+    'user: Echo twice',
+    'call: {"text":"a"}',
+    'call: {"text":"b"}',
+    'output: a',
+    'output: b',
+    'agent: Both.',
+  ]);
+  expect(outputItems.filter(({ type }) => type === 'function_call_output')).toMatchObject([
+    { callId: 'call_0', success: true, origin: 'tool_harness' },
+    { callId: 'call_1', success: true, origin: 'tool_harness' },
+  ]);
+  expect(client.requests[0]?.tools[0]).toMatchObject({
+    name: 'echo',
+    parameters: { type: 'object' },
+  });
+});
+
+test.each([
+  ['a tool that is not there', 'nothing', {}, /There is no tool nothing\. There are: echo/],
+  ['arguments that are no JSON', 'echo', '{"text": ', /no JSON/],
+  ['arguments of another shape', 'echo', { text: 1 }, /not as it should be/],
+  ['a use that makes no sense', 'echo', { text: 'fail' }, /It did not work/],
+])('%s is told to the model, which goes on', async (_, name, input, said) => {
+  const { say } = await open([calls([name, input]), says('I see.')]);
+
+  const { outputItems, status } = await say('Go');
+  expect(status).toBe('complete');
+  const output = outputItems.find(({ type }) => type === 'function_call_output');
+  expect(output).toMatchObject({ success: false, output: expect.stringMatching(said) });
+});
+
+test('people are asked before a call that needs it; once allowed for good, not again', async () => {
+  const { provider, watch, say } = await open([
+    calls(['echo', { text: 'loud' }]),
+    says('One.'),
+    calls(['echo', { text: 'loud' }]),
+    says('Two.'),
+  ]);
+  const { turnId } = await provider.sendMessage('s', 'Be loud');
+  const asked = await watch.until(() =>
+    watch
+      .of(turnId)
+      .map(({ payload }) => payload)
+      .find((one) => 'approvalId' in one && one.approvalId),
+  );
+  expect(asked).toMatchObject({ title: 'Echo loud', callId: 'call_0' });
+  const approvalId = 'approvalId' in asked ? (asked.approvalId ?? '') : '';
+  await provider.answerApproval?.('s', approvalId, { optionId: 'always' });
+  await watch.ended(turnId);
+
+  const { outputItems } = await say('Again');
+  expect(outputItems.some(({ type }) => type === 'approval')).toBe(false);
+  expect(texts(outputItems)).toContain('output: loud');
+});
+
+/** What a project keeps, by rule. */
+function project(): ProjectGrants & { titles: Map<string, string> } {
+  const titles = new Map<string, string>();
+  return {
+    titles,
+    list: async () => [...titles.keys()],
+    add: async (rule, title) => void titles.set(rule, title),
+  };
+}
+
+/** Says something; if people are asked about it, they answer. Resolves to the answers that they could choose from. */
+async function beAsked({ provider, watch }: Opened, optionId: string): Promise<string[]> {
+  const { turnId } = await provider.sendMessage('s', 'Be loud');
+  const approvalId = await watch.until(() => approvalOf(watch, turnId));
+  await provider.answerApproval?.('s', approvalId, { optionId });
+  await watch.ended(turnId);
+  const { outputItems } = foldTurn(watch.events, turnId);
+  return outputItems.flatMap((item) =>
+    item.type === 'approval' ? item.options.map(({ name }) => name) : [],
+  );
+}
+
+const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), says('So.')];
+const wasAsked = ({ outputItems }: Response): boolean =>
+  outputItems.some(({ type }) => type === 'approval');
+
+test('what is allowed for good is kept for the project, and holds in its other sessions', async () => {
+  const grants = project();
+  const one = await open([...loud(), ...loud()], { grants });
+  const other = await open([...loud(), ...loud()], { grants });
+
+  expect(await beAsked(one, 'allow')).toContain('Always allow loud echoes in this project');
+  expect(grants.titles).toEqual(new Map());
+  await beAsked(other, 'always');
+  expect(grants.titles).toEqual(new Map([['tool:echo', 'loud echoes']]));
+  const run = await one.say('Again');
+  expect(wasAsked(run)).toBe(false);
+  expect(texts(run.outputItems)).toContain('output: loud');
+});
+
+test('what the project’s people take back is asked again at once, also where it was allowed', async () => {
+  const grants = project();
+  const session = await open([...loud(), ...loud(), ...loud()], { grants });
+  await beAsked(session, 'always');
+  expect(wasAsked(await session.say('Again'))).toBe(false);
+  grants.titles.clear();
+  await beAsked(session, 'allow');
+});
+
+test('without a place for it, what is allowed for good is allowed in the session', async () => {
+  const names = await beAsked(await open(loud()), 'always');
+  expect(names).toContain('Always allow loud echoes in this session');
+});
+
+test('people are asked while it cannot be read what the project allows, and told why', async () => {
+  const grants = project();
+  await grants.add('tool:echo', 'loud echoes');
+  const { list } = grants;
+  grants.list = async () => Promise.reject(new Error('The disk is gone.'));
+  const session = await open([...loud(), ...loud()], { grants });
+
+  await beAsked(session, 'allow');
+  const told = () => session.watch.updates.flatMap(({ notices }) => notices ?? []);
+  expect(told().at(-1)?.text).toBe(
+    'What is always allowed in this project could not be read. The disk is gone.',
+  );
+  grants.list = list;
+  expect(wasAsked(await session.say('Again'))).toBe(false);
+  expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([]);
+});
+
+test('what cannot be kept is allowed in the session, and people are told so', async () => {
+  const grants = project();
+  grants.add = async () => Promise.reject(new Error('The disk is full.'));
+  const session = await open([...loud(), ...loud()], { grants });
+
+  await beAsked(session, 'always');
+  expect(wasAsked(await session.say('Again'))).toBe(false);
+  expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([
+    {
+      level: 'warning',
+      text: '“loud echoes” is allowed in this session only: it could not be kept. The disk is full.',
+    },
+  ]);
+});
+
+test('a new session has what its project allows', async () => {
+  const grants = project();
+  await grants.add('tool:echo', 'loud echoes');
+  const { provider, watch, projectDir } = await open(loud());
+  const { sessionId } = await provider.createSession({ projectDir, grants });
+  const created = new Watch(provider, sessionId);
+  const { turnId } = await provider.sendMessage(sessionId, 'Be loud');
+  await created.ended(turnId);
+  expect(wasAsked(foldTurn(created.events, turnId))).toBe(false);
+  expect(watch.events).toEqual([]);
+});
+
+test('a refusal, with its reason, is what the model reads', async () => {
+  const { provider, watch } = await open([calls(['echo', { text: 'loud' }]), says('As you wish.')]);
+  const { turnId } = await provider.sendMessage('s', 'Be loud');
+  const approvalId = await watch.until(
+    () =>
+      watch
+        .of(turnId)
+        .flatMap(({ payload }) => ('approvalId' in payload ? (payload.approvalId ?? []) : []))[0],
+  );
+  await provider.answerApproval?.('s', approvalId, { optionId: 'refuse', note: 'the baby sleeps' });
+  await watch.ended(turnId);
+
+  const { outputItems } = foldTurn(watch.events, turnId);
+  expect(texts(outputItems)).toContain('output: The user refused this, and says: the baby sleeps');
+});
+
+test('a passing failure is tried again, and what was said before it is said once', async () => {
+  const overloaded = new ModelError('MODEL_UNAVAILABLE', 'It is overloaded.', { isPassing: true });
+  const { say, watch } = await open([breaksOff('Hel', overloaded), says('Hello.')]);
+
+  const { outputItems, status } = await say('Hi');
+  expect(status).toBe('complete');
+  expect(texts(outputItems)).toEqual(['user: Hi', 'agent: Hello.']);
+  expect(watch.updates.map(({ activity }) => activity)).toContainEqual(
+    expect.stringMatching(/overloaded\. It is asked again in/),
+  );
+});
+
+test('a failure that stays, or does not pass, ends the turn with its code and what was said', async () => {
+  const limit = new ModelError('RATE_LIMIT', 'Too many requests.', { isPassing: true });
+  const lasting = new ModelError('CONTENT_FILTER', 'It was filtered.');
+  const { say, client } = await open([
+    breaksOff('1', limit),
+    breaksOff('2', limit),
+    breaksOff('3', limit),
+    breaksOff('4', lasting),
+  ]);
+
+  const first = await say('Hi');
+  expect(first).toMatchObject({ status: 'error', error: { code: 'RATE_LIMIT' } });
+  expect(texts(first.outputItems)).toEqual(['user: Hi', 'agent: 3']);
+  expect(client.requests).toHaveLength(3);
+  expect(await say('Hi')).toMatchObject({ status: 'error', error: { code: 'CONTENT_FILTER' } });
+});
+
+test('cancel stops the request; what was said stays', async () => {
+  const { provider, watch, say, client } = await open([goesOn('I go on and'), says('Yes?')]);
+  const { turnId } = await provider.sendMessage('s', 'Go on');
+  await watch.event(turnId, 'item_delta');
+  await provider.cancelTurn('s');
+  expectWholeTurn(await watch.ended(turnId));
+
+  const run = foldTurn(watch.events, turnId);
+  expect(run).toMatchObject({ status: 'aborted' });
+  expect(texts(run.outputItems)).toContain('agent: I go on and');
+  await say('Still there?');
+  expect(texts(client.requests[1]?.conversation ?? [])).toContain('agent: I go on and');
+});
+
+test('what is said in the middle of a turn is read when the model is asked next', async () => {
+  const { provider, watch, client } = await open([
+    goesOnUntil(() => steered.promise),
+    says('Two then.'),
+  ]);
+  const steered = Promise.withResolvers<void>();
+  const { turnId } = await provider.sendMessage('s', 'One');
+  await watch.event(turnId, 'item_delta');
+  await provider.steer?.('s', 'No, two', { turnId, messageId: 'm' });
+  steered.resolve();
+  await watch.ended(turnId);
+
+  expect(texts(client.requests[1]?.conversation ?? [])).toEqual([
+    'user: One',
+    'agent: So',
+    'user: No, two',
+  ]);
+  const { outputItems } = foldTurn(watch.events, turnId);
+  expect(outputItems).toContainEqual(
+    expect.objectContaining({ content: 'No, two', delivery: 'taken' }),
+  );
+});
+
+function goesOnUntil(told: () => Promise<void>): Act {
+  return async (writer) => {
+    const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });
+    writer.append(id, 'So');
+    await told();
+    writer.done(id);
+    return { calls: [], finishReason: 'stop', usage: undefined };
+  };
+}
+
+test('/compact goes on from a summary of what was said', async () => {
+  const { say, client } = await open([says('Good morning.'), says('We greeted.'), says('Yes.')]);
+  await say('Hello');
+  const compacted = await say('/compact the greeting');
+  expect(texts(client.requests[1]?.conversation ?? []).at(-1)).toMatch(
+    /The user adds: the greeting/,
+  );
+  expect(compacted.status).toBe('complete');
+
+  await say('Do you remember?');
+  const conversation = texts(client.requests[2]?.conversation ?? []);
+  expect(conversation).toEqual([
+    'user: What we have said and done so far, in short:\n\nWe greeted.',
+    'user: Do you remember?',
+  ]);
+});
+
+test('a conversation that is too long even for its summary is summarized from its newer part', async () => {
+  const long = new ModelError('CONTEXT_LENGTH', 'That is too long.');
+  const { say, client } = await open([
+    says('One.'),
+    says('Two.'),
+    breaksOff('', long),
+    breaksOff('', long),
+    says('Short.'),
+  ]);
+  await say('First');
+  await say('Second');
+  expect(await say('Third')).toMatchObject({
+    error: { code: 'CONTEXT_LENGTH', message: expect.stringMatching(/Send \/compact/) },
+  });
+  expect((await say('/compact')).status).toBe('complete');
+  expect(texts(client.requests.at(-1)?.conversation ?? [])).not.toContain('user: First');
+});
+
+test('a turn that calls without end is stopped at the limit of rounds', async () => {
+  const { say, client } = await open(
+    [calls(['echo', { text: 'a' }]), calls(['echo', { text: 'b' }])],
+    { maxRounds: 2 },
+  );
+
+  const { finishReason, outputItems } = await say('Go');
+  expect(finishReason).toBe('max_turn_requests');
+  expect(client.requests).toHaveLength(2);
+  expect(texts(outputItems).at(-1)).toMatch(/asked 2 times in this turn/);
+});
+
+test('tokens are counted over a turn, and cost what the configuration says', async () => {
+  const prices = { input: 1, output: 10 };
+  const { say } = await open([calls(['echo', { text: 'a' }]), says('So.'), says('Well.')], {
+    server: { prices, contextWindow: 500 },
+  });
+
+  expect((await say('Go')).usage).toMatchObject({
+    inputTokens: 20,
+    outputTokens: 10,
+    costUsd: expect.closeTo(0.000_12),
+    contextTokens: 15,
+    contextWindow: 500,
+  });
+  expect((await say('Go')).usage?.costUsd).toBeCloseTo(0.000_18);
+});
+
+test('the project’s own words for agents are part of the instructions', async () => {
+  const { say, client, projectDir } = await open([says('Yes.')]);
+  await writeFile(join(projectDir, 'AGENTS.md'), 'Use tabs.');
+  await say('Hello');
+  expect(client.requests[0]?.instructions).toContain('Use tabs.');
+});
+
+test('without a configured model the first that the server lists is asked', async () => {
+  const { say, client } = await open([says('Yes.')], { server: { model: undefined } });
+  await say('Hello');
+  expect(client.requests[0]?.model).toBe('one');
+});
+
+test('a call that waited for a permission when the session ended is asked again, by the same id, and the turn goes on', async () => {
+  const before = await open([calls(['echo', { text: 'quiet' }], ['echo', { text: 'loud' }])]);
+  const { turnId } = await before.provider.sendMessage('s', 'Be loud');
+  const first = await before.watch.until(() => approvalOf(before.watch, turnId));
+  await before.watch.until(() =>
+    before.watch
+      .of(turnId)
+      .some(
+        ({ payload: one }) =>
+          one.type === 'item_done' && one.finalItem.type === 'function_call_output',
+      ),
+  );
+  const stored = [cutOff(before.watch, turnId)];
+
+  const { provider, watch, client } = await open([says('Both.')], { stored, goesOn: true });
+  const [again] = watch.events.map((event) => event.turnId);
+  const second = await watch.until(() => approvalOf(watch, again ?? ''));
+  expect(second).toBe(first);
+  await provider.answerApproval?.('s', second, { optionId: 'allow' });
+  expectWholeTurn(await watch.ended(again ?? ''));
+
+  expect(texts(client.requests[0]?.conversation ?? [])).toEqual([
+    'user: Be loud',
+    'call: {"text":"quiet"}',
+    'output: quiet',
+    'call: {"text":"loud"}',
+    'output: loud',
+  ]);
+  const run = foldTurn(watch.events, again ?? '');
+  expect(run).toMatchObject({ status: 'complete', trigger: 'agent' });
+  expect(texts(run.outputItems)).toEqual(['call: {"text":"loud"}', 'output: loud', 'agent: Both.']);
+});
+
+test.each([
+  ['that the project allows by now', 'echo', /^output: loud/],
+  ['to a tool that is gone', 'gone', /^output: There is no tool gone/],
+])(
+  'a call that waited, %s, is not asked again: the session is open at once',
+  async (_, name, said) => {
+    const before = await open([calls(['echo', { text: 'loud' }])]);
+    const { turnId } = await before.provider.sendMessage('s', 'Be loud');
+    await before.watch.until(() => approvalOf(before.watch, turnId));
+    const cut = cutOff(before.watch, turnId);
+    const outputItems = cut.outputItems.map((item) =>
+      item.type === 'function_call' ? { ...item, name } : item,
+    );
+    const grants = project();
+    await grants.add('tool:echo', 'loud echoes');
+
+    const stored = [{ ...cut, outputItems }];
+    const { provider, watch } = await open([goesOn('Then')], { stored, goesOn: true, grants });
+    const [again = ''] = watch.events.map((event) => event.turnId);
+    await watch.event(again, 'item_delta');
+    await provider.cancelTurn('s');
+    await watch.ended(again);
+    const run = foldTurn(watch.events, again);
+    expect(wasAsked(run)).toBe(false);
+    expect(texts(run.outputItems)).toContainEqual(expect.stringMatching(said));
+  },
+);
+
+test('a session that has nothing to go on with begins no turn', async () => {
+  const before = await open([says('Good morning.')]);
+  const stored = [await before.say('Hello')];
+  const { watch, say } = await open([says('Yes.')], { stored, goesOn: true });
+  expect(watch.events).toEqual([]);
+  expect((await say('Still there?')).status).toBe('complete');
+});
+
+/** A turn as a server leaves it that ends while it is under way. */
+function cutOff(watch: Watch, turnId: string): Response {
+  const drafts = watch.of(turnId);
+  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '' } };
+  const fold = (state: ResponseState, draft: EventDraft): ResponseState =>
+    foldResponse(state, stampEvent(draft, run, state.lastSeq + 1));
+  const state = drafts.reduce(fold, emptyResponse());
+  const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
+  const end = { type: 'response_error', error } as const;
+  const payloads = [...closeOpenItems(state, { status: 'error', error }), end];
+  const timestamp = drafts.at(-1)?.timestamp ?? '';
+  const ended = payloads.map((payload) => ({ turnId, timestamp, payload })).reduce(fold, state);
+  return toResponse(ended) ?? foldTurn(drafts, turnId);
+}
+
+function approvalOf(watch: Watch, turnId: string): string | undefined {
+  return watch
+    .of(turnId)
+    .flatMap(({ payload }) => ('approvalId' in payload ? (payload.approvalId ?? []) : []))[0];
+}
+
+test('FR-001-22: a call says what it is about, and its output follows', async () => {
+  const { say } = await open([calls(['echo', { text: 'a' }]), says('So.')]);
+  const { outputItems } = await say('Go');
+  expect(outputItems[1]).toMatchObject({ name: 'echo', title: 'Echo a', kind: 'other' });
+  expect(outputItems[2]).toMatchObject({ callId: 'call_0', output: 'a', success: true });
+});
+
+test('FR-001-32: a script says its start, its calls with their outputs, and its end', async () => {
+  const code = `const said = await Promise.all(['a', 'b'].map((text) => tools.echo({ text })));
+print('two');
+return said.join('+');`;
+  const { say, client, watch } = await open([calls(['run_script', { code }]), says('So.')]);
+  const { turnId, outputItems } = await say('Run');
+
+  const types = watch.of(turnId).map(({ payload }) => payload.type);
+  const [start, done] = ['script_execution_start', 'script_execution_done'].map((type) =>
+    types.indexOf(type as never),
+  );
+  const within = watch
+    .of(turnId)
+    .slice(start, done)
+    .map(({ payload }) => payload);
+  expect(within.filter(({ type }) => type === 'item_done')).toHaveLength(4);
+  const script = outputItems.find(({ type }) => type === 'script_execution');
+  expect(script).toMatchObject({ code });
+  expect(outputItems).toContainEqual(
+    expect.objectContaining({
+      type: 'script_execution_output',
+      scriptId: script?.id,
+      result: '"a+b"',
+      success: true,
+    }),
+  );
+  expect(outputItems.filter(({ parentCallId }) => parentCallId === script?.id)).toHaveLength(4);
+  // The model reads what the script came to, and not each of its calls.
+  expect(texts(client.requests[1]?.conversation ?? [])).toEqual([
+    'user: Run',
+    expect.stringMatching(/^call: /),
+    'output: two\n"a+b"',
+  ]);
+  expect(client.requests[0]?.tools.at(-1)?.description).toMatch(/echo\(input: /);
+});
+
+test('FR-001-32: a script that fails says its error, and its calls need their own permission', async () => {
+  const code = "await tools.echo({ text: 'loud' });";
+  const { provider, watch } = await open([calls(['run_script', { code }]), says('As you wish.')]);
+  const { turnId } = await provider.sendMessage('s', 'Run');
+  const approvalId = await watch.until(() => approvalOf(watch, turnId));
+  await provider.answerApproval?.('s', approvalId, { optionId: 'refuse' });
+  expectWholeTurn(await watch.ended(turnId));
+
+  const failed = await watch.event(turnId, 'script_execution_error');
+  expect(failed.error).toMatchObject({
+    code: 'SCRIPT_FAILED',
+    message: expect.stringMatching(/refused/),
+  });
+  const { outputItems } = foldTurn(watch.events, turnId);
+  expect(texts(outputItems)).toContainEqual(
+    expect.stringMatching(/^output: SCRIPT_FAILED: .*refused/),
+  );
+});
+
+test('a script that runs when its turn is stopped is stopped with it', async () => {
+  const code = "await tools.echo({ text: 'loud' });";
+  const { provider, watch } = await open([calls(['run_script', { code }])]);
+  const { turnId } = await provider.sendMessage('s', 'Run');
+  await watch.until(() => approvalOf(watch, turnId));
+  await provider.cancelTurn('s');
+  expectWholeTurn(await watch.ended(turnId));
+  expect(await watch.event(turnId, 'script_execution_error')).toMatchObject({
+    error: { code: 'SCRIPT_CANCELLED' },
+  });
+});

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AcceptedContent,
+  type ApprovalAnswer,
+  type ContentBlock,
+  isTerminal,
+  type OutputItem,
+  type SessionNotice,
+} from '@liminal/protocol';
+import { isoNow } from '../base/iso-clock.ts';
+import { NoticeBoard } from '../base/notice-board.ts';
+import { PendingApprovals } from '../base/pending-approvals.ts';
+import { TurnWriter } from '../base/turn-writer.ts';
+import type { AgentSession, SessionOpening, SessionOutput, SteerTarget } from '../driver.ts';
+import { nothingToSteer, ProviderError } from '../errors.ts';
+import type { McpServers } from '../mcp-servers.ts';
+import type { Tool } from '../tools/index.ts';
+import type { ChosenModel, ModelCatalog } from './catalog.ts';
+import { askedIn, costIn, itemsOf, TurnItems } from './conversation.ts';
+import { instructionsFor } from './instructions.ts';
+import { McpTools } from './mcp-tools.ts';
+import { ModelTurn } from './model-turn.ts';
+import { Permissions } from './permissions.ts';
+import type { RetrySettings } from './retries.ts';
+import {
+  type Effort,
+  effortOption,
+  modeOption,
+  readEffort,
+  readMode,
+  unknownSetting,
+} from './settings.ts';
+import { ToolCalls } from './tool-calls.ts';
+
+export interface ModelSessionOptions {
+  opening: SessionOpening;
+  /** The agent type. */
+  name: string;
+  catalog: ModelCatalog;
+  tools: readonly Tool[];
+  mcpServers: McpServers;
+  /** Variables that programs of the tools do not see. */
+  hiddenVariables: readonly string[];
+  /** Whether a model may say in a script what would be many calls. */
+  runsScripts: boolean;
+  retries: RetrySettings;
+  maxRounds: number;
+}
+
+/** All that the session's turns have said before, and what they have cost. */
+interface Past {
+  items: readonly OutputItem[];
+  /** In US dollars, if it is known. */
+  cost: number | undefined;
+}
+
+/** How a turn begins; one that goes on has no message. */
+interface Started {
+  turnId: string;
+  message?: string;
+  blocks?: readonly ContentBlock[];
+  instructions: string;
+  tools: readonly Tool[];
+}
+
+interface Running {
+  turnId: string;
+  turn: ModelTurn;
+  writer: TurnWriter;
+  ended: Promise<void>;
+}
+
+const compact = {
+  name: 'compact',
+  description: 'Go on from a summary of the conversation',
+  hint: 'what matters',
+};
+
+/** A conversation with models. What was said is in Liminal's own history, so any model can go on with it. */
+export class ModelSession implements AgentSession {
+  isAlive = true;
+  readonly accepts: AcceptedContent = {
+    image: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
+    audio: [],
+    resource: ['text/*', 'application/pdf'],
+  };
+  readonly #options: ModelSessionOptions;
+  readonly #output: SessionOutput;
+  readonly #approvals: PendingApprovals;
+  readonly #permissions: Permissions;
+  readonly #notices: NoticeBoard;
+  readonly #mcpTools: McpTools;
+  /** Read from history when the first message comes. */
+  #past: Past | undefined;
+  #chosen: ChosenModel | undefined;
+  #effort: Effort = 'default';
+  #running: Running | undefined;
+  #isStarting = false;
+
+  /** Throws ProviderError `INVALID_OPTION`. */
+  constructor(options: ModelSessionOptions) {
+    const { opening, catalog, name } = options;
+    this.#options = options;
+    this.#output = opening.output;
+    this.#notices = new NoticeBoard((notices) => this.#output.update({ notices }));
+    this.#approvals = new PendingApprovals({
+      open: (request) => this.#now?.openApproval(request),
+      close: (id, outcome) => this.#now?.closeApproval(id, outcome),
+    });
+    this.#permissions = new Permissions({
+      grants: opening.grants,
+      onProblem: (what, problem) => this.#notices.put(`${what} grants`, warnings(problem ?? [])),
+    });
+    this.#mcpTools = new McpTools(options.mcpServers, {
+      projectDir: opening.projectDir,
+      hiddenVariables: options.hiddenVariables,
+      onProblem: (server, problem) => this.#notices.put(`mcp ${server}`, warnings(problem ?? [])),
+    });
+    this.#chosen = catalog.first(name);
+    for (const [id, value] of Object.entries(opening.config)) this.#change(id, value);
+    this.#output.update({ commands: [compact] });
+    this.#tellOptions();
+    void this.#learnModels();
+  }
+
+  async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
+    if (this.#running || this.#isStarting) {
+      throw new ProviderError('TURN_IN_PROGRESS', 'The model is still answering.');
+    }
+    this.#isStarting = true;
+    try {
+      const chosen = await this.#choose();
+      const past = (this.#past ??= await this.#readPast());
+      const started = { turnId, message, blocks, ...(await this.#surroundings()) };
+      this.#begin(started, chosen, past, async (turn) => {
+        const wish = compactWish(message);
+        await (wish === undefined ? turn.run() : turn.compact(wish));
+      });
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  /** Goes on with a turn that was cut off while it asked people; resolves when that is asked again, as far as it needs to be. */
+  async goOn(): Promise<void> {
+    const runs = (await this.#options.opening.earlier?.stored?.runs()) ?? [];
+    const asked = askedIn(runs);
+    if (asked.length === 0) return;
+    this.#past = { items: itemsOf(runs), cost: costIn(runs) };
+    const started = { turnId: randomUUID(), ...(await this.#surroundings()) };
+    const chosen = await this.#choose();
+    const again = asked.map((call) => ({ call, ...Promise.withResolvers<void>() }));
+    const calls = again.map(({ call, resolve }) => ({ ...call, onAsked: resolve }));
+    const running = this.#begin(started, chosen, this.#past, async (turn) => turn.goOn(calls));
+    await Promise.race([Promise.all(again.map(({ promise }) => promise)), running.ended]);
+  }
+
+  async steer(
+    message: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    const running = this.#running;
+    if (running?.turnId !== turnId) throw nothingToSteer();
+    running.turn.steer(messageId, message, blocks);
+  }
+
+  async cancel(): Promise<void> {
+    const running = this.#running;
+    running?.turn.cancel();
+    await running?.ended;
+  }
+
+  async close(): Promise<void> {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    const running = this.#running;
+    running?.turn.cancel('The session was ended.');
+    await running?.ended;
+    await this.#mcpTools.close();
+    this.#output.exit({ expected: true });
+  }
+
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    this.#approvals.answer(approvalId, answer);
+  }
+
+  async setConfigOption(id: string, value: string): Promise<void> {
+    this.#change(id, value);
+    this.#tellOptions();
+  }
+
+  /** The running turn's writer, at the present time. */
+  get #now(): TurnWriter | undefined {
+    this.#running?.writer.at(isoNow());
+    return this.#running?.writer;
+  }
+
+  #begin(
+    { turnId, message, blocks, instructions, tools }: Started,
+    chosen: ChosenModel,
+    past: Past,
+    work: (turn: ModelTurn) => Promise<void>,
+  ): Running {
+    if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The session has been ended.');
+    const { opening, catalog, retries, maxRounds, runsScripts } = this.#options;
+    const { projectDir } = opening;
+    const items = new TurnItems();
+    const writer = new TurnWriter(turnId, (draft) => {
+      items.hear(draft);
+      // First: the next message may come before this returns.
+      if (isTerminal(draft.payload)) this.#over(turn, [...past.items, ...items.ended]);
+      this.#output.emit(draft);
+    });
+    const [approvals, permissions] = [this.#approvals, this.#permissions];
+    const turn = new ModelTurn({
+      writer,
+      chosen,
+      contextWindow: catalog.windowOf(chosen),
+      effort: this.#effort === 'default' ? undefined : this.#effort,
+      instructions,
+      earlier: past.items,
+      items,
+      tools: new ToolCalls({ tools, projectDir, runsScripts, approvals, permissions }),
+      retries,
+      maxRounds,
+      costBefore: past.cost,
+      wait: (activity) => this.#output.update({ activity }),
+    });
+    const begun = Promise.withResolvers<void>();
+    const ended = begun.promise.then(async () => work(turn));
+    const running = { turnId, turn, writer, ended };
+    this.#running = running;
+    writer.at(isoNow());
+    const { providerId } = chosen.server.client;
+    const trigger = message === undefined ? 'agent' : 'user';
+    writer.begin({ modelId: chosen.model, providerId, trigger }, message, blocks);
+    begun.resolve();
+    return running;
+  }
+
+  async #surroundings(): Promise<Pick<Started, 'instructions' | 'tools'>> {
+    const [instructions, more] = await Promise.all([
+      instructionsFor(this.#options.opening.projectDir),
+      this.#mcpTools.tools(),
+    ]);
+    return { instructions, tools: [...this.#options.tools, ...more] };
+  }
+
+  #over(turn: ModelTurn, items: readonly OutputItem[]): void {
+    this.#past = { items, cost: turn.cost };
+    this.#running = undefined;
+  }
+
+  async #readPast(): Promise<Past> {
+    const runs = (await this.#options.opening.earlier?.stored?.runs()) ?? [];
+    return { items: itemsOf(runs), cost: costIn(runs) };
+  }
+
+  /** Rejects with ProviderError, if no model is known. */
+  async #choose(): Promise<ChosenModel> {
+    if (this.#chosen) return this.#chosen;
+    await this.#learnModels();
+    if (this.#chosen) return this.#chosen;
+    const why = this.#notices.all.map(({ text }) => text).join(' ');
+    const message = `No model is known that could be asked. ${why} Name one in the configuration.`;
+    throw new ProviderError('SESSION_CREATE_FAILED', message);
+  }
+
+  /** Never rejects: what servers do not tell is a notice. */
+  async #learnModels(): Promise<void> {
+    const { catalog, name } = this.#options;
+    const problem = await catalog.refresh(name);
+    if (!this.isAlive) return;
+    this.#notices.put('models', warnings(problem ?? []));
+    this.#chosen ??= catalog.first(name);
+    this.#tellOptions();
+  }
+
+  /** Throws ProviderError `INVALID_OPTION`. */
+  #change(id: string, value: string): void {
+    if (id === 'model') this.#chosen = this.#options.catalog.choose(value);
+    else if (id === 'mode') this.#permissions.mode = readMode(value);
+    else if (id === 'effort') this.#effort = readEffort(value);
+    else throw unknownSetting(id);
+  }
+
+  #tellOptions(): void {
+    const { catalog } = this.#options;
+    const model = catalog.option(this.#chosen);
+    const rest = [modeOption(this.#permissions.mode), effortOption(this.#effort)];
+    this.#output.update({ configOptions: [model, ...rest] });
+  }
+}
+
+/** What a summary is to pay attention to, if the message asks for one. */
+function compactWish(message: string): string | undefined {
+  const [whole, wish = ''] = /^\/compact(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
+  return whole === undefined ? undefined : wish;
+}
+
+function warnings(texts: string | readonly string[]): SessionNotice[] {
+  return [texts].flat().map((text) => ({ level: 'warning', text }));
+}

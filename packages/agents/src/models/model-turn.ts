@@ -1,0 +1,297 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ContentBlock, messageOf, type OutputItem, type Usage } from '@liminal/protocol';
+import { isoNow } from '../base/iso-clock.ts';
+import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
+import { AnswerWriter } from './answer-writer.ts';
+import { type ChosenModel, costOf } from './catalog.ts';
+import {
+  type AskedCall,
+  conversationOf,
+  newerHalf,
+  summaryMark,
+  type TurnItems,
+} from './conversation.ts';
+import { type ModelAnswer, ModelError, type ModelRequest } from './model-client.ts';
+import { type RetrySettings, waitAfter } from './retries.ts';
+import type { ToolCalls, WantedCall } from './tool-calls.ts';
+
+export interface ModelTurnOptions {
+  writer: TurnWriter;
+  chosen: ChosenModel;
+  contextWindow: number | undefined;
+  effort: string | undefined;
+  instructions: string;
+  /** All items before this turn. */
+  earlier: readonly OutputItem[];
+  /** Those of this turn. */
+  items: TurnItems;
+  tools: ToolCalls;
+  retries: RetrySettings;
+  maxRounds: number;
+  /** What the session has cost before, in US dollars, if that is known. */
+  costBefore: number | undefined;
+  /** Says what the turn waits for; '' for nothing. */
+  wait: (activity: string) => void;
+}
+
+/** A message in the middle of the turn, which the model has not read yet. */
+interface Steered {
+  messageId: string;
+}
+
+/** How the model is asked for a summary. */
+const summarize =
+  'Summarize our conversation for yourself, as it will be replaced by your summary: what the user wants, what was decided and why, which files matter and what was changed in them, what is done and what is left, and everything else that is needed to go on without asking again. Write only the summary.';
+/** How often the tokens so far are told, at most, ms; a turn's end tells all. */
+const usageMs = 1_000;
+const notShown = 'The model’s server has said something that has no form here; it is kept.';
+/** How often what is too long for a summary is halved. */
+const maxHalvings = 6;
+
+/** An answer, and its calls as they are to be run. */
+interface Asked extends ModelAnswer {
+  calls: readonly WantedCall[];
+}
+
+/** One turn of a model: it is asked, what it calls is run, and it is asked again, until it calls nothing more. */
+export class ModelTurn {
+  readonly #options: ModelTurnOptions;
+  readonly #abort = new AbortController();
+  /** The ids of all items of the session. */
+  readonly #taken: Set<string>;
+  readonly #steered: Steered[] = [];
+  #usage: Usage | undefined;
+  #cost: number | undefined;
+  #toldUsageAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ModelTurnOptions) {
+    this.#options = options;
+    this.#cost = options.costBefore;
+    this.#taken = new Set(options.earlier.map(({ id }) => id));
+  }
+
+  get hasEnded(): boolean {
+    return this.#options.writer.hasEnded;
+  }
+
+  /** What the session has cost up to now, in US dollars. */
+  get cost(): number | undefined {
+    return this.#cost;
+  }
+
+  /** Runs the turn to its end, which it writes. Never rejects. */
+  async run(): Promise<void> {
+    await this.#untilEnd(async () => this.#converse());
+  }
+
+  /** Goes on with what the last turn was still asking people when it was cut off. */
+  async goOn(asked: readonly (AskedCall & Pick<WantedCall, 'onAsked'>)[]): Promise<void> {
+    const calls = asked.map(({ call, ...question }) => {
+      const { callId, name, arguments: text } = call;
+      const itemId = `${this.#options.writer.turnId}:${callId}`;
+      const item = { ...call, id: itemId };
+      this.#now.start(item);
+      return { callId, name, arguments: text, itemId, item, ...question };
+    });
+    await this.#untilEnd(async () => {
+      await this.#runAll(calls);
+      this.#abort.signal.throwIfAborted();
+      return this.#converse();
+    });
+  }
+
+  /** Replaces the conversation by the model's own summary. @param wish - What it is to pay attention to. */
+  async compact(wish: string): Promise<void> {
+    await this.#untilEnd(async () => this.#summarize(wish));
+  }
+
+  /** The model reads it when it is asked next; the turn goes on until then. */
+  steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
+    this.#now.steer(messageId, message, blocks);
+    this.#steered.push({ messageId });
+  }
+
+  cancel(reason?: string): void {
+    if (this.hasEnded) return;
+    this.#now.stop(reason);
+    this.#abort.abort();
+  }
+
+  get #now(): TurnWriter {
+    this.#options.writer.at(isoNow());
+    return this.#options.writer;
+  }
+
+  async #untilEnd(work: () => Promise<TurnEnd>): Promise<void> {
+    let end: TurnEnd;
+    try {
+      end = await work();
+    } catch (error) {
+      end = this.#endOf(error);
+    }
+    const { writer, items, wait } = this.#options;
+    wait('');
+    const unplaced = writer.takeUnplaced();
+    if (unplaced.length > 0) this.#now.notice(notShown, unplaced);
+    for (const id of writer.open) {
+      const item = writer.item(id);
+      if (item) items.note(item);
+    }
+    this.#now.end({ ...end, ...(this.#usage && { usage: this.#usage }) });
+  }
+
+  #endOf(error: unknown): TurnEnd {
+    if (this.#abort.signal.aborted) {
+      return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' };
+    }
+    if (error instanceof ModelError) return { type: 'response_error', error: withAdvice(error) };
+    const what = { code: 'INTERNAL', message: `Liminal failed in this turn. ${messageOf(error)}` };
+    return { type: 'response_error', error: what };
+  }
+
+  async #converse(): Promise<TurnEnd> {
+    const { maxRounds } = this.#options;
+    for (let round = 1; ; round += 1) {
+      this.#takeSteered();
+      const answer = await this.#ask(this.#conversation());
+      const { calls, isPaused = false, finishReason } = answer;
+      await this.#runAll(calls);
+      this.#abort.signal.throwIfAborted();
+      const goesOn = calls.length > 0 || isPaused || this.#steered.length > 0;
+      if (!goesOn) return { type: 'response_done', status: 'completed', finishReason };
+      if (round < maxRounds) continue;
+      this.#now.notice(
+        `The model was asked ${maxRounds} times in this turn, which is the limit. Send a message to let it go on.`,
+      );
+      return { type: 'response_done', status: 'completed', finishReason: 'max_turn_requests' };
+    }
+  }
+
+  async #summarize(wish: string): Promise<TurnEnd> {
+    const question = wish === '' ? summarize : `${summarize}\n\nThe user adds: ${wish}`;
+    const asked: OutputItem = {
+      type: 'message',
+      id: 'summarize',
+      origin: 'user',
+      content: question,
+    };
+    let conversation: OutputItem[] | undefined = conversationOf(this.#options.earlier);
+    for (let halvings = 0; conversation !== undefined; halvings += 1) {
+      try {
+        const { finishReason } = await this.#ask([...conversation, asked], false);
+        this.#markSummary();
+        return { type: 'response_done', status: 'completed', finishReason };
+      } catch (error) {
+        const isTooLong = error instanceof ModelError && error.code === 'CONTEXT_LENGTH';
+        const shorter = newerHalf(conversation);
+        if (!isTooLong || shorter === undefined || halvings >= maxHalvings) throw error;
+        conversation = shorter;
+      }
+    }
+    throw new Error('unreachable');
+  }
+
+  /** From here on the conversation is what the model has just said. */
+  #markSummary(): void {
+    const { items, writer } = this.#options;
+    const said = items.ended.filter(
+      (item) => item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '',
+    );
+    if (said.length === 0) {
+      const problem = 'The model gave no summary. The conversation is as it was.';
+      throw new ModelError('MODEL_ERROR', problem);
+    }
+    writer.at(isoNow());
+    const content = 'From here on the model knows what was said before only by this summary.';
+    writer.notice(content, summaryMark);
+  }
+
+  #conversation(): OutputItem[] {
+    const { earlier, items } = this.#options;
+    return conversationOf([...earlier, ...items.ended]);
+  }
+
+  #takeSteered(): void {
+    for (const { messageId } of this.#steered.splice(0)) this.#now.settle(messageId, 'taken');
+  }
+
+  async #runAll(calls: readonly WantedCall[]): Promise<void> {
+    const { tools } = this.#options;
+    const { signal } = this.#abort;
+    await Promise.all(calls.map(async (call) => tools.run(call, () => this.#now, signal)));
+  }
+
+  /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
+  async #ask(conversation: OutputItem[], withTools = true): Promise<Asked> {
+    const { chosen, instructions, effort, tools, retries, wait } = this.#options;
+    const { client } = chosen.server;
+    const { signal } = this.#abort;
+    const faces = withTools ? tools.faces : [];
+    const request: ModelRequest = {
+      model: chosen.model,
+      instructions,
+      conversation,
+      tools: faces,
+      effort,
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      const held = new Map<string, OutputItem>();
+      const answer = new AnswerWriter(this.#options.writer, this.#taken, isoNow, held);
+      try {
+        const given = await client.answer(request, answer, signal);
+        wait('');
+        this.#count(given.usage);
+        const calls = given.calls.map((call) => ({ ...call, item: held.get(call.itemId) }));
+        for (const { itemId } of calls) held.delete(itemId);
+        // A server has run its own tools.
+        for (const item of held.values()) this.#now.done(item.id, item);
+        return { ...given, calls };
+      } catch (error) {
+        const ms = signal.aborted ? undefined : waitAfter(error, attempt, retries);
+        if (ms === undefined) throw error;
+        answer.withdraw('retried');
+        wait(`${messageOf(error)} It is asked again in ${Math.ceil(ms / 1_000)} s.`);
+        await delay(ms, undefined, { signal });
+      }
+    }
+  }
+
+  #count(used: Usage | undefined): void {
+    if (used === undefined) return;
+    const { chosen, contextWindow } = this.#options;
+    const before = this.#usage;
+    const price = costOf(chosen, used);
+    if (price !== undefined) this.#cost = (this.#cost ?? 0) + price;
+    this.#usage = {
+      inputTokens: (before?.inputTokens ?? 0) + used.inputTokens,
+      outputTokens: (before?.outputTokens ?? 0) + used.outputTokens,
+      ...sumOf('cacheReadInputTokens', before, used),
+      ...sumOf('cacheCreationInputTokens', before, used),
+      ...(this.#cost !== undefined && { costUsd: this.#cost }),
+      contextTokens: used.inputTokens + used.outputTokens,
+      ...(contextWindow !== undefined && { contextWindow }),
+    };
+    const now = performance.now();
+    if (now - this.#toldUsageAt < usageMs) return;
+    this.#toldUsageAt = now;
+    this.#now.write({ type: 'usage_update', usage: this.#usage });
+  }
+}
+
+function sumOf(
+  field: 'cacheReadInputTokens' | 'cacheCreationInputTokens',
+  before: Usage | undefined,
+  used: Usage,
+): Partial<Usage> {
+  const sum = (before?.[field] ?? 0) + (used[field] ?? 0);
+  return sum > 0 ? { [field]: sum } : {};
+}
+
+function withAdvice(error: ModelError) {
+  const { code, message, asObject } = error;
+  if (code !== 'CONTEXT_LENGTH') return asObject;
+  return {
+    ...asObject,
+    message: `${message} Send /compact to go on from a summary, or choose a model that takes more.`,
+  };
+}

@@ -1,0 +1,56 @@
+/** The settings of a session with models, besides the model itself. */
+import type { ConfigOption } from '@liminal/protocol';
+import { ProviderError } from '../errors.ts';
+import type { Mode } from './permissions.ts';
+
+const modes = {
+  ask: { name: 'Ask', description: 'Asks before it changes a file or runs a command' },
+  edits: { name: 'Edit freely', description: 'Edits files of the project without asking' },
+  all: { name: 'Never ask', description: 'Does everything without asking, commands too' },
+} satisfies Record<Mode, { name: string; description: string }>;
+
+const efforts = {
+  default: { name: 'Default', description: 'As the model is made' },
+  none: { name: 'None', description: 'Answers at once' },
+  low: { name: 'Low', description: 'Thinks a little' },
+  medium: { name: 'Medium', description: 'Thinks as much as most tasks need' },
+  high: { name: 'High', description: 'Thinks long, for hard tasks' },
+};
+export type Effort = keyof typeof efforts;
+
+export const modeOption = (current: Mode): ConfigOption => ({
+  id: 'mode',
+  name: 'Permissions',
+  category: 'mode',
+  currentValue: current,
+  options: choices(modes),
+});
+
+export const effortOption = (current: Effort): ConfigOption => ({
+  id: 'effort',
+  name: 'Thinking',
+  category: 'thought_level',
+  currentValue: current,
+  options: choices(efforts),
+});
+
+/** Throws ProviderError `INVALID_OPTION`. */
+export const readMode = (value: string): Mode => read('mode', modes, value);
+
+/** Throws ProviderError `INVALID_OPTION`. */
+export const readEffort = (value: string): Effort => read('effort', efforts, value);
+
+export function unknownSetting(id: string): ProviderError {
+  const message = `There is no setting ${id}. There are: model, mode, effort.`;
+  return new ProviderError('INVALID_OPTION', message);
+}
+
+function read<T extends object>(id: string, known: T, value: string): keyof T {
+  if (Object.hasOwn(known, value)) return value as keyof T;
+  const message = `There is no ${id} “${value}”. There are: ${Object.keys(known).join(', ')}.`;
+  throw new ProviderError('INVALID_OPTION', message);
+}
+
+function choices(known: Record<string, { name: string; description: string }>) {
+  return Object.entries(known).map(([value, face]) => ({ value, ...face }));
+}

@@ -1,0 +1,97 @@
+import type { AnswerWriter } from '../answer-writer.ts';
+import type {
+  ListedModel,
+  ModelAnswer,
+  ModelCall,
+  ModelClient,
+  ModelRequest,
+} from '../model-client.ts';
+
+/** What a model does when it is asked. */
+export type Act = (
+  writer: AnswerWriter,
+  signal: AbortSignal,
+  request: ModelRequest,
+) => Promise<ModelAnswer> | ModelAnswer;
+
+const usage = { inputTokens: 10, outputTokens: 5 };
+
+/** Says something, and is done. */
+export const says =
+  (text: string): Act =>
+  (writer) => {
+    const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });
+    for (const word of text.split(/(?<= )/)) writer.append(id, word);
+    writer.done(id);
+    return { calls: [], finishReason: 'stop', usage };
+  };
+
+/** Calls tools, in one answer. */
+export const calls =
+  (...wanted: [name: string, input: unknown][]): Act =>
+  (writer) => {
+    const made = wanted.map(([name, input], index): ModelCall => {
+      const text = typeof input === 'string' ? input : JSON.stringify(input);
+      const callId = `call_${index}`;
+      const itemId = writer.add({
+        type: 'function_call',
+        id: callId,
+        name,
+        callId,
+        arguments: text,
+        origin: 'agent',
+      });
+      return { callId, name, arguments: text, itemId };
+    });
+    return { calls: made, finishReason: 'tool_calls', usage };
+  };
+
+/** Says something, and breaks off. */
+export const breaksOff =
+  (text: string, error: Error): Act =>
+  (writer) => {
+    const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });
+    writer.append(id, text);
+    throw error;
+  };
+
+/** Says something, and goes on until it is stopped. */
+export const goesOn =
+  (text: string): Act =>
+  async (writer, signal) => {
+    const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });
+    writer.append(id, text);
+    const stopped = Promise.withResolvers<never>();
+    const stop = (): void => stopped.reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    return stopped.promise;
+  };
+
+/** A model that does what it is told, one act for each time that it is asked. */
+export class ScriptedClient implements ModelClient {
+  readonly providerId: string;
+  readonly requests: ModelRequest[] = [];
+  readonly #acts: Act[];
+  models: ListedModel[] = [{ id: 'one', name: 'One', contextWindow: 1_000 }];
+
+  constructor(acts: Act[], providerId = 'openai') {
+    this.#acts = acts;
+    this.providerId = providerId;
+  }
+
+  async listModels(): Promise<ListedModel[]> {
+    return this.models;
+  }
+
+  async answer(
+    request: ModelRequest,
+    writer: AnswerWriter,
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
+    this.requests.push({ ...request, conversation: [...request.conversation] });
+    const act = this.#acts.shift();
+    if (act === undefined) throw new Error('The script has no more acts.');
+    return act(writer, signal, request);
+  }
+}

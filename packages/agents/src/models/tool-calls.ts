@@ -1,0 +1,198 @@
+import { type ApprovalOutcome, messageOf, type OutputItem } from '@liminal/protocol';
+import { z } from 'zod';
+import type { PendingApprovals } from '../base/pending-approvals.ts';
+import type { TurnWriter } from '../base/turn-writer.ts';
+import { type Permission, type Tool, ToolError, type ToolResult } from '../tools/tool.ts';
+import type { ModelCall, ToolFace } from './model-client.ts';
+import type { Permissions } from './permissions.ts';
+import { type Answer, scriptFace, scriptName, scriptTool } from './script-tool.ts';
+
+export interface ToolCallsOptions {
+  tools: readonly Tool[];
+  projectDir: string;
+  /** Whether a model may say in a script what would be many calls. */
+  runsScripts: boolean;
+  approvals: PendingApprovals;
+  permissions: Permissions;
+}
+
+/** A call that is to be run. */
+export interface WantedCall extends ModelCall {
+  /** Of the question that was asked before, and is asked again. */
+  approvalId?: string;
+  /** Its item, whole and still open. */
+  item?: OutputItem | undefined;
+  /** Called as soon as people are asked, or need not be; it may be called again. */
+  onAsked?: () => void;
+}
+
+interface Prepared {
+  tool: Tool;
+  input: unknown;
+}
+
+const allow = 'allow';
+const always = 'always';
+const refuse = 'refuse';
+
+/** Runs what a model calls: each call ends in an output that the model reads, whatever becomes of it. */
+export class ToolCalls {
+  readonly #options: ToolCallsOptions;
+  /** The tools as a model is told of them. */
+  readonly faces: readonly ToolFace[];
+
+  constructor(options: ToolCallsOptions) {
+    this.#options = options;
+    const faces = options.tools.map(faceOf);
+    this.faces = options.runsScripts && faces.length > 0 ? [...faces, scriptFace(faces)] : faces;
+  }
+
+  /**
+   * Runs a call and writes its output with `writer`, at the time. Never rejects for what the model or a tool did wrong.
+   */
+  async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<Answer> {
+    const outputId = `${call.itemId}:output`;
+    const output = outputOf(outputId, call);
+    const end = (said: Answer): Answer => {
+      const whole = { ...output, ...said };
+      if (writer().isOpen(outputId)) writer().done(outputId, whole);
+      else writer().add(whole);
+      return said;
+    };
+    try {
+      const prepared = this.#prepare(call, writer);
+      const face = await prepared.tool.face(prepared.input, this.#options.projectDir);
+      const { kind } = prepared.tool;
+      writer().done(call.itemId, call.item && ({ ...call.item, ...face, kind } as OutputItem));
+      const refusal = await this.#refusal(prepared, call, face.title, signal);
+      if (refusal !== undefined) return end({ output: refusal, success: false });
+      signal.throwIfAborted();
+      const print = (text: string): void => {
+        if (!writer().isOpen(outputId)) writer().start(output);
+        writer().append(outputId, text);
+      };
+      const result = await this.#run(prepared, print, signal);
+      const answer = end(fieldsOf(result));
+      if (result.plan) {
+        writer().add({ type: 'plan', id: `${call.itemId}:plan`, entries: result.plan });
+      }
+      return answer;
+    } catch (error) {
+      call.onAsked?.();
+      writer().done(call.itemId, call.item);
+      return end({ output: this.#problem(error, signal), success: false });
+    }
+  }
+
+  /** Throws ToolError for what makes no sense; its message tells the model what to do. */
+  #prepare(call: WantedCall, writer: () => TurnWriter): Prepared {
+    const { name, arguments: text } = call;
+    const tool = this.#toolOf(call, writer);
+    if (tool === undefined) {
+      const names = this.#options.tools.map((one) => one.name).join(', ');
+      throw new ToolError(`There is no tool ${name}. There are: ${names}.`);
+    }
+    const parsed = tool.input.safeParse(parseArguments(text));
+    if (parsed.success) return { tool, input: parsed.data };
+    throw new ToolError(`The input is not as it should be. ${z.prettifyError(parsed.error)}`);
+  }
+
+  #toolOf(call: WantedCall, writer: () => TurnWriter): Tool | undefined {
+    const { tools, runsScripts } = this.#options;
+    if (call.name !== scriptName || !runsScripts) {
+      return tools.find((one) => one.name === call.name);
+    }
+    return scriptTool(call, tools, writer, async (one, signal) => this.run(one, writer, signal));
+  }
+
+  #run(
+    { tool, input }: Prepared,
+    print: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    return tool.run(input, { projectDir: this.#options.projectDir, signal, print });
+  }
+
+  /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */
+  async #refusal(
+    { tool, input }: Prepared,
+    { callId, approvalId, onAsked }: WantedCall,
+    title: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { approvals, permissions, projectDir } = this.#options;
+    const needed = tool.needs(input, projectDir);
+    const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
+    if (isAllowed) {
+      onAsked?.();
+      return undefined;
+    }
+    const question = { title, callId, options: choices(needed, permissions.areKept) };
+    const asked = approvals.ask(question, signal, approvalId);
+    onAsked?.();
+    const outcome = await asked;
+    signal.throwIfAborted();
+    if (chosen(outcome, always)) await permissions.grant(needed);
+    if (chosen(outcome, always) || chosen(outcome, allow)) return undefined;
+    if (outcome.outcome === 'cancelled') return 'This was not done: the question was withdrawn.';
+    const { note } = outcome;
+    return note === undefined
+      ? 'The user refused this.'
+      : `The user refused this, and says: ${note}`;
+  }
+
+  #problem(error: unknown, signal: AbortSignal): string {
+    if (signal.aborted) return 'This was stopped by the user.';
+    if (error instanceof ToolError) return error.message;
+    return `The tool failed. ${messageOf(error)}`;
+  }
+}
+
+function faceOf({ name, description, input, parameters }: Tool): ToolFace {
+  if (parameters !== undefined) return { name, description, parameters };
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
+  return { name, description, parameters: schema };
+}
+
+function choices(needed: readonly Permission[], areKept: boolean) {
+  const what = needed.map((one) => one.always).join(', ');
+  const where = areKept ? 'this project' : 'this session';
+  return [
+    { optionId: allow, name: 'Allow', kind: 'allow_once' as const },
+    { optionId: always, name: `Always allow ${what} in ${where}`, kind: 'allow_always' as const },
+    { optionId: refuse, name: 'Refuse', kind: 'reject_once' as const, takesNote: true },
+  ];
+}
+
+function chosen(outcome: ApprovalOutcome, optionId: string): boolean {
+  return outcome.outcome === 'selected' && outcome.optionId === optionId;
+}
+
+/** Models leave out the arguments of a tool that has none. Throws ToolError. */
+function parseArguments(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new ToolError(`The arguments are no JSON (${messageOf(error)}). Call the tool again.`);
+  }
+}
+
+function outputOf(
+  id: string,
+  { callId, item }: WantedCall,
+): Extract<OutputItem, { type: 'function_call_output' }> {
+  const within = item?.parentCallId === undefined ? {} : { parentCallId: item.parentCallId };
+  const said = { callId, output: '', success: false };
+  return { type: 'function_call_output', id, ...said, origin: 'tool_harness', ...within };
+}
+
+function fieldsOf({ output, success, blocks, diffs, exitCode }: ToolResult) {
+  return {
+    output,
+    success,
+    ...(blocks && { blocks }),
+    ...(diffs && { diffs }),
+    ...(exitCode !== undefined && { exitCode }),
+  };
+}

@@ -1,0 +1,174 @@
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import type { ModelRequest } from '../../models/model-client.ts';
+import { chatRequest } from './request.ts';
+
+const request = (conversation: OutputItem[], more: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: 'qwen3',
+  instructions: '',
+  conversation,
+  tools: [],
+  ...more,
+});
+const messages = (...conversation: OutputItem[]) => chatRequest(request(conversation)).messages;
+
+const said = (
+  origin: 'user' | 'agent' | 'system',
+  content: string,
+  blocks?: ContentBlock[],
+): OutputItem => ({ type: 'message', id: 'm', origin, content, ...(blocks && { blocks }) });
+const call = (callId: string, raw?: unknown): OutputItem => ({
+  type: 'function_call',
+  id: callId,
+  callId,
+  name: `tool_${callId}`,
+  arguments: '{}',
+  origin: 'agent',
+  ...(raw !== undefined && { raw }),
+});
+const output = (callId: string, text: string, blocks?: ContentBlock[]): OutputItem => ({
+  type: 'function_call_output',
+  id: `${callId}:out`,
+  callId,
+  output: text,
+  success: true,
+  origin: 'tool_harness',
+  ...(blocks && { blocks }),
+});
+const toolCall = (id: string) => ({
+  id,
+  type: 'function',
+  function: { name: `tool_${id}`, arguments: '{}' },
+});
+const tool = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content });
+const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
+const imagePart = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+
+test('a request asks for a stream with usage', () => {
+  expect(chatRequest(request([said('user', 'hi')]))).toEqual({
+    model: 'qwen3',
+    messages: [{ role: 'user', content: 'hi' }],
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+});
+
+test('instructions, tools and effort are there if they are set', () => {
+  const face = { name: 'ls', description: 'Lists.', parameters: { type: 'object' } };
+  const whole = request([], { instructions: 'Be short.', tools: [face], effort: 'low' });
+  expect(chatRequest(whole)).toMatchObject({
+    messages: [{ role: 'system', content: 'Be short.' }],
+    tools: [{ type: 'function', function: face }],
+    reasoning_effort: 'low',
+  });
+});
+
+test('what one answer says and calls is one message, and its outputs follow in the calls’ order', () => {
+  expect(
+    messages(
+      said('user', 'list'),
+      { type: 'reasoning', id: 'r', origin: 'agent', content: 'hm' },
+      said('agent', 'Looking.'),
+      call('a'),
+      call('b'),
+      output('b', 'B'),
+      output('a', 'A'),
+      call('c'),
+      output('c', 'C'),
+      said('agent', 'done'),
+    ),
+  ).toEqual([
+    { role: 'user', content: 'list' },
+    { role: 'assistant', content: 'Looking.', tool_calls: [toolCall('a'), toolCall('b')] },
+    tool('a', 'A'),
+    tool('b', 'B'),
+    { role: 'assistant', content: null, tool_calls: [toolCall('c')] },
+    tool('c', 'C'),
+    { role: 'assistant', content: 'done' },
+  ]);
+});
+
+test('what an answer says and calls after an output is one message, too', () => {
+  const next = [said('agent', 'And now.'), call('b'), output('b', 'B')];
+  expect(messages(call('a'), output('a', 'A'), ...next).slice(2)).toEqual([
+    { role: 'assistant', content: 'And now.', tool_calls: [toolCall('b')] },
+    tool('b', 'B'),
+  ]);
+});
+
+test('what a user says between a call and its output comes after it', () => {
+  expect(messages(call('a'), said('user', 'wait'), output('a', 'A'), said('agent', 'ok'))).toEqual([
+    { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
+    tool('a', 'A'),
+    { role: 'user', content: 'wait' },
+    { role: 'assistant', content: 'ok' },
+  ]);
+});
+
+test('an id that comes again in a later answer has its own output', () => {
+  expect(messages(call('a'), output('a', '1'), call('a'), output('a', '2'))).toEqual([
+    { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
+    tool('a', '1'),
+    { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
+    tool('a', '2'),
+  ]);
+});
+
+test('what a user says in a row is one message, and a notice is none', () => {
+  expect(messages(said('user', 'one'), said('system', 'A notice.'), said('user', 'two'))).toEqual([
+    { role: 'user', content: 'one\n\ntwo' },
+  ]);
+});
+
+test('a user’s files are parts of their message', () => {
+  const pdf = { uri: 'blob:1', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
+  const blocks: ContentBlock[] = [
+    image,
+    { type: 'resource', resource: pdf },
+    { type: 'audio', mimeType: 'audio/mpeg', data: 'AAAA' },
+    { type: 'audio', mimeType: 'audio/ogg', data: 'AAAA', name: 'a.ogg' },
+  ];
+  expect(messages(said('user', 'look', blocks))).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'look' },
+        imagePart,
+        {
+          type: 'file',
+          file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,UERG' },
+        },
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+        { type: 'text', text: '[a.ogg (audio/ogg) cannot be shown here]' },
+      ],
+    },
+  ]);
+});
+
+test('words alone are one text, which every server takes', () => {
+  const blocks: ContentBlock[] = [
+    { type: 'resource', resource: { uri: 'blob:2', name: 'a.txt', text: 'words' } },
+    { type: 'resource_link', uri: 'file:///tmp/a.ts', name: 'a.ts' },
+  ];
+  expect(messages(said('user', 'look', blocks))).toEqual([
+    { role: 'user', content: 'look\n\n<file name="a.txt">\nwords\n</file>\n\n/tmp/a.ts' },
+  ]);
+});
+
+test('what a tool shows is shown after all outputs', () => {
+  expect(
+    messages(call('a'), call('b'), output('a', 'picture', [image]), output('b', 'B')).slice(1),
+  ).toEqual([
+    tool('a', 'picture'),
+    tool('b', 'B'),
+    { role: 'user', content: [{ type: 'text', text: 'From the tool tool_a:' }, imagePart] },
+  ]);
+});
+
+test('what a server sent beside a call goes back to it', () => {
+  const extra = { google: { thought_signature: 'x' } };
+  const own = call('a', { openai: { extra_content: extra } });
+  expect(messages(own, output('a', 'A'))[0]).toMatchObject({
+    tool_calls: [{ id: 'a', extra_content: extra }],
+  });
+});

@@ -1,0 +1,175 @@
+import type { OutputItem } from '@liminal/protocol';
+import type { OpenAI } from 'openai';
+import type { ModelRequest } from '../../models/model-client.ts';
+import {
+  type CallOutput,
+  dataUrl,
+  type FunctionCall,
+  missing,
+  ownRaw,
+  type Part,
+  partsOf,
+  validArguments,
+} from '../conversation.ts';
+
+type Body = OpenAI.ChatCompletionCreateParamsStreaming;
+type Message = OpenAI.ChatCompletionMessageParam;
+type UserPart = OpenAI.ChatCompletionContentPart;
+type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
+
+/**
+ * A request as Chat Completions takes it. Left out: reasoning, which this interface has no place for, what the system
+ * said to people, plans, approvals and errors.
+ */
+export function chatRequest(request: ModelRequest): Body {
+  const { model, instructions, conversation, tools, effort } = request;
+  const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  return {
+    model,
+    messages: [...system, ...messagesOf(conversation)],
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => ({ type: 'function' as const, function: tool })),
+    }),
+    ...(effort !== undefined && { reasoning_effort: effort as OpenAI.ReasoningEffort }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** One turn of speech: all that a side says before the other does. */
+type Speech =
+  | { role: 'user'; parts: Part[] }
+  | { role: 'assistant'; text: string; calls: FunctionCall[] };
+
+function messagesOf(conversation: readonly OutputItem[]): Message[] {
+  const outputs = new Outputs(conversation);
+  return speeches(conversation).flatMap((speech) => {
+    if (speech.role === 'user')
+      return [{ role: 'user' as const, content: userContent(speech.parts) }];
+    const { text, calls } = speech;
+    const said: Message = {
+      role: 'assistant',
+      content: text === '' ? null : text,
+      ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+    };
+    // A model must be told what its calls gave before anything else is said.
+    return [said, ...outputs.of(calls)];
+  });
+}
+
+/** Joins what one side says in several items: some models take only one message of a side at a time. */
+function speeches(conversation: readonly OutputItem[]): Speech[] {
+  const all: Speech[] = [];
+  const assistant = (): Extract<Speech, { role: 'assistant' }> => {
+    const last = all.at(-1);
+    if (last?.role === 'assistant') return last;
+    const speech = { role: 'assistant', text: '', calls: [] } satisfies Speech;
+    all.push(speech);
+    return speech;
+  };
+  let isAnswered = false;
+  for (const item of conversation) {
+    const said = messageOf(item, 'agent');
+    const asked = messageOf(item, 'user');
+    if (item.type === 'function_call_output') isAnswered = true;
+    if (isAnswered && (said !== undefined || item.type === 'function_call')) {
+      // What the model says after an output is its next answer.
+      all.push({ role: 'assistant', text: '', calls: [] });
+      isAnswered = false;
+    }
+    if (item.type === 'function_call') assistant().calls.push(item);
+    if (said !== undefined) assistant().text += said.content;
+    if (asked === undefined) continue;
+    const parts = partsOf(asked.content, asked.blocks);
+    const last = all.at(-1);
+    if (last?.role === 'user') last.parts.push(...parts);
+    else all.push({ role: 'user', parts });
+  }
+  return all.filter((speech) =>
+    speech.role === 'user'
+      ? speech.parts.length > 0
+      : speech.text !== '' || speech.calls.length > 0,
+  );
+}
+
+type MessageItem = Extract<OutputItem, { type: 'message' }>;
+
+const messageOf = (item: OutputItem, origin: MessageItem['origin']): MessageItem | undefined =>
+  item.type === 'message' && item.origin === origin ? item : undefined;
+
+function toolCall(call: FunctionCall): ToolCall {
+  const { callId, name, arguments: input } = call;
+  // Without what Gemini sends beside a call it does not take the call back.
+  const extra = ownRaw(call)?.['extra_content'];
+  return {
+    id: callId,
+    type: 'function',
+    function: { name, arguments: validArguments(input) },
+    ...(extra !== undefined && { extra_content: extra }),
+  };
+}
+
+/** The outputs of a conversation; each is taken once, for ids that come again. */
+class Outputs {
+  readonly #byCall = new Map<string, CallOutput[]>();
+
+  constructor(conversation: readonly OutputItem[]) {
+    for (const item of conversation) {
+      if (item.type !== 'function_call_output') continue;
+      const known = this.#byCall.get(item.callId);
+      if (known === undefined) this.#byCall.set(item.callId, [item]);
+      else known.push(item);
+    }
+  }
+
+  /** In the order of the calls; then, in the user's name, what a tool message cannot hold. */
+  of(calls: readonly FunctionCall[]): Message[] {
+    const taken = calls.flatMap(({ callId, name }) => {
+      const output = this.#byCall.get(callId)?.shift();
+      return output === undefined ? [] : [{ name, output }];
+    });
+    const messages = taken.map(({ output: { callId, output } }): Message => {
+      return { role: 'tool', tool_call_id: callId, content: output };
+    });
+    const shown = taken.flatMap(({ name, output: { blocks = [] } }): Part[] =>
+      blocks.length === 0 ? [] : partsOf(`From the tool ${name}:`, blocks),
+    );
+    if (shown.length === 0) return messages;
+    return [...messages, { role: 'user', content: userContent(shown) }];
+  }
+}
+
+/** Words alone as one text: not every server takes parts. */
+function userContent(parts: readonly Part[]): string | UserPart[] {
+  const sent = parts.map((part) =>
+    isUnknownAudio(part) ? missing(part.name, part.mimeType) : part,
+  );
+  const words = sent.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return words.length === sent.length ? words.join('\n\n') : sent.map(userPart);
+}
+
+const audioFormats: Record<string, 'wav' | 'mp3'> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+};
+
+const isUnknownAudio = (part: Part): part is Exclude<Part, { type: 'text' }> =>
+  part.type === 'audio' && audioFormats[part.mimeType] === undefined;
+
+function userPart(part: Part): UserPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: dataUrl(part) } };
+    case 'audio': {
+      const format = audioFormats[part.mimeType] ?? 'wav';
+      return { type: 'input_audio', input_audio: { data: part.data, format } };
+    }
+    case 'file':
+      return { type: 'file', file: { filename: part.name, file_data: dataUrl(part) } };
+  }
+}

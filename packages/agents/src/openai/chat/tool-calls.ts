@@ -1,0 +1,133 @@
+import type { AnswerWriter } from '../../models/answer-writer.ts';
+import type { ModelCall } from '../../models/model-client.ts';
+import type { CallIds } from '../call-ids.ts';
+import type { CallPiece } from './wire.ts';
+
+interface Call {
+  index: number | undefined;
+  /** As the server names it, in the first piece that does. */
+  ownId: string | undefined;
+  callId: string;
+  /** Undefined until its item has begun. */
+  itemId: string | undefined;
+  name: string;
+  arguments: string;
+  /** What its pieces have besides. */
+  more: Record<string, unknown>;
+}
+
+/**
+ * Assembles the tool calls of one answer from their pieces. Servers disagree about what names a piece's call: an index,
+ * an id in the first piece, in the second, in all or in none, a name once or again and again.
+ */
+export class ToolCalls {
+  readonly #writer: AnswerWriter;
+  readonly #ids: CallIds;
+  readonly #calls: Call[] = [];
+
+  constructor(writer: AnswerWriter, ids: CallIds) {
+    this.#writer = writer;
+    this.#ids = ids;
+  }
+
+  /** Reads the pieces of one chunk. */
+  read(pieces: readonly CallPiece[]): void {
+    const touched = new Set<Call>();
+    for (const piece of pieces) {
+      const call = this.#find(piece, touched) ?? this.#add(piece);
+      touched.add(call);
+      this.#grow(call, piece);
+    }
+  }
+
+  /** Ends the items of all calls. */
+  finish(): ModelCall[] {
+    return this.#calls.map((call) => {
+      const { callId, ownId, name, more } = call;
+      const itemId = call.itemId ?? this.#start(call);
+      const own = { ...(ownId !== undefined && ownId !== callId && { id: ownId }), ...more };
+      this.#writer.done(itemId, Object.keys(own).length > 0 ? { raw: { openai: own } } : {});
+      return { callId, name, arguments: call.arguments, itemId };
+    });
+  }
+
+  /** The call that a piece goes on with; undefined if it begins one. */
+  #find(piece: CallPiece, touched: ReadonlySet<Call>): Call | undefined {
+    const { index, id, name, text } = read(piece);
+    const isAt = (call: Call): boolean =>
+      index === undefined || call.index === undefined || call.index === index;
+    const named = id && this.#calls.findLast((call) => call.ownId === id && isAt(call));
+    if (named) return named;
+    const call = this.#calls.findLast(isAt);
+    // A piece without a name begins nothing, even with an id of its own: some servers make one up for each chunk.
+    if (call === undefined || name === '') return call;
+    const isOther =
+      (call.name !== '' && call.name !== name) ||
+      (id !== undefined && call.ownId !== undefined) ||
+      (index === undefined && touched.has(call)) ||
+      // The same tool once more, from a server that counts no calls.
+      (text !== '' && isWhole(call.arguments));
+    return isOther ? undefined : call;
+  }
+
+  #add(piece: CallPiece): Call {
+    const { index, id } = read(piece);
+    const callId = this.#ids.take(id);
+    const call = { index, ownId: id, callId, itemId: undefined, name: '', arguments: '', more: {} };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #grow(call: Call, piece: CallPiece): void {
+    const { id, name, text, more } = read(piece);
+    call.ownId ??= id;
+    call.arguments += text;
+    Object.assign(call.more, more);
+    if (call.name === '') call.name = name;
+    if (call.itemId !== undefined) this.#writer.append(call.itemId, text);
+    else if (call.name !== '') this.#start(call);
+  }
+
+  #start(call: Call): string {
+    const { callId, name } = call;
+    const face = { type: 'function_call', id: callId, callId, name, origin: 'agent' } as const;
+    call.itemId = this.#writer.start({ ...face, arguments: call.arguments });
+    return call.itemId;
+  }
+}
+
+interface Piece {
+  index: number | undefined;
+  id: string | undefined;
+  name: string;
+  text: string;
+  more: Record<string, unknown>;
+}
+
+function read({ index, id, function: said, type: _type, ...more }: CallPiece): Piece {
+  const { name, arguments: input, ...rest } = said ?? { arguments: undefined };
+  return {
+    index: index ?? undefined,
+    id: id || undefined,
+    name: name ?? '',
+    text: textOf(input),
+    more: { ...more, ...rest },
+  };
+}
+
+function textOf(input: unknown): string {
+  if (typeof input === 'string') return input;
+  // Some servers give the arguments as an object in place of its JSON.
+  return input === undefined || input === null ? '' : JSON.stringify(input);
+}
+
+/** Whether arguments are a whole object, so that nothing can follow. */
+function isWhole(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

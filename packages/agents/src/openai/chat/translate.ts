@@ -1,0 +1,152 @@
+/** Chat Completions, chunk by chunk, as items of a turn: seed 001, appendix A.5. */
+import type { EventDraft, Usage } from '@liminal/protocol';
+import { isRecord } from '../../base/parse-line.ts';
+import type { AnswerWriter } from '../../models/answer-writer.ts';
+import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
+import { CallIds } from '../call-ids.ts';
+import { brokeOff, errorOfComplaint, readComplaint } from '../errors.ts';
+import { translateTurn, type Translation } from '../translated-turn.ts';
+import { ToolCalls } from './tool-calls.ts';
+import { ChatUsage, Chunk, type Delta } from './wire.ts';
+
+type TextKind = 'message' | 'reasoning';
+
+/** Writes the answer of one Chat Completions stream. */
+export class ChatTranslator {
+  readonly #writer: AnswerWriter;
+  readonly #calls: ToolCalls;
+  /** The text that grows; a text of another kind, or a call, ends it. */
+  #text: { kind: TextKind; itemId: string } | undefined;
+  /** Names the items of its texts; the server's own id of the answer once there is one. */
+  #id = 'answer';
+  #finishReason: string | undefined;
+  #usage: Usage | undefined;
+  #isRefusal = false;
+
+  constructor(writer: AnswerWriter, ids: CallIds = new CallIds()) {
+    this.#writer = writer;
+    this.#calls = new ToolCalls(writer, ids);
+  }
+
+  /** @throws ModelError if the chunk says that the answer failed. */
+  read(said: unknown): void {
+    if (isRecord(said) && (said['error'] != null || said['object'] === 'error')) {
+      throw errorOfComplaint(readComplaint(said));
+    }
+    const chunk = Chunk.safeParse(said).data;
+    if (chunk === undefined) return this.#writer.keep(said);
+    if (chunk.id) this.#id = chunk.id;
+    if (chunk.usage != null) this.#usage = usageOf(chunk.usage);
+    for (const choice of chunk.choices ?? []) {
+      // Only one answer was asked for.
+      if ((choice.index ?? 0) !== 0) this.#writer.keep(choice);
+      else this.#readChoice(choice.delta ?? choice.message, choice.finish_reason);
+    }
+  }
+
+  /**
+   * The whole answer, once its stream has ended. @param isMarked - Whether the server has said that this is its end.
+   * @throws ModelError if it is not whole.
+   */
+  end(isMarked = false): ModelAnswer {
+    if (this.#finishReason === undefined && !isMarked) throw brokeOff();
+    const calls = this.#close();
+    const said = this.#finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop');
+    return { calls, finishReason: this.#isRefusal ? 'refusal' : said, usage: this.#usage };
+  }
+
+  #readChoice(delta: Delta | null | undefined, finishReason: string | null | undefined): void {
+    if (delta != null) this.#readDelta(delta);
+    if (!finishReason) return;
+    this.#finishReason = finishReason;
+    this.#close();
+  }
+
+  #readDelta(delta: Delta): void {
+    const { content, reasoning_content, reasoning, refusal, tool_calls, function_call } = delta;
+    const { role: _role, ...more } = delta;
+    this.#readText('reasoning', reasoning_content);
+    // Some servers say it under both names.
+    if (reasoning !== reasoning_content) this.#readText('reasoning', reasoning);
+    this.#readText('message', content);
+    if (typeof refusal === 'string' && refusal !== '') this.#isRefusal = true;
+    this.#readText('message', refusal);
+    const pieces = tool_calls ?? (function_call == null ? [] : [{ function: function_call }]);
+    if (pieces.length > 0) {
+      this.#closeText();
+      this.#calls.read(pieces);
+    }
+    this.#keepRest(more);
+  }
+
+  /** Text, or parts of which some have text. */
+  #readText(kind: TextKind, said: unknown): void {
+    if (said === undefined || said === null) return;
+    if (typeof said === 'string') return this.#say(kind, said);
+    if (!Array.isArray(said)) return this.#writer.keep({ [kind]: said });
+    for (const part of said as unknown[]) {
+      if (isRecord(part) && typeof part['text'] === 'string') this.#say(kind, part['text']);
+      // Mistral's.
+      else if (isRecord(part) && part['type'] === 'thinking') {
+        this.#readText('reasoning', part['thinking']);
+      } else this.#writer.keep(part);
+    }
+  }
+
+  #say(kind: TextKind, text: string): void {
+    if (text === '') return;
+    if (this.#text?.kind !== kind) {
+      this.#closeText();
+      const item = { type: kind, id: `${this.#id}:${kind}`, content: '', origin: 'agent' } as const;
+      this.#text = { kind, itemId: this.#writer.start(item) };
+    }
+    this.#writer.append(this.#text.itemId, text);
+  }
+
+  #keepRest(delta: Record<string, unknown>): void {
+    const rest = Object.entries(delta).filter(
+      ([name, value]) => !translated.has(name) && !isEmpty(value),
+    );
+    if (rest.length > 0) this.#writer.keep(Object.fromEntries(rest));
+  }
+
+  #closeText(): void {
+    if (this.#text !== undefined) this.#writer.done(this.#text.itemId);
+    this.#text = undefined;
+  }
+
+  #close(): ModelCall[] {
+    this.#closeText();
+    return this.#calls.finish();
+  }
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+const translated = new Set([
+  'content',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'tool_calls',
+  'function_call',
+]);
+
+function usageOf(said: unknown): Usage | undefined {
+  const usage = ChatUsage.safeParse(said).data;
+  if (usage === undefined) return undefined;
+  const cached = usage.prompt_tokens_details?.cached_tokens;
+  return {
+    inputTokens: usage.prompt_tokens ?? 0,
+    outputTokens: usage.completion_tokens ?? 0,
+    ...(cached != null && { cacheReadInputTokens: cached }),
+  };
+}
+
+/** One Chat Completions stream as a whole turn. It never throws: what goes wrong ends the turn as an error. */
+export const translateChat = (
+  chunks: AsyncIterable<unknown>,
+  options: Translation,
+): AsyncIterable<EventDraft> =>
+  translateTurn(chunks, options, (writer) => new ChatTranslator(writer));

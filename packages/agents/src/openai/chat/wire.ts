@@ -1,0 +1,53 @@
+/**
+ * The part of a `chat.completion.chunk` that is read: as the official API reference has it, and as loose as other servers
+ * are. A field that has another shape than any of them is not read, and kept by the translator.
+ */
+import { z } from 'zod';
+
+const CallPiece = z.looseObject({
+  index: z.number().nullish().catch(undefined),
+  id: z.string().nullish().catch(undefined),
+  function: z
+    .looseObject({ name: z.string().nullish().catch(undefined), arguments: z.unknown().optional() })
+    .nullish(),
+});
+export type CallPiece = z.infer<typeof CallPiece>;
+
+export const Delta = z.looseObject({
+  content: z.unknown().optional(),
+  /** DeepSeek, vLLM, llama.cpp. */
+  reasoning_content: z.unknown().optional(),
+  /** Ollama, OpenRouter, newer vLLM. */
+  reasoning: z.unknown().optional(),
+  refusal: z.unknown().optional(),
+  tool_calls: z.array(CallPiece).nullish(),
+  /** What came before tool calls. */
+  function_call: z
+    .looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() })
+    .nullish(),
+});
+export type Delta = z.infer<typeof Delta>;
+
+const count = z.number().nonnegative();
+
+export const ChatUsage = z.looseObject({
+  prompt_tokens: count.nullish(),
+  completion_tokens: count.nullish(),
+  prompt_tokens_details: z.looseObject({ cached_tokens: count.nullish() }).nullish(),
+});
+
+export const Chunk = z.looseObject({
+  id: z.string().nullish().catch(undefined),
+  choices: z
+    .array(
+      z.looseObject({
+        index: z.number().nullish().catch(undefined),
+        delta: Delta.nullish(),
+        /** In place of `delta`, from a server that does not stream. */
+        message: Delta.nullish(),
+        finish_reason: z.string().nullish().catch(undefined),
+      }),
+    )
+    .nullish(),
+  usage: ChatUsage.nullish().catch(undefined),
+});

@@ -1,0 +1,209 @@
+/** Why a server that speaks OpenAI's interfaces gave no answer, in one set of codes whatever the server. */
+import { isRecord } from '../base/parse-line.ts';
+import { ModelError, type ModelErrorCode } from '../models/model-client.ts';
+
+/** What a server says of an error; OpenAI's fields, which others fill in part. */
+export interface Complaint {
+  /** HTTP status, or the number that an error within a stream gives instead. */
+  status: number | undefined;
+  /** The server's own words. */
+  words: string;
+  code: string;
+  type: string;
+  /** The field of the request that it is about. */
+  param: string;
+  /** All that it said. */
+  body: unknown;
+}
+
+/**
+ * Reads the body of an error. Known shapes: OpenAI `{error: {message, code, type, param}}`, Ollama `{error: "…"}`,
+ * FastAPI `{detail: …}`, vLLM's older `{object: "error", message, …}`, plain text.
+ */
+export function readComplaint(body: unknown, status?: number): Complaint {
+  const said = isRecord(body) ? (body['error'] ?? body['detail'] ?? body) : body;
+  const fields = isRecord(said) ? said : {};
+  const field = (name: string): string => {
+    const value = fields[name];
+    return typeof value === 'string' ? value : '';
+  };
+  const message = fields['message'] ?? said;
+  const code = fields['code'];
+  return {
+    status: status ?? (typeof code === 'number' ? code : undefined),
+    words: wordsOf(message),
+    code: field('code'),
+    type: field('type'),
+    param: field('param'),
+    body: typeof body === 'string' ? body.slice(0, maxWords) : body,
+  };
+}
+
+/** Characters of a server's words that are kept. */
+const maxWords = 2_000;
+
+function wordsOf(message: unknown): string {
+  if (message === undefined || message === null) return '';
+  const text = typeof message === 'string' ? message.trim() : JSON.stringify(message);
+  // The page of a gateway.
+  if (/^<(!doctype|html)/i.test(text)) return '';
+  return text.slice(0, maxWords);
+}
+
+interface Kind {
+  code: ModelErrorCode;
+  isPassing?: boolean;
+  /** A sentence, or the beginning of one that the server's words end. */
+  says: string;
+  /** What to do. */
+  advice?: string;
+  fits: (complaint: Complaint) => boolean;
+}
+
+const has =
+  (...names: string[]) =>
+  ({ code, type }: Complaint): boolean =>
+    names.includes(code) || names.includes(type);
+
+const tooLong =
+  /context (length|window|size)|maximum model length|(prompt|input|request) (is |was )?too (long|many tokens)|too many (input )?tokens/i;
+
+const isTooLong = (complaint: Complaint): boolean =>
+  has('context_length_exceeded', 'exceed_context_size_error')(complaint) ||
+  tooLong.test(complaint.words);
+
+const isUnknownModel = (complaint: Complaint): boolean =>
+  has('model_not_found')(complaint) ||
+  ([400, 404].includes(complaint.status ?? 404) &&
+    /\bmodel\b/i.test(complaint.words) &&
+    /not found|(does not|doesn.t) exist|no such model|unknown model|not (been )?loaded/i.test(
+      complaint.words,
+    ));
+
+/** From the most to the least certain: the first that fits is it. */
+const kinds: Kind[] = [
+  {
+    code: 'RATE_LIMIT',
+    says: 'The account of this key has used up what it may spend',
+    advice: 'Add credit to it, or use another key.',
+    fits: has('insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'),
+  },
+  {
+    code: 'RATE_LIMIT',
+    isPassing: true,
+    says: 'The model’s server takes no more requests for now',
+    fits: (complaint) => complaint.status === 429 || has('rate_limit_exceeded')(complaint),
+  },
+  {
+    code: 'CONTEXT_LENGTH',
+    says: 'The conversation is longer than this model can read',
+    advice: 'Begin a new session, or choose a model with a larger context.',
+    fits: isTooLong,
+  },
+  {
+    code: 'CONTENT_FILTER',
+    says: 'The model’s server refused the request for its content',
+    advice: 'Say it differently.',
+    fits: (complaint) =>
+      has('content_filter', 'content_policy_violation', 'invalid_prompt')(complaint) ||
+      /_policy(_violation)?$/.test(complaint.code) ||
+      /content management policy/i.test(complaint.words),
+  },
+  {
+    code: 'MODEL_NOT_FOUND',
+    says: 'The server has no such model',
+    advice: 'Choose one of those that it lists.',
+    fits: isUnknownModel,
+  },
+  {
+    code: 'AUTHENTICATION',
+    says: 'The model’s server does not accept the key',
+    advice: 'Check the key that is configured for this model.',
+    fits: (complaint) =>
+      [401, 403].includes(complaint.status ?? 0) ||
+      has('invalid_api_key', 'authentication_error')(complaint),
+  },
+  {
+    code: 'MODEL_UNAVAILABLE',
+    isPassing: true,
+    says: 'The model’s server cannot answer at the moment',
+    fits: (complaint) =>
+      ((complaint.status ?? 0) >= 500 && complaint.status !== 501) ||
+      complaint.status === 408 ||
+      has(
+        'server_error',
+        'overloaded',
+        'overloaded_error',
+        'server_is_overloaded',
+        'slow_down',
+      )(complaint),
+  },
+  {
+    code: 'MODEL_ERROR',
+    says: 'The server does not know this address',
+    advice: 'Check the base URL: for most servers it ends in /v1.',
+    fits: ({ status }) => status === 404 || status === 405,
+  },
+];
+
+const other: Omit<Kind, 'fits'> = {
+  code: 'MODEL_ERROR',
+  says: 'The model’s server did not take the request',
+};
+
+/** The error for a complaint, with the server's words in it. */
+export function errorOfComplaint(
+  complaint: Complaint,
+  options: { headers?: Headers | undefined; cause?: unknown } = {},
+): ModelError {
+  const {
+    code,
+    isPassing = false,
+    says,
+    advice,
+  } = kinds.find(({ fits }) => fits(complaint)) ?? other;
+  const { status, words, body } = complaint;
+  const reason = words === '' ? (status === undefined ? '' : `status ${status}`) : words;
+  const first = reason === '' ? `${says}.` : sentence(`${says}: ${reason}`);
+  return new ModelError(code, advice === undefined ? first : `${first} ${advice}`, {
+    isPassing,
+    retryAfterMs: options.headers && retryAfter(options.headers),
+    details: { ...(status !== undefined && { status }), body },
+    cause: options.cause,
+  });
+}
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+function retryAfter(headers: Headers): number | undefined {
+  const inMs = headers.get('retry-after-ms');
+  if (inMs !== null && Number.isFinite(Number(inMs))) return Number(inMs);
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  const ms = /^[\d.]+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
+}
+
+/** Whether a server says that it has no such endpoint; not that it has no such model. */
+export function lacksEndpoint(complaint: Complaint): boolean {
+  if (isUnknownModel(complaint)) return false;
+  if ([404, 405, 501].includes(complaint.status ?? 0)) return true;
+  return (
+    [200, 400].includes(complaint.status ?? 0) &&
+    /(unknown|unexpected|unsupported|invalid|no such) (request )?(endpoint|url|path|route)|(endpoint|url|path|route).*(not (found|supported)|unknown)/i.test(
+      complaint.words,
+    )
+  );
+}
+
+/** A stream that has ended before its answer was whole. */
+export const brokeOff = (cause?: unknown): ModelError =>
+  new ModelError('CONNECTION_FAILED', 'The answer broke off before its end.', {
+    isPassing: true,
+    cause,
+  });
+
+/** Whether a server cannot read the reasoning that it was given back: another one has encrypted it. */
+export const isForeignReasoning = (complaint: Complaint): boolean =>
+  complaint.code === 'invalid_encrypted_content' ||
+  /encrypted content .*could not be (verified|decrypted)/i.test(complaint.words);

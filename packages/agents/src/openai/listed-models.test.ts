@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { readModels, readOwnModels } from './listed-models.ts';
+
+const list = (...ids: string[]) => ({
+  object: 'list',
+  data: ids.map((id, index) => ({ id, object: 'model', created: 100 + index })),
+});
+
+test('of OpenAI’s own list the newest model that holds conversations comes first', () => {
+  const answer = list('gpt-4o', 'text-embedding-3-large', 'gpt-5', 'gpt-image-1', 'whisper-1');
+  expect(readOwnModels(answer).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4o']);
+});
+
+test('the list of any other server is as it says, with what it says of its models', () => {
+  expect(readModels(list('b', 'a')).map(({ id }) => id)).toEqual(['b', 'a']);
+  expect(readModels({ data: [{ id: 'a', max_model_len: 8_192 }] })).toEqual([
+    { id: 'a', name: undefined, contextWindow: 8_192 },
+  ]);
+  expect(readModels({ models: [{ name: 'tiny:1b', model: 'tiny:1b' }] })).toMatchObject([
+    { id: 'tiny:1b' },
+  ]);
+  expect(readModels({ data: null })).toEqual([]);
+});

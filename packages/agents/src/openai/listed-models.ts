@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { ListedModel } from '../models/model-client.ts';
+
+/** The most models that are read of a list. */
+const maxModels = 2_000;
+
+const name = z.string().optional().catch(undefined);
+const size = z.number().positive().optional().catch(undefined);
+
+/** OpenAI gives `id`; the rest is other servers’: vLLM, OpenRouter, Groq, LM Studio, llama.cpp, Ollama's own list. */
+const Entry = z.looseObject({
+  id: name,
+  /** Seconds since the epoch. */
+  created: size,
+  model: name,
+  name,
+  display_name: name,
+  max_model_len: size,
+  context_length: size,
+  context_window: size,
+  max_context_length: size,
+  meta: z.looseObject({ n_ctx_train: size }).nullish().catch(undefined),
+});
+
+const List = z.looseObject({
+  data: z.array(z.unknown()).nullish().catch(undefined),
+  models: z.array(z.unknown()).nullish().catch(undefined),
+});
+
+/** OpenAI lists all of its models, most of which hold no conversation. */
+const speechless =
+  /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|search|instruct|davinci|babbage|sora|computer-use/i;
+
+/** OpenAI's own models that hold conversations, the newest first; its list has no order. */
+export function readOwnModels(answer: unknown): ListedModel[] {
+  const entries = entriesOf(answer)
+    .map((entry) => Entry.safeParse(entry).data)
+    .filter((entry) => entry !== undefined);
+  const speaking = entries.filter(({ id = '' }) => !speechless.test(id));
+  return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
+}
+
+/** The models of an answer to `/models`; a server without any may answer `data: null`. */
+export function readModels(answer: unknown): ListedModel[] {
+  return modelsOf(entriesOf(answer));
+}
+
+function entriesOf(answer: unknown): unknown[] {
+  const list = List.safeParse(Array.isArray(answer) ? { data: answer as unknown[] } : answer).data;
+  return list?.data ?? list?.models ?? [];
+}
+
+function modelsOf(entries: readonly unknown[]): ListedModel[] {
+  return entries.slice(0, maxModels).flatMap((entry) => {
+    const said = Entry.safeParse(entry).data;
+    const id = said?.id ?? said?.model ?? said?.name;
+    if (said === undefined || id === undefined || id === '') return [];
+    const shown = said.display_name ?? said.name;
+    return [
+      {
+        id,
+        name: shown === id ? undefined : shown,
+        contextWindow:
+          said.max_model_len ??
+          said.context_length ??
+          said.context_window ??
+          said.max_context_length ??
+          said.meta?.n_ctx_train,
+      },
+    ];
+  });
+}

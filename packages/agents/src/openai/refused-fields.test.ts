@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { readComplaint } from './errors.ts';
+import { RefusedFields } from './refused-fields.ts';
+
+const chat = { model: 'm', messages: [], stream_options: {}, reasoning_effort: 'low' };
+const responses = {
+  model: 'm',
+  include: [],
+  store: false,
+  reasoning: { effort: 'low', summary: 'auto' },
+};
+const openAi = (message: string, param: string | null = null, code: string | null = null) => ({
+  error: { message, type: 'invalid_request_error', param, code },
+});
+
+/** What is left of a request after the complaint; undefined if it is not understood. */
+function left(body: object, said: unknown, status = 400): object | undefined {
+  const refused = new RefusedFields();
+  if (!refused.learn('m', body, readComplaint(said, status))) return undefined;
+  return refused.without('m', body);
+}
+
+const withTools = { model: 'm', messages: [], tools: [] };
+const { tools: _tools, ...withoutTools } = withTools;
+const { stream_options: _options, ...withoutOptions } = chat;
+const { store: _store, ...withoutStore } = responses;
+const { include: _include, ...withoutInclude } = responses;
+const { reasoning: _reasoning, ...withoutReasoning } = responses;
+const withoutSummary = { ...responses, reasoning: { effort: 'low' } };
+
+test.each([
+  [chat, withoutOptions, 400, openAi('Unknown parameter: stream_options.')],
+  [
+    chat,
+    withoutOptions,
+    422,
+    { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'No' }] },
+  ],
+  [withTools, withoutTools, 400, { error: 'registry/tiny:1b does not support tools' }],
+  [
+    withTools,
+    withoutTools,
+    400,
+    openAi(
+      '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    ),
+  ],
+  [responses, withoutStore, 400, openAi("Unrecognized argument: 'store'")],
+  [responses, withoutStore, 400, openAi('No', 'store', 'unknown_parameter')],
+  [responses, withoutInclude, 400, openAi('Encrypted content is not supported with this model.')],
+  [responses, withoutInclude, 400, openAi('No', 'include[0]')],
+  [responses, withoutSummary, 400, openAi('Verify yourself', 'reasoning.summary')],
+  [responses, withoutReasoning, 400, openAi('No', 'reasoning.effort', 'unsupported_parameter')],
+  [responses, withoutReasoning, 400, { error: 'unknown field "reasoning"' }],
+])('of %j is left %j when status %j says %j', (body, expected, status, said) => {
+  expect(left(body, said, status)).toEqual(expected);
+});
+
+test.each([
+  [400, openAi('The request must include a reasoning to store.')],
+  [400, openAi('Broken')],
+  [400, openAi('Unknown parameter', 'tools')],
+  [400, openAi('Unsupported value', 'reasoning.effort', 'unsupported_value')],
+  [500, openAi('No', 'store')],
+])('status %j with %j is no refusal of a field', (status, said) => {
+  expect(left(responses, said, status)).toBeUndefined();
+});
+
+test('a field is learnt once, for one model', () => {
+  const refused = new RefusedFields();
+  const complaint = readComplaint(openAi('No', 'store'), 400);
+  expect(refused.learn('m', responses, complaint)).toBe(true);
+  expect(refused.learn('m', refused.without('m', responses), complaint)).toBe(false);
+  expect(refused.without('other', responses)).toEqual(responses);
+});

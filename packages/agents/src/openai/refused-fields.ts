@@ -1,0 +1,69 @@
+import type { Complaint } from './errors.ts';
+
+/** Fields that a request can do without; the narrower one first. */
+const optional = [
+  'stream_options',
+  'include',
+  'store',
+  'parallel_tool_calls',
+  'reasoning_effort',
+  'reasoning.summary',
+  'reasoning',
+  'tools',
+] as const;
+type Field = (typeof optional)[number];
+
+/** What a server has refused of its models' requests because it does not know it. */
+export class RefusedFields {
+  readonly #byModel = new Map<string, Set<Field>>();
+
+  /** A request without what was refused of this model's before. */
+  without<Body extends object>(model: string, body: Body): Body {
+    const refused = [...(this.#byModel.get(model) ?? [])];
+    return refused.reduce<object>(leaveOut, body) as Body;
+  }
+
+  /** Whether the complaint is about a field of this request that it can do without; it is left out from then on. */
+  learn(model: string, body: object, complaint: Complaint): boolean {
+    // A value that is not taken is for people to change.
+    if (![400, 422].includes(complaint.status ?? 0) || complaint.code.endsWith('_value'))
+      return false;
+    const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
+    if (field === undefined) return false;
+    this.#byModel.set(model, (this.#byModel.get(model) ?? new Set()).add(field));
+    return true;
+  }
+}
+
+/** As Ollama, vLLM and llama.cpp say it of a model that calls no tools: it can still talk. */
+const lacksTools =
+  /does not support (tools|tool (use|calls?|calling)|function calling)|tools? (use |calling )?(is|are) not supported|--enable-auto-tool-choice|tools param requires --jinja/i;
+
+const isIn = (body: object, field: Field): boolean => {
+  const [outer = '', inner] = field.split('.');
+  const value: unknown = (body as Record<string, unknown>)[outer];
+  return inner === undefined ? value !== undefined : Object.hasOwn(value ?? {}, inner);
+};
+
+function leaveOut(body: object, field: Field): object {
+  const [outer = '', inner] = field.split('.');
+  const { [outer]: value, ...rest } = body as Record<string, unknown>;
+  if (inner === undefined || value === undefined) return rest;
+  const { [inner]: _left, ...kept } = value as Record<string, unknown>;
+  return { ...rest, [outer]: kept };
+}
+
+function isAbout({ param, words, body }: Complaint, field: Field): boolean {
+  if (field === 'tools') return lacksTools.test(words);
+  if (param !== '') return param === field || /^[.[]/.test(after(param, field));
+  if (field === 'include' && /encrypted content is not supported/i.test(words)) return true;
+  const name = field.replace('.', String.raw`\.`);
+  const said = `${words} ${JSON.stringify(body) ?? ''}`;
+  // Most of the names are English words, too.
+  const isQuoted = new RegExp(`["'\`]${name}(?:[.[][^"'\`]*)?\\\\?["'\`]`).test(said);
+  return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(said));
+}
+
+/** What follows `start` in `text`; empty if it does not begin so. */
+const after = (text: string, start: string): string =>
+  text.startsWith(start) ? text.slice(start.length) : '';

@@ -1,0 +1,108 @@
+import type { OutputItem } from '@liminal/protocol';
+import type { OpenAI } from 'openai';
+import type { ModelRequest } from '../../models/model-client.ts';
+import { dataUrl, missing, ownRaw, type Part, partsOf, validArguments } from '../conversation.ts';
+
+type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
+type InputItem = OpenAI.Responses.ResponseInputItem;
+type InputPart = OpenAI.Responses.ResponseInputContent;
+
+/**
+ * A request as the Responses API takes it. Nothing is stored there, so the model's reasoning goes back and forth
+ * encrypted. Left out: what the system said to people, plans, approvals, errors, and reasoning of another maker.
+ */
+export function responsesRequest(request: ModelRequest): Body {
+  const { model, instructions, conversation, tools, effort } = request;
+  return {
+    model,
+    ...(instructions !== '' && { instructions }),
+    input: conversation.flatMap((item, index) => inputOf(item, conversation[index + 1])),
+    ...(tools.length > 0 && {
+      // Not strict: a strict schema has no optional fields.
+      tools: tools.map((tool) => ({ ...tool, type: 'function' as const, strict: false })),
+    }),
+    ...(effort !== undefined && {
+      reasoning: { effort: effort as OpenAI.ReasoningEffort, summary: 'auto' as const },
+    }),
+    include: ['reasoning.encrypted_content'],
+    store: false,
+    stream: true,
+  };
+}
+
+function inputOf(item: OutputItem, next: OutputItem | undefined): InputItem[] {
+  switch (item.type) {
+    case 'message':
+      return messageOf(item);
+    case 'reasoning':
+      return goesOn(next) ? reasoningOf(item) : [];
+    case 'function_call': {
+      const { callId, name, arguments: input } = item;
+      return [{ type: 'function_call', call_id: callId, name, arguments: validArguments(input) }];
+    }
+    case 'function_call_output': {
+      const { callId, output, blocks = [] } = item;
+      const parts = partsOf(output, blocks).map(outputPart);
+      return [
+        {
+          type: 'function_call_output',
+          call_id: callId,
+          output: blocks.length === 0 ? output : parts,
+        },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function messageOf(item: Extract<OutputItem, { type: 'message' }>): InputItem[] {
+  const { origin, content, blocks = [] } = item;
+  if (origin === 'system' || (content === '' && blocks.length === 0)) return [];
+  if (origin === 'user') {
+    const parts = partsOf(content, blocks);
+    return [{ role: 'user', content: blocks.length === 0 ? content : parts.map(inputPart) }];
+  }
+  const phase = ownRaw(item)?.['phase'];
+  const isPhase = phase === 'commentary' || phase === 'final_answer';
+  return [{ role: 'assistant', content, ...(isPhase && { phase }) }];
+}
+
+/** Reasoning is only taken with what it led to. */
+const goesOn = (next: OutputItem | undefined): boolean =>
+  next?.type === 'function_call' ||
+  next?.type === 'reasoning' ||
+  (next?.type === 'message' && next.origin === 'agent');
+
+function reasoningOf(item: OutputItem): InputItem[] {
+  const own = ownRaw(item);
+  const { id, encrypted_content: encrypted } = own ?? {};
+  if (typeof encrypted !== 'string') return [];
+  return [
+    {
+      type: 'reasoning',
+      // The server knows its reasoning by what is encrypted; the id is a name.
+      ...(typeof id === 'string' ? { id } : { id: item.id }),
+      summary: [],
+      encrypted_content: encrypted,
+    },
+  ];
+}
+
+function inputPart(part: Part): InputPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text };
+    case 'image':
+      return { type: 'input_image', detail: 'auto', image_url: dataUrl(part) };
+    case 'file':
+      return { type: 'input_file', filename: part.name, file_data: dataUrl(part) };
+    // This interface takes none.
+    case 'audio':
+      return inputPart(missing(part.name, part.mimeType));
+  }
+}
+
+type OutputPart = OpenAI.Responses.ResponseFunctionCallOutputItem;
+
+const outputPart = (part: Part): OutputPart => inputPart(part);

@@ -1,0 +1,283 @@
+/** The Responses API's stream, event by event, as items of a turn. */
+import type { EventDraft, OutputItem, Usage } from '@liminal/protocol';
+import { isRecord } from '../../base/parse-line.ts';
+import type { AnswerWriter } from '../../models/answer-writer.ts';
+import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
+import { CallIds } from '../call-ids.ts';
+import { brokeOff, errorOfComplaint, readComplaint } from '../errors.ts';
+import { translateTurn, type Translation } from '../translated-turn.ts';
+import { Answer, Event, Item } from './wire.ts';
+
+type Kind = 'message' | 'reasoning' | 'function_call';
+
+interface OpenItem {
+  kind: Kind;
+  itemId: string;
+  /** Its whole text so far: what is logged of it may be cut. */
+  text: string;
+  /** The part that its text is in. */
+  part: string | undefined;
+  isDone: boolean;
+  call: { callId: string; name: string } | undefined;
+}
+
+/** Writes the answer of one stream of the Responses API. */
+export class ResponsesTranslator {
+  readonly #writer: AnswerWriter;
+  readonly #ids: CallIds;
+  /** By place in the output, or by id, where a server gives no places. */
+  readonly #items = new Map<number | string, OpenItem>();
+  /** Places of items that have no form here. */
+  readonly #unknown = new Set<number | string>();
+  #finishReason: string | undefined;
+  #usage: Usage | undefined;
+  #isRefusal = false;
+
+  constructor(writer: AnswerWriter, ids: CallIds = new CallIds()) {
+    this.#writer = writer;
+    this.#ids = ids;
+  }
+
+  /** @throws ModelError if the event says that the answer failed. */
+  read(said: unknown): void {
+    if (isTextDelta(said)) return this.#say(said, 'message', said.delta, said.content_index);
+    const event = Event.safeParse(said).data;
+    if (event !== undefined) return this.#readEvent(event);
+    // A server that does not stream gives the answer itself, and one that fails only an error.
+    if (isRecord(said) && said['object'] === 'response') return this.#finish(said, undefined);
+    if (isRecord(said) && said['error'] != null) throw errorOfComplaint(readComplaint(said));
+    this.#writer.keep(said);
+  }
+
+  /**
+   * The whole answer, once its stream has ended. @param isMarked - Whether the server has said that this is its end.
+   * @throws ModelError if it is not whole.
+   */
+  end(isMarked = false): ModelAnswer {
+    if (this.#finishReason === undefined && !isMarked) throw brokeOff();
+    for (const item of this.#items.values()) this.#done(item);
+    const finishReason = this.#isRefusal ? 'refusal' : (this.#finishReason ?? 'completed');
+    return { calls: this.#calls(), finishReason, usage: this.#usage };
+  }
+
+  #readEvent(event: Event): void {
+    const { type, delta = '' } = event;
+    switch (type) {
+      case 'response.output_item.added':
+        return this.#added(event);
+      case 'response.output_item.done':
+        return this.#itemDone(event);
+      case 'response.output_text.delta':
+        return this.#say(event, 'message', delta, event.content_index);
+      case 'response.refusal.delta':
+        this.#isRefusal = true;
+        return this.#say(event, 'message', delta, event.content_index);
+      case 'response.reasoning_text.delta':
+        return this.#say(event, 'reasoning', delta, event.content_index);
+      case 'response.reasoning_summary_text.delta':
+        return this.#say(event, 'reasoning', delta, event.summary_index);
+      case 'response.function_call_arguments.delta':
+        return this.#say(event, 'function_call', delta);
+      case 'response.function_call_arguments.done':
+        return void this.#settle(this.#open(event, 'function_call'), event.arguments ?? '');
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        return this.#finish(event.response, type.replace('response.', ''));
+      case 'error':
+      case 'response.error':
+        throw errorOfComplaint(readComplaint(event));
+      default:
+        if (!silent.has(type)) this.#writer.keep(event);
+    }
+  }
+
+  #added(event: Event): void {
+    const item = Item.safeParse(event.item).data;
+    if (item === undefined || !isKind(item.type)) return void this.#unknown.add(placeOf(event));
+    const open = this.#open(event, item.type, item);
+    this.#settle(open, wholeText(item));
+  }
+
+  #itemDone(event: Event): void {
+    const item = Item.safeParse(event.item).data;
+    if (item === undefined || !isKind(item.type)) {
+      this.#unknown.add(placeOf(event));
+      return this.#writer.keep(event.item);
+    }
+    const open = this.#open(event, item.type, item);
+    if (open.call !== undefined && item.name) open.call.name = item.name;
+    if (item.content?.some(({ refusal }) => refusal !== undefined)) this.#isRefusal = true;
+    const whole = wholeText(item);
+    // It says last, and in whole, what it has said in pieces.
+    const isOther = whole !== '' && !this.#settle(open, whole);
+    this.#done(open, { ...(isOther && changedText(open, whole)), ...ownOf(item) });
+  }
+
+  /** The item that an event is about; begins it if it was not announced. */
+  #open(event: Event, kind: Kind, item?: Item): OpenItem {
+    const place = placeOf(event, item);
+    const known = this.#items.get(place);
+    if (known?.kind === kind) return known;
+    const id = item?.id ?? event.item_id ?? `${kind}:${place}`;
+    const call = kind === 'function_call' ? this.#callOf(item) : undefined;
+    const face = faceOf(kind, id, call);
+    const open: OpenItem = {
+      kind,
+      itemId: this.#writer.start(face),
+      text: '',
+      part: undefined,
+      isDone: false,
+      call,
+    };
+    this.#items.set(place, open);
+    return open;
+  }
+
+  #callOf(item: Item | undefined): { callId: string; name: string } {
+    return { callId: this.#ids.take(item?.call_id ?? undefined), name: item?.name ?? '' };
+  }
+
+  #say(event: Event, kind: Kind, delta: string, index = 0): void {
+    if (delta === '') return;
+    const open = this.#open(event, kind);
+    const part = `${event.type}:${index}`;
+    // Parts of what it has thought are paragraphs; parts of a message go on in its line.
+    const isNext = kind === 'reasoning' && open.part !== undefined && open.part !== part;
+    open.part = part;
+    this.#append(open, isNext ? `${between}${delta}` : delta);
+  }
+
+  /** Adds what is missing of the whole text. Returns false if it is another text. */
+  #settle(open: OpenItem, whole: string): boolean {
+    if (!whole.startsWith(open.text)) return false;
+    this.#append(open, whole.slice(open.text.length));
+    return true;
+  }
+
+  #append(open: OpenItem, text: string): void {
+    open.text += text;
+    this.#writer.append(open.itemId, text);
+  }
+
+  #done(open: OpenItem, change: Partial<OutputItem> = {}): void {
+    if (open.isDone) return;
+    open.isDone = true;
+    const name = open.call === undefined ? {} : { name: open.call.name };
+    this.#writer.done(open.itemId, { ...name, ...change });
+  }
+
+  /**
+   * @param outcome - The last event's word for it. Default: the answer's own.
+   * @throws ModelError if the answer failed.
+   */
+  #finish(said: unknown, outcome: string | undefined): void {
+    const answer = Answer.safeParse(said).data;
+    const status = outcome ?? answer?.status ?? 'completed';
+    if (answer?.usage != null) this.#usage = usageOf(answer.usage);
+    if (answer?.error != null) throw errorOfComplaint(readComplaint(answer.error));
+    if (status === 'failed' || status === 'cancelled') {
+      throw errorOfComplaint(readComplaint(`The answer’s status is ${status}.`));
+    }
+    // An item that was not streamed is said here for the first time.
+    for (const [index, item] of (answer?.output ?? []).entries()) {
+      if (!this.#has(index, item)) this.#itemDone({ type: '', output_index: index, item });
+    }
+    this.#finishReason = answer?.incomplete_details?.reason ?? status;
+  }
+
+  #has(index: number, item: unknown): boolean {
+    const places = [index, isRecord(item) ? item['id'] : undefined] as (number | string)[];
+    return places.some((place) => this.#items.has(place) || this.#unknown.has(place));
+  }
+
+  #calls(): ModelCall[] {
+    return [...this.#items.values()].flatMap(({ call, text, itemId }) =>
+      call === undefined ? [] : [{ ...call, arguments: text, itemId }],
+    );
+  }
+}
+
+/** Events whose words come again in other events. */
+const silent = new Set(
+  [
+    'created',
+    'queued',
+    'in_progress',
+    'content_part.added',
+    'content_part.done',
+    'output_text.done',
+    'output_text.annotation.added',
+    'refusal.done',
+    'reasoning_text.done',
+    'reasoning_part.added',
+    'reasoning_part.done',
+    'reasoning_summary_part.added',
+    'reasoning_summary_part.done',
+    'reasoning_summary_text.done',
+  ].map((name) => `response.${name}`),
+);
+
+/** Most events are of this shape, which needs no schema. */
+function isTextDelta(said: unknown): said is Event & { delta: string } {
+  if (!isRecord(said) || said['type'] !== 'response.output_text.delta') return false;
+  const { delta, output_index: place, content_index: part, item_id: id } = said;
+  const isPlaced = typeof place === 'number' && (part === undefined || typeof part === 'number');
+  return isPlaced && typeof delta === 'string' && (id === undefined || typeof id === 'string');
+}
+
+const between = '\n\n';
+
+const isKind = (type: string): type is Kind =>
+  type === 'message' || type === 'reasoning' || type === 'function_call';
+
+const placeOf = (event: Event, item?: Item): number | string =>
+  event.output_index ?? event.item_id ?? item?.id ?? 0;
+
+function faceOf(kind: Kind, id: string, call: OpenItem['call']): OutputItem {
+  if (kind !== 'function_call') return { type: kind, id, content: '', origin: 'agent' };
+  return { type: kind, id, callId: '', name: '', ...call, arguments: '', origin: 'agent' };
+}
+
+function wholeText(item: Item): string {
+  if (item.type === 'function_call') return item.arguments ?? '';
+  const parts = (item.content ?? []).map(({ text, refusal }) => text ?? refusal ?? '');
+  if (item.type === 'message') return parts.join('');
+  return [...parts, ...(item.summary ?? []).map(({ text = '' }) => text)].join(between);
+}
+
+/** A text that has come out other than it was streamed. */
+function changedText(open: OpenItem, whole: string): Partial<OutputItem> {
+  open.text = whole;
+  return open.kind === 'function_call' ? { arguments: whole } : { content: whole };
+}
+
+/** What only the maker can read of its item, for the next request, and what the vocabulary has no field for. */
+function ownOf(item: Item): { raw?: unknown } {
+  const { id, type, status: _status, role: _role, content, summary: _summary, ...rest } = item;
+  const { call_id: _callId, name: _name, arguments: _arguments, ...more } = rest;
+  const annotations = (content ?? []).flatMap(({ annotations: said }) =>
+    Array.isArray(said) ? (said as unknown[]) : [],
+  );
+  const own = Object.fromEntries(Object.entries(more).filter(([, value]) => value != null));
+  if (annotations.length > 0) own['annotations'] = annotations;
+  if (Object.keys(own).length === 0 && type !== 'reasoning') return {};
+  return { raw: { openai: { ...(id != null && { id }), ...own } } };
+}
+
+function usageOf(said: NonNullable<Answer['usage']>): Usage {
+  const cached = said.input_tokens_details?.cached_tokens;
+  return {
+    inputTokens: said.input_tokens ?? 0,
+    outputTokens: said.output_tokens ?? 0,
+    ...(cached != null && { cacheReadInputTokens: cached }),
+  };
+}
+
+/** One stream of the Responses API as a whole turn. It never throws: what goes wrong ends the turn as an error. */
+export const translateResponses = (
+  chunks: AsyncIterable<unknown>,
+  options: Translation,
+): AsyncIterable<EventDraft> =>
+  translateTurn(chunks, options, (writer) => new ResponsesTranslator(writer));

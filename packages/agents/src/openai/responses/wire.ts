@@ -1,0 +1,52 @@
+/** The part of the Responses API's stream that is read. */
+import { z } from 'zod';
+
+const Part = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
+
+/** An item of the output: announced by `output_item.added`, whole in `output_item.done`. */
+export const Item = z.looseObject({
+  type: z.string(),
+  id: z.string().nullish(),
+  /** message, reasoning */
+  content: z.array(z.looseObject({ ...Part.shape, refusal: z.string().optional() })).nullish(),
+  phase: z.string().nullish(),
+  /** reasoning */
+  summary: z.array(Part).nullish(),
+  encrypted_content: z.string().nullish(),
+  /** function_call */
+  call_id: z.string().nullish(),
+  name: z.string().nullish(),
+  arguments: z.string().nullish(),
+});
+export type Item = z.infer<typeof Item>;
+
+const count = z.number().nonnegative();
+
+export const Answer = z.looseObject({
+  status: z.string().nullish().catch(undefined),
+  output: z.array(z.unknown()).nullish().catch(undefined),
+  error: z.unknown().optional(),
+  incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish().catch(undefined),
+  usage: z
+    .looseObject({
+      input_tokens: count.nullish(),
+      output_tokens: count.nullish(),
+      input_tokens_details: z.looseObject({ cached_tokens: count.nullish() }).nullish(),
+    })
+    .nullish()
+    .catch(undefined),
+});
+export type Answer = z.infer<typeof Answer>;
+
+export const Event = z.looseObject({
+  type: z.string(),
+  output_index: z.number().optional(),
+  item_id: z.string().nullish(),
+  content_index: z.number().optional(),
+  summary_index: z.number().optional(),
+  delta: z.string().optional(),
+  arguments: z.string().optional(),
+  item: z.unknown().optional(),
+  response: z.unknown().optional(),
+});
+export type Event = z.infer<typeof Event>;

@@ -1,0 +1,36 @@
+import { OpenAI } from 'openai';
+import { longestTimer, patience, patientFetch } from '../models/patient-fetch.ts';
+
+/** For the SDK, which wants a key; it is never sent. */
+const noKey = 'none';
+
+const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
+
+/**
+ * OpenAI's SDK, without what it does by itself: it asks once, waits as long as it must, logs nothing, and takes nothing
+ * from the environment, where a key for one server would go to another.
+ */
+export class Sdk extends OpenAI {
+  constructor(baseURL: string, apiKey: string | undefined) {
+    super({
+      baseURL,
+      apiKey: apiKey ?? noKey,
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      maxRetries: 0,
+      timeout: longestTimer,
+      logLevel: 'off',
+      defaultHeaders: { 'user-agent': 'Liminal' },
+      fetch: (input, init) => patientFetch(input, { ...init, headers: headersOf(init, apiKey) }),
+      fetchOptions: patience,
+    });
+  }
+}
+
+function headersOf(init: RequestInit | undefined, apiKey: string | undefined): [string, string][] {
+  const isSent = (name: string): boolean =>
+    sentHeaders.includes(name) && (name !== 'authorization' || apiKey !== undefined);
+  return [...new Headers(init?.headers)].filter(([name]) => isSent(name));
+}

@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { cutDepth, maxDepth, messageOf } from '@liminal/protocol';
+import { defaultLimits, longestInput, type ScriptLimits } from './limits.ts';
+import { Printed } from './sandbox/printed.ts';
+import type { Ending } from './sandbox/sandbox.ts';
+import { compile } from './sandbox/web-assembly.ts';
+import {
+  broken,
+  cancelled,
+  deepResult,
+  longScript,
+  noMemory,
+  type ScriptError,
+  tooSlow,
+} from './script-error.ts';
+import type { Answer, Said, Task } from './script-worker.ts';
+
+/** What a script can use. */
+export interface ScriptHost {
+  readonly tools: readonly { readonly name: string }[];
+  /**
+   * Runs a tool for the script.
+   * @param input - A JSON value of the script's making: nobody has checked it.
+   * @param signal - Aborts when the script ends before the call. The script's promise waits until the call has settled.
+   */
+  call(name: string, input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
+interface ToolAnswer {
+  /** What the script gets; without success, the message of the Error that is thrown there. */
+  output: string;
+  success: boolean;
+}
+
+export type ScriptOutcome =
+  /** The result is a JSON value; null if the script returned nothing. */
+  | { ok: true; result: unknown; printed: string }
+  | { ok: false; error: ScriptError; printed: string };
+
+export interface ScriptOptions {
+  limits?: Partial<ScriptLimits>;
+  signal: AbortSignal;
+}
+
+/** Between two looks at a script that may be beyond stopping itself, ms. */
+const lookMs = 250;
+/** The thread's stack in MiB: QuickJS must come to the end of its own before this one ends. */
+const stackSizeMb = 16;
+/** MiB of the thread's own heap, where texts lie on their way. */
+const maxOldGenerationSizeMb = 256;
+
+/**
+ * Runs the body of an async JavaScript function in a sandbox, with the tools as `tools.name(input)`, `print`, and nothing
+ * else. Resolves when nothing of it is left: its thread has ended and its calls have settled. Rejects only for faults of ours.
+ */
+export async function runScript(
+  code: string,
+  host: ScriptHost,
+  { limits: changed, signal }: ScriptOptions,
+): Promise<ScriptOutcome> {
+  const limits = { ...defaultLimits, ...changed };
+  const printed = new Printed(limits.outputCharacters);
+  const tools = host.tools.map(({ name }) => name);
+  const task = { code, tools, limits, printed: printed.memory };
+  const ending = await endingOf(task, host, signal);
+  if ('error' in ending) return { ok: false, error: ending.error, printed: printed.read() };
+  const result = JSON.parse(ending.result) as unknown;
+  return { ok: true, result, printed: printed.read() };
+}
+
+async function endingOf(
+  task: Omit<Task, 'wasm'>,
+  host: ScriptHost,
+  signal: AbortSignal,
+): Promise<Ending> {
+  const { length } = task.code;
+  if (length > longestInput) return { error: longScript(length, longestInput) };
+  const wasm = await quickJs();
+  if (signal.aborted) return { error: cancelled };
+  const ending = await runInThread({ ...task, wasm }, host, signal);
+  return 'result' in ending && isTooDeep(ending.result) ? { error: deepResult(maxDepth) } : ending;
+}
+
+async function runInThread(task: Task, host: ScriptHost, signal: AbortSignal): Promise<Ending> {
+  const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
+    workerData: task,
+    env: {},
+    resourceLimits: { stackSizeMb, maxOldGenerationSizeMb },
+  });
+  const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
+  const ended = new AbortController();
+  const calls = new Set<Promise<void>>();
+  const answer = async (id: number, name: string, input: string) => {
+    const answered: Answer = { id, ...(await answerOf(host, name, input, ended.signal)) };
+    worker.postMessage(answered);
+  };
+  worker.on('message', (said: Said) => {
+    if (said.type === 'end') end(said.ending);
+    else if (!ended.signal.aborted) {
+      const call = answer(said.id, said.name, said.input).finally(() => calls.delete(call));
+      calls.add(call);
+    }
+  });
+  worker.on('error', (error) => end({ error: faultOf(error, task.limits) }));
+  worker.once('exit', () => end({ error: broken('its thread ended') }));
+  const cancel = () => end({ error: cancelled });
+  signal.addEventListener('abort', cancel);
+  const watch = setInterval(() => {
+    if (isBeyondStopping(worker, task.limits)) end({ error: tooSlow(task.limits) });
+  }, lookMs);
+  try {
+    return await ending;
+  } finally {
+    clearInterval(watch);
+    signal.removeEventListener('abort', cancel);
+    ended.abort();
+    await worker.terminate();
+    await Promise.allSettled(calls);
+  }
+}
+
+async function answerOf(
+  host: ScriptHost,
+  name: string,
+  input: string,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  if (isTooDeep(input)) {
+    const output = `The input of ${name} is nested more than ${maxDepth} levels deep.`;
+    return { output, success: false };
+  }
+  try {
+    const { output, success } = await host.call(name, JSON.parse(input), signal);
+    return { output, success };
+  } catch (error) {
+    return { output: messageOf(error), success: false };
+  }
+}
+
+/**
+ * Whether the script has computed much longer than it may. It stops itself once its CPU time is over, but not within a
+ * built-in function that goes on and on. What is known of the thread from here is how long it did not wait, and in that time
+ * other work of the machine may have held it up.
+ */
+function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
+  return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;
+}
+
+const isTooDeep = (json: string): boolean => cutDepth(json) !== json;
+
+function faultOf(error: unknown, limits: ScriptLimits): ScriptError {
+  const isMemory =
+    error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return isMemory ? noMemory(limits) : broken(error);
+}
+
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+/** Compiled once for all threads. */
+async function quickJs(): Promise<WebAssembly.Module> {
+  compiled ??= readFile(
+    createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm'),
+  ).then(compile);
+  return compiled;
+}

@@ -1,0 +1,235 @@
+/**
+ * What runs inside the sandbox, before the script and around it. The sandbox is given the text of these functions, so they
+ * use nothing that stands outside of them. A script may replace every built-in function, and give all objects a `toJSON`:
+ * what it must not change is kept from before. Texts cross the boundary as JSON: others would end at a NUL, and lose half
+ * of a surrogate pair.
+ */
+
+/** What was thrown. */
+export interface Thrown {
+  /** `TypeError`; without it, it was no Error. */
+  name?: string;
+  message: string;
+  /** As QuickJS writes it: the places alone, a line for each. */
+  stack?: string;
+  /** What was thrown in place of an Error, as JSON. */
+  value?: string;
+}
+
+/** What the sandbox tells the host, as JSON. The last three end the script. */
+export type Told =
+  /** Begins a call, whose answer comes through `settle`; the input is JSON. */
+  | { type: 'call'; id: number; name: string; input: string }
+  | { type: 'print'; text: string }
+  | { type: 'too_many_calls' }
+  /** The result as JSON. */
+  | { type: 'result'; json: string }
+  | { type: 'thrown'; thrown: Thrown };
+
+/** What the host calls inside. */
+export interface Inside {
+  run: (script: () => unknown) => Promise<void>;
+  /** Ends the script with what was thrown before it ran. */
+  fail: (thrown: unknown) => void;
+  /** @param output - A text as JSON. */
+  settle: (id: number, success: boolean, output: string) => void;
+}
+
+/** What the script may do. */
+export interface Allowed {
+  /** Names of tools. */
+  tools: string[];
+  /** Most calls in all, and at once. */
+  calls: number;
+  parallelCalls: number;
+  /** Most characters of a call's input as JSON. */
+  inputCharacters: number;
+}
+
+interface Values {
+  /** The value as JSON. Throws a TypeError that names what JSON has no word for. */
+  toJson: (value: unknown, what: string) => string;
+  /** The value as people read it. */
+  show: (value: unknown) => string;
+  describe: (thrown: unknown) => Thrown;
+}
+
+export function makeValues(): Values {
+  const { stringify } = JSON;
+  const { setPrototypeOf } = Object;
+  const AnyError = Error;
+  const WrongType = TypeError;
+
+  /** `Object`, `Array`, `Map`. */
+  const kindOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1);
+  const fieldsOf = ({ name, message }: Error) => ({ name, message });
+
+  const checked = (value: unknown, place: string): unknown => {
+    const type = typeof value;
+    const isWordless = type === 'function' || type === 'symbol' || type === 'bigint';
+    if (isWordless || (type === 'number' && !Number.isFinite(value))) {
+      const what = isWordless ? `a ${type}` : String(value);
+      throw new WrongType(`${place} is ${what}, for which JSON has no word`);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (value instanceof AnyError) return fieldsOf(value);
+    const kind = kindOf(value);
+    if (kind === 'Promise') throw new WrongType(`${place} is a promise: await it first`);
+    const isPlain = ['Object', 'Array', 'String', 'Number', 'Boolean'].includes(kind);
+    if (isPlain) return value;
+    throw new WrongType(`${place} is a ${kind}: make a plain object or an array of it`);
+  };
+
+  const toJson: Values['toJson'] = (value, what) => {
+    const check = (key: string, one: unknown) =>
+      checked(one, key === '' ? what : `"${key}" in ${what}`);
+    const json: string | undefined = stringify(value, check);
+    return json ?? 'null';
+  };
+
+  const readable = (_key: string, value: unknown): unknown => {
+    if (typeof value === 'function' || typeof value === 'symbol') return String(value);
+    if (typeof value === 'bigint') return `${value}n`;
+    if (value instanceof AnyError) return fieldsOf(value);
+    return value instanceof Map || value instanceof Set ? [...value] : value;
+  };
+
+  const show: Values['show'] = (value) => {
+    try {
+      if (typeof value === 'object' && value !== null) {
+        const isError = value instanceof AnyError;
+        return isError ? `${value.name}: ${value.message}` : stringify(value, readable);
+      }
+      return String(value);
+    } catch {
+      return 'something that cannot be shown';
+    }
+  };
+
+  const describe: Values['describe'] = (thrown) => {
+    const described: Thrown = { message: '' };
+    setPrototypeOf(described, null);
+    try {
+      if (thrown instanceof AnyError) {
+        described.name = `${thrown.name}`;
+        described.message = `${thrown.message}`;
+        described.stack = `${thrown.stack}`;
+        return described;
+      }
+      if (typeof thrown === 'object') described.value = toJson(thrown, 'it');
+    } catch {
+      // Then it is shown as well as it can be.
+    }
+    described.message = show(thrown);
+    return described;
+  };
+
+  return { toJson, show, describe };
+}
+
+export function makeTools(
+  tell: (told: Told) => void,
+  { toJson }: Values,
+  allowed: Allowed,
+): { tools: Record<string, unknown>; settle: Inside['settle'] } {
+  const { parse } = JSON;
+  const { create, freeze } = Object;
+  const LaterValue = Promise;
+  const AnyError = Error;
+  const WrongSize = RangeError;
+  const { calls, parallelCalls, inputCharacters } = allowed;
+
+  interface Call {
+    name: string;
+    input: string;
+    resolve: (output: string) => void;
+    reject: (error: Error) => void;
+    /** Made where the script makes the call, so that its stack leads there. */
+    failure: Error;
+  }
+  const open = create(null) as Record<number, Call>;
+  let made = 0;
+  let begun = 0;
+  let running = 0;
+
+  const beginCalls = () => {
+    while (begun < made && running < parallelCalls) {
+      const { name, input } = open[begun] as Call;
+      running += 1;
+      begun += 1;
+      tell({ type: 'call', id: begun - 1, name, input });
+    }
+  };
+
+  const toolOf = (name: string) => (given: unknown) => {
+    const failure = new AnyError('');
+    return new LaterValue<string>((resolve, reject) => {
+      const input = given === undefined ? '{}' : toJson(given, `the input of ${name}`);
+      if (input.length > inputCharacters) {
+        const most = `${input.length} characters, of at most ${inputCharacters}`;
+        throw new WrongSize(`the input of ${name} has ${most}`);
+      }
+      if (made === calls) {
+        tell({ type: 'too_many_calls' });
+        throw failure;
+      }
+      open[made] = { name, input, resolve, reject, failure };
+      made += 1;
+      beginCalls();
+    });
+  };
+
+  const settle: Inside['settle'] = (id, success, output) => {
+    const { resolve, reject, failure } = open[id] as Call;
+    delete open[id];
+    running -= 1;
+    const text = parse(output) as string;
+    if (success) resolve(text);
+    else {
+      failure.message = text;
+      reject(failure);
+    }
+    beginCalls();
+  };
+
+  const tools = create(null) as Record<string, unknown>;
+  for (const name of allowed.tools) tools[name] = toolOf(name);
+  return { tools: freeze(tools), settle };
+}
+
+/** @param hear - Takes `Told` as JSON. */
+export function makeInside(
+  hear: (json: string) => void,
+  allowed: Allowed,
+  valuesMaker: typeof makeValues,
+  toolsMaker: typeof makeTools,
+): Inside {
+  const { stringify } = JSON;
+  const { freeze, setPrototypeOf } = Object;
+  const values = valuesMaker();
+  const { toJson, show, describe } = values;
+  const tell = (told: Told) => {
+    setPrototypeOf(told, null);
+    hear(stringify(told));
+  };
+  const { tools, settle } = toolsMaker(tell, values, allowed);
+
+  const fail: Inside['fail'] = (thrown) => tell({ type: 'thrown', thrown: describe(thrown) });
+
+  const run: Inside['run'] = async (script) => {
+    try {
+      tell({ type: 'result', json: toJson(await script(), 'the result') });
+    } catch (thrown) {
+      fail(thrown);
+    }
+  };
+
+  const print = (...shown: unknown[]) => {
+    let text = '';
+    for (let at = 0; at < shown.length; at += 1) text += (at === 0 ? '' : ' ') + show(shown[at]);
+    tell({ type: 'print', text: `${text}\n` });
+  };
+  const console = freeze({ log: print, info: print, warn: print, error: print, debug: print });
+  Object.assign(globalThis, { tools, print, console });
+  return { run, fail, settle };
+}

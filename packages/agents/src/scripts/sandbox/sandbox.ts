@@ -1,0 +1,230 @@
+import release from '@jitl/quickjs-wasmfile-release-sync';
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+} from 'quickjs-emscripten-core';
+import { longestInput, type ScriptLimits } from '../limits.ts';
+import {
+  broken,
+  failureOf,
+  longResult,
+  neverEnds,
+  noMemory,
+  tooManyCalls,
+  tooMuchPrinted,
+  tooSlow,
+  type ScriptError,
+  scriptFile,
+  scriptHead,
+  scriptTail,
+  syntaxErrorOf,
+} from '../script-error.ts';
+import {
+  type Allowed,
+  type Inside,
+  makeInside,
+  makeTools,
+  makeValues,
+  type Thrown,
+  type Told,
+} from './inside.ts';
+import type { Printed } from './printed.ts';
+import { Memory } from './web-assembly.ts';
+
+/** How a script came to its end; the result is JSON. */
+export type Ending = { result: string } | { error: ScriptError };
+
+export interface SandboxOptions {
+  /** QuickJS, compiled. */
+  wasm: WebAssembly.Module;
+  /** Their names. */
+  tools: string[];
+  limits: ScriptLimits;
+  printed: Printed;
+  /** Begins a call; its input is JSON. */
+  onCall(id: number, name: string, input: string): void;
+  /** Called once. Nothing may be asked of the sandbox after it. */
+  onEnd(ending: Ending): void;
+}
+
+/** The plain variant of QuickJS. Its types are those of its CommonJS twin. */
+const plain = 'default' in release ? release.default : release;
+
+const mebibyte = 1024 * 1024;
+const pageBytes = 64 * 1024;
+/** What this QuickJS needs to begin with, and can have at most. */
+const pages = { first: 256, most: 32_768 };
+/** The stack that QuickJS counts itself. That of the thread has to be larger by far: see `run-script.ts`. */
+const stackBytes = mebibyte / 2;
+/** What QuickJS has at its start, and texts on their way into it, beside the script's own memory. */
+const otherBytes = 64 * mebibyte;
+/** Jobs (what follows an `await`) that run before somebody looks whether the script has ended. */
+const jobsAtOnce = 100;
+
+/**
+ * One script in a QuickJS of its own, with access to nothing but the tools. It is the plain variant of QuickJS: a call of a
+ * tool is a promise inside that the host settles, so nothing has to suspend WebAssembly, as asyncify does. No handle is
+ * freed, since the thread ends with the script.
+ */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #memory: Memory;
+  readonly #runtime: QuickJSRuntime;
+  readonly #context: QuickJSContext;
+  /** `Inside`. */
+  readonly #inside: QuickJSHandle;
+  /** The CPU time of this thread, in ms, at which that of the script is over. */
+  #until = Infinity;
+  #hasBegun = false;
+  #hasEnded = false;
+  #callsUnderWay = 0;
+
+  private constructor(options: SandboxOptions, memory: Memory, runtime: QuickJSRuntime) {
+    this.#options = options;
+    this.#memory = memory;
+    this.#runtime = runtime;
+    runtime.setMemoryLimit(options.limits.memoryBytes);
+    runtime.setMaxStackSize(stackBytes);
+    runtime.setInterruptHandler(() => this.#mustStop());
+    this.#context = runtime.newContext();
+    this.#inside = this.#furnish();
+  }
+
+  static async make(options: SandboxOptions): Promise<Sandbox> {
+    const needed = Math.ceil((options.limits.memoryBytes + otherBytes) / pageBytes);
+    const maximum = Math.min(needed, pages.most);
+    const memory = new Memory({ initial: pages.first, maximum });
+    const quickJs = newVariant(plain, { wasmModule: options.wasm, wasmMemory: memory });
+    const module = await newQuickJSWASMModuleFromVariant(quickJs);
+    return new Sandbox(options, memory, module.newRuntime());
+  }
+
+  /** Runs the code, the body of an async function, up to where it waits for a tool. */
+  start(code: string): void {
+    this.#until = cpuMs() + this.#options.limits.timeMs;
+    this.#work(() => {
+      const script = this.#context.evalCode(scriptHead + code + scriptTail, scriptFile);
+      this.#hasBegun = script.error === undefined;
+      if (script.error === undefined) this.#call('run', script.value);
+      else this.#call('fail', script.error);
+    });
+  }
+
+  /** Answers a call, and runs the script on. */
+  settle(id: number, success: boolean, output: string): void {
+    if (this.#hasEnded) return;
+    const context = this.#context;
+    const { length } = output;
+    const fits = length <= this.#options.limits.memoryBytes / 16;
+    const text = fits ? output : `The output has ${length} characters, too many for a script.`;
+    this.#callsUnderWay -= 1;
+    this.#work(() => {
+      const isSuccess = success && fits ? context.true : context.false;
+      const json = context.newString(JSON.stringify(text));
+      this.#call('settle', context.newNumber(id), isSuccess, json);
+    });
+  }
+
+  /** Puts the script's functions into the sandbox; returns those that the host calls. */
+  #furnish(): QuickJSHandle {
+    const context = this.#context;
+    const { limits, tools } = this.#options;
+    const allowed: Allowed = { ...limits, tools, inputCharacters: longestInput };
+    const given = [JSON.stringify(allowed), String(makeValues), String(makeTools)].join(',');
+    const hear = context.newFunction('hear', (told) => {
+      const json = context.getString(told);
+      // There was no memory for it.
+      if (json === '') this.#fail(noMemory(this.#options.limits));
+      else if (!this.#hasEnded) this.#hear(JSON.parse(json) as Told);
+    });
+    const make = context
+      .evalCode(`(hear) => (${String(makeInside)})(hear,${given})`, 'inside.js')
+      .unwrap();
+    return context.callFunction(make, context.undefined, hear).unwrap();
+  }
+
+  #hear(told: Told): void {
+    const { printed, limits } = this.#options;
+    switch (told.type) {
+      case 'call':
+        this.#callsUnderWay += 1;
+        this.#options.onCall(told.id, told.name, told.input);
+        return;
+      case 'print':
+        if (!printed.add(told.text)) this.#fail(tooMuchPrinted(limits));
+        return;
+      case 'too_many_calls':
+        this.#fail(tooManyCalls(limits));
+        return;
+      case 'result':
+        if (told.json.length <= limits.outputCharacters) this.#end({ result: told.json });
+        else this.#fail(longResult(told.json.length, limits));
+        return;
+      case 'thrown':
+        this.#fail(this.#errorOf(told.thrown));
+    }
+  }
+
+  #errorOf(thrown: Thrown): ScriptError {
+    const { limits } = this.#options;
+    const { name, message } = thrown;
+    if (!this.#hasBegun && name === 'SyntaxError') return syntaxErrorOf(thrown, limits);
+    const isSaid = name === 'InternalError' && message === 'out of memory';
+    // QuickJS throws null if there is no memory for an error.
+    const isMeant = name === undefined && message === 'null' && this.#hasGrown();
+    const error = failureOf(thrown, limits);
+    return isSaid || isMeant ? { ...error, ...noMemory(limits) } : error;
+  }
+
+  /** Takes a step inside, and all that follows from it. */
+  #work(step: () => void): void {
+    try {
+      step();
+      while (!this.#mustStop() && this.#runtime.hasPendingJob()) {
+        this.#runtime.executePendingJobs(jobsAtOnce);
+      }
+      if (this.#hasEnded || this.#callsUnderWay > 0) return;
+      this.#fail(this.#hasGrown() ? noMemory(this.#options.limits) : neverEnds);
+    } catch (error) {
+      this.#fail(broken(error));
+    }
+  }
+
+  #call(name: keyof Inside, ...given: QuickJSHandle[]): void {
+    const { error } = this.#context.callMethod(this.#inside, name, given);
+    // They throw nothing of themselves.
+    if (error !== undefined && !this.#mustStop()) this.#fail(noMemory(this.#options.limits));
+  }
+
+  /** Whether the script has ended or its time is over. */
+  #mustStop(): boolean {
+    if (!this.#hasEnded && cpuMs() > this.#until) this.#fail(tooSlow(this.#options.limits));
+    return this.#hasEnded;
+  }
+
+  /** Whether the script has ever had about the memory that it may have. */
+  #hasGrown(): boolean {
+    const { byteLength } = this.#memory.buffer;
+    const atFirst = pages.first * pageBytes;
+    return byteLength > Math.max(atFirst, 0.9 * this.#options.limits.memoryBytes);
+  }
+
+  #fail(error: ScriptError): void {
+    this.#end({ error });
+  }
+
+  #end(ending: Ending): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#options.onEnd(ending);
+  }
+}
+
+/** The CPU time that this thread has had, in ms. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}

@@ -1,0 +1,12 @@
+import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
+
+/** What we use of WebAssembly: the types of Node have next to nothing of it. */
+interface Api {
+  compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
+  /** Sizes in pages of 64 KiB. */
+  Memory: new (size: { initial: number; maximum: number }) => Memory;
+}
+
+export type Memory = ReturnType<QuickJSWASMModule['getWasmMemory']>;
+
+export const { compile, Memory } = (globalThis as unknown as { WebAssembly: Api }).WebAssembly;

@@ -1,0 +1,137 @@
+import type { ScriptLimits } from './limits.ts';
+import type { Thrown } from './sandbox/inside.ts';
+
+export type ScriptErrorCode =
+  /** It is no JavaScript. */
+  | 'SCRIPT_SYNTAX'
+  /** It threw something, or could never have ended. */
+  | 'SCRIPT_FAILED'
+  | 'SCRIPT_TIMEOUT'
+  | 'SCRIPT_MEMORY'
+  | 'SCRIPT_CALLS'
+  | 'SCRIPT_OUTPUT'
+  | 'SCRIPT_CANCELLED';
+
+/** Why a script has no result. The message is a sentence for the model; lines are those of its own code. */
+export interface ScriptError {
+  code: ScriptErrorCode;
+  message: string;
+  /** What was said, and the places in the script, innermost first. */
+  stack?: string;
+  /** What was thrown, where that was no Error. */
+  details?: unknown;
+}
+
+/** The name of the script's code in stacks. */
+export const scriptFile = 'script.js';
+/** What stands before the code in its first line. */
+export const scriptHead = '(async () => {';
+/** What stands after it, in a line of its own, since its last line may be a comment. */
+export const scriptTail = '\n})';
+
+/** Places that a stack has at most. */
+const mostPlaces = 20;
+
+interface Place {
+  /** Of the function, if it has one. */
+  name: string | undefined;
+  line: number;
+  column: number;
+}
+
+/** What a script threw. */
+export function failureOf(thrown: Thrown, { outputCharacters }: ScriptLimits): ScriptError {
+  const { name, message, stack, value } = thrown;
+  const said = (name === undefined ? `It threw ${message}` : `${name}: ${message}`).slice(
+    0,
+    outputCharacters,
+  );
+  const isShort = value !== undefined && value.length <= outputCharacters;
+  return {
+    code: 'SCRIPT_FAILED',
+    ...placed(said, placesIn(stack)),
+    ...(isShort && { details: JSON.parse(value) as unknown }),
+  };
+}
+
+/** Why a script could not be read. */
+export function syntaxErrorOf(thrown: Thrown, limits: ScriptLimits): ScriptError {
+  return { ...failureOf(thrown, limits), code: 'SCRIPT_SYNTAX' };
+}
+
+export const neverEnds: ScriptError = {
+  code: 'SCRIPT_FAILED',
+  message: 'The script waits for a promise that nothing settles any more.',
+};
+
+export const cancelled: ScriptError = {
+  code: 'SCRIPT_CANCELLED',
+  message: 'The script was cancelled.',
+};
+
+export function tooSlow({ timeMs }: ScriptLimits): ScriptError {
+  const message = `The script took more than ${timeMs} ms of computing time.`;
+  return { code: 'SCRIPT_TIMEOUT', message };
+}
+
+export function noMemory({ memoryBytes }: ScriptLimits): ScriptError {
+  const message = `The script needed more than ${memoryBytes} bytes of memory.`;
+  return { code: 'SCRIPT_MEMORY', message };
+}
+
+export function tooManyCalls({ calls }: ScriptLimits): ScriptError {
+  return { code: 'SCRIPT_CALLS', message: `The script made more than ${calls} calls.` };
+}
+
+export function tooMuchPrinted({ outputCharacters }: ScriptLimits): ScriptError {
+  const message = `The script printed more than ${outputCharacters} characters.`;
+  return { code: 'SCRIPT_OUTPUT', message };
+}
+
+export function longResult(length: number, { outputCharacters }: ScriptLimits): ScriptError {
+  const message = `The result has ${length} characters as JSON, of at most ${outputCharacters}.`;
+  return { code: 'SCRIPT_OUTPUT', message };
+}
+
+export function longScript(length: number, most: number): ScriptError {
+  const message = `The script has ${length} characters, of at most ${most}.`;
+  return { code: 'SCRIPT_SYNTAX', message };
+}
+
+export function deepResult(most: number): ScriptError {
+  return { code: 'SCRIPT_OUTPUT', message: `The result is nested more than ${most} levels deep.` };
+}
+
+/** The sandbox itself failed. */
+export function broken(cause: unknown): ScriptError {
+  const message = `The script broke its sandbox, which was ended: ${String(cause)}`;
+  return { code: 'SCRIPT_FAILED', message };
+}
+
+function placed(said: string, places: Place[]): { message: string; stack?: string } {
+  const [first] = places;
+  if (first === undefined) return { message: said };
+  const shown = places.slice(0, mostPlaces).map(({ name, line, column }) => {
+    const at = `${scriptFile}:${line}:${column}`;
+    return `\n    at ${name === undefined ? at : `${name} (${at})`}`;
+  });
+  const more = places.length - shown.length;
+  if (more > 0) shown.push(`\n    … and ${more} more`);
+  return { message: `${said} (line ${first.line})`, stack: said + shown.join('') };
+}
+
+/** The places in the script, of a stack as QuickJS writes it: `at name (script.js:2:10)`, or of a syntax error `at script.js:2:10`. */
+function placesIn(stack = ''): Place[] {
+  return stack.split('\n').flatMap((text) => {
+    const found = /^ +at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/.exec(text);
+    if (found === null) return [];
+    const [, name, line, column] = found;
+    const isNamed = name !== undefined && name !== '<anonymous>' && name !== '<eval>';
+    const before = line === '1' ? scriptHead.length : 0;
+    return {
+      name: isNamed ? name : undefined,
+      line: Number(line),
+      column: Math.max(1, Number(column) - before),
+    };
+  });
+}

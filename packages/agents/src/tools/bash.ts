@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { ShownOutput } from '../base/shown-output.ts';
+import { commandPermissions } from './bash/command-rules.ts';
+import { maxPrinted, runCommand, type CommandEnd } from './bash/run-command.ts';
+import { ToolError, type Tool } from './tool.ts';
+
+const defaultTimeout = 120_000;
+const maxTimeout = 600_000;
+/** Of its output the model reads the beginning and the end (characters). */
+const forModel = { head: 12_000, tail: 18_000 };
+
+/** The longest command (characters): the system takes no longer one. */
+const maxCommand = 30_000;
+
+/** Keys of models are for us, not for what a model runs. */
+const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
+
+const Input = z.object({
+  command: z.string().min(1).max(maxCommand).describe('A command for bash.'),
+  description: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('What it does, in a few words, for the user.'),
+  timeout: z
+    .int()
+    .min(1)
+    .max(maxTimeout)
+    .optional()
+    .describe(`When it is ended, in ms; ${defaultTimeout} if not given.`),
+});
+type Input = z.infer<typeof Input>;
+
+/**
+ * Runs shell commands in the project folder. They may do all that the server's user may.
+ * @param hiddenVariables - Names of further variables that commands do not get.
+ */
+export function bashTool(hiddenVariables: readonly string[] = []): Tool<Input> {
+  const hidden = new Set([...keys, ...hiddenVariables]);
+  return {
+    name: 'bash',
+    description:
+      'Runs a command with bash in the project folder and gives its output. There is no input and no terminal. All that it started, also in the background, ends with the call.',
+    kind: 'execute',
+    input: Input,
+    async face({ command }) {
+      refuseNul(command);
+      return { title: command };
+    },
+    needs: ({ command }) => commandPermissions(command),
+    async run({ command, timeout = defaultTimeout }, context) {
+      refuseNul(command);
+      let output = '';
+      const parts = [
+        new ShownOutput((text) => context.print(text)),
+        new ShownOutput((text) => void (output += text), forModel),
+      ];
+      const end = await runCommand({
+        command,
+        cwd: context.projectDir,
+        timeout,
+        hidden,
+        signal: context.signal,
+        onOutput: (text) => {
+          for (const part of parts) part.add(text);
+        },
+      });
+      for (const part of parts) part.end();
+      const said = output === '' ? '(It printed nothing.)' : output;
+      const why = sentence(end, timeout);
+      return {
+        output: why === undefined ? said : `${said.replace(/\n$/, '')}\n(${why})`,
+        success: end.exitCode === 0 && end.cause === undefined,
+        exitCode: end.exitCode,
+      };
+    },
+  };
+}
+
+function refuseNul(command: string): void {
+  if (command.includes('\0')) throw new ToolError('A command cannot have a NUL character in it.');
+}
+
+function sentence({ exitCode, signal, cause }: CommandEnd, timeout: number): string | undefined {
+  if (cause === 'timeout') {
+    return `It was ended after ${timeout} ms, with all that it started. Set timeout for more time.`;
+  }
+  if (cause === 'stopped') return 'It was stopped, with all that it started.';
+  if (cause === 'flood') {
+    return `It was ended because it printed more than ${maxPrinted / 1024 / 1024} MiB.`;
+  }
+  if (signal !== null) return `It was ended by ${signal}.`;
+  return exitCode === 0 ? undefined : `exit code ${exitCode}`;
+}

@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as delay } from 'node:timers/promises';
+import { childEnvironment } from '../../base/child-environment.ts';
+import { endTree, processMark } from '../../process/index.ts';
+import { ToolError } from '../tool.ts';
+
+export interface Command {
+  command: string;
+  cwd: string;
+  /** In ms. */
+  timeout: number;
+  /** Names of variables that it does not get. */
+  hidden: ReadonlySet<string>;
+  signal: AbortSignal;
+  onOutput: (text: string) => void;
+}
+
+export interface CommandEnd {
+  exitCode: number | null;
+  /** The signal that ended it, if one did. */
+  signal: string | null;
+  /** Why it was ended before it ended itself. */
+  cause?: 'timeout' | 'stopped' | 'flood';
+}
+
+/** A command that prints more is ended (bytes): reading it would hold up all else. */
+export const maxPrinted = 64 * 1024 * 1024;
+
+/** From SIGTERM to SIGKILL for what is left, ms. */
+const graceMs = 500;
+/** What was printed before the end is still to be read; but a process that nobody can find may hold the pipe, ms. */
+const lastOutputMs = 500;
+
+/**
+ * Runs a shell command to its end. Nothing that it started is left when this resolves: not what it put into the
+ * background, nor what it detached (invariant 8).
+ */
+export async function runCommand(options: Command): Promise<CommandEnd> {
+  const { cwd, timeout, hidden, signal, command } = options;
+  const mark = processMark();
+  const inherited = Object.entries(process.env).filter(([name]) => !hidden.has(name));
+  const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
+  // Errors and output go through one pipe, so that they come in the order in which they were printed.
+  const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
+    cwd,
+    env: childEnvironment(Object.fromEntries(inherited), {}, mark.env),
+    // Its own process group, which can be ended as a whole where there is no process table; and no terminal to ask at.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const exited = exitOf(child);
+  const flood = Promise.withResolvers<'flood'>();
+  const closed = pass(child.stdout, options.onOutput, () => flood.resolve('flood'));
+  const timer = new AbortController();
+  try {
+    const cause = await Promise.race([
+      exited.then(() => undefined),
+      delay(timeout, 'timeout' as const, { signal: timer.signal }),
+      aborted(AbortSignal.any([signal, timer.signal])),
+      flood.promise,
+    ]);
+    const { pid } = child;
+    await endTree({ mark: mark.id, ...(pid !== undefined && { pid }) }, { graceMs });
+    await Promise.race([closed, delay(lastOutputMs, undefined, { signal: timer.signal })]);
+    return { ...(await exited), ...(cause !== undefined && { cause }) };
+  } finally {
+    timer.abort();
+    child.stdout.destroy();
+  }
+}
+
+/** Rejects with ToolError if it could not be started. */
+function exitOf(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) => {
+      reject(
+        new ToolError('The command could not be started: is the project folder there?', { cause }),
+      );
+    });
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<'stopped'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('stopped');
+    signal.addEventListener('abort', () => resolve('stopped'), { once: true });
+  });
+}
+
+/** Resolves when no process holds the pipe any more. */
+function pass(
+  output: Readable,
+  onOutput: (text: string) => void,
+  onFlood: () => void,
+): Promise<void> {
+  const decoder = new StringDecoder('utf8');
+  let printed = 0;
+  output.on('data', (chunk: Buffer) => {
+    printed += chunk.length;
+    if (printed > maxPrinted) {
+      output.pause();
+      onFlood();
+      return;
+    }
+    onOutput(decoder.write(chunk));
+  });
+  output.on('error', () => {});
+  return new Promise((resolve) => {
+    output.once('close', () => {
+      const rest = decoder.end();
+      if (rest !== '') onOutput(rest);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { editPermission } from './permissions.ts';
+import { replaced } from './project/replaced.ts';
+import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
+import { shownChange } from './project/shown-change.ts';
+import { putText, readText, type FoundText } from './project/text-file.ts';
+import { ToolError, type Tool } from './tool.ts';
+
+const Input = z.object({
+  path: z.string().min(1).describe('The file, from the project folder on.'),
+  oldText: z
+    .string()
+    .min(1)
+    .describe('The text to replace, exactly as it stands in the file, without line numbers.'),
+  newText: z.string().describe('What to put there; empty to delete.'),
+  replaceAll: z
+    .boolean()
+    .optional()
+    .describe('Replace it wherever it stands; else it must stand once.'),
+});
+type Input = z.infer<typeof Input>;
+
+interface Planned {
+  place: ProjectPlace;
+  found: FoundText;
+  text: string;
+  /** Lines, counted from 1, that a replaced text begins in. */
+  lines: number[];
+}
+
+/** Replaces a part of a text file. */
+export function editTool(): Tool<Input> {
+  /** Where people were shown the change before they allowed a call. */
+  const shown = new WeakMap<Input, string>();
+  return {
+    name: 'edit',
+    description:
+      'Replaces a text in a file of the project. The old text must match exactly, and stand once in the file unless replaceAll is set: give enough of the lines around it.',
+    kind: 'edit',
+    input: Input,
+    async face(input, projectDir) {
+      const { place, found, text, lines } = await planEdit(input, projectDir);
+      shown.set(input, place.real);
+      return {
+        title: `Edit ${place.name}`,
+        locations: [{ path: place.real, ...(lines[0] !== undefined && { line: lines[0] }) }],
+        diffs: [shownChange(place.real, found.text, text)],
+      };
+    },
+    needs: ({ path }, projectDir) => [editPermission(findPlace(projectDir, path).name)],
+    async run(input, { projectDir }) {
+      // Matched anew: whatever has changed since then around the text stays, and the text itself must still be there.
+      const { place, found, text, lines } = await planEdit(input, projectDir);
+      if ((shown.get(input) ?? place.real) !== place.real) {
+        throw new ToolError(`“${input.path}” leads elsewhere by now: nothing was changed.`);
+      }
+      await putText(projectDir, place, text, found);
+      const where = lines.length === 1 ? `line ${lines[0]}` : `${lines.length} places`;
+      return {
+        output: `Changed ${place.name} in ${where}.`,
+        success: true,
+        diffs: [shownChange(place.real, found.text, text)],
+      };
+    },
+  };
+}
+
+async function planEdit(input: Input, projectDir: string): Promise<Planned> {
+  const place = findPlace(projectDir, input.path);
+  refuseGit(place);
+  const found = await readText(projectDir, place);
+  if (found === undefined) {
+    throw new ToolError(`“${input.path}” does not exist. To make a new file use write.`);
+  }
+  return { place, found, ...replaced(found.text, input) };
+}

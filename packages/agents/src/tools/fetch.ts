@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { htmlText } from './fetch/html-text.ts';
+import { get, webAddress, type Answer, type RequestOptions } from './fetch/request.ts';
+import { ToolError, type Tool, type ToolResult } from './tool.ts';
+
+const maxRedirects = 5;
+/** For all redirects together, ms. */
+const timeLimit = 30_000;
+/** The most characters that the model is given. */
+const maxLength = 100_000;
+
+const Input = z.object({
+  url: z.string().min(1).max(4_000).describe('An address that begins with https:// or http://.'),
+});
+
+/** Fetches pages of the public internet. */
+export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Input>> {
+  return {
+    name: 'fetch',
+    description:
+      'Fetches a page or a text from the public internet (GET). HTML comes as plain text. A redirect to another host is named, not followed.',
+    kind: 'fetch',
+    input: Input,
+    face: async ({ url }) => ({ title: `Fetch ${webAddress(url).href}` }),
+    needs({ url }) {
+      const host = URL.parse(url)?.host ?? '';
+      return [{ always: `requests to ${host}`, rule: `fetch:${host}`, also: ['tool:fetch'] }];
+    },
+    async run({ url }, { signal }) {
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
+      let at = webAddress(url);
+      for (let redirects = 0; ; redirects += 1) {
+        const answer = await get(at, inTime, options);
+        if (answer.location === undefined) return shown(answer, at);
+        const next = webAddress(answer.location, at);
+        // What was allowed is this host, not where it would like to lead.
+        if (next.host !== at.host) {
+          return { output: `${at.href} leads to ${next.href}: fetch that.`, success: true };
+        }
+        if (redirects === maxRedirects) throw new ToolError(`${url} leads on and on.`);
+        at = next;
+      }
+    },
+  };
+}
+
+function shown({ status, contentType, body, isCut }: Answer, { href }: URL): ToolResult {
+  const [type = '', charset] = contentType
+    .toLowerCase()
+    .split(/;.*charset="?/)
+    .map((part) => part.trim());
+  const mime = type.replace(/;.*/, '').trim();
+  const head = body.subarray(0, 8_192);
+  const isText = /^(text\/|$)|[/+](json|xml|javascript|x-javascript|yaml|x-yaml|toml)$/.test(mime);
+  if (!isText || head.includes(0)) {
+    throw new ToolError(
+      `${href} is no text (${mime || 'of an unknown kind'}, ${body.length} bytes).`,
+    );
+  }
+  const text = decoded(body, charset);
+  const isHtml = mime === 'text/html' || mime === 'application/xhtml+xml';
+  const plain = isHtml ? htmlText(text) : text;
+  const isLong = isCut || plain.length > maxLength;
+  const output = [
+    ...(status === 200 ? [] : [`(status ${status})`]),
+    plain.slice(0, maxLength) || '(The page has no text.)',
+    ...(isLong ? ['(The rest is left out.)'] : []),
+  ].join('\n');
+  return { output, success: status < 400 };
+}
+
+function decoded(body: Buffer, charset: string | undefined): string {
+  try {
+    return new TextDecoder(charset?.replace(/["';\s].*$/, '') ?? 'utf-8').decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}

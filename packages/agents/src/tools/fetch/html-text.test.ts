@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { htmlText } from './html-text.ts';
+
+test('a page becomes its text', () => {
+  const page = `<!doctype html><html><head><title>A &amp; B</title><style>p { }</style></head><body>
+    <script>if (a < b) alert("<p>no</p>")</script>
+    <h2>Head  line</h2><p>One <b>bold</b>
+    word &lt;tag&gt;.</p><ul><li>first<li><a href="https://example.com/x">link</a></ul>
+    <a href="javascript:evil()">bad</a><img alt="A picture" src=x>
+    <pre>  kept
+    as is</pre></body></html>`;
+  expect(htmlText(page)).toBe(
+    [
+      'A & B',
+      '',
+      '## Head line',
+      '',
+      'One bold word <tag>.',
+      '',
+      '- first',
+      '',
+      '- link (https://example.com/x)',
+      '',
+      'bad[A picture]',
+      'kept',
+      'as is',
+    ].join('\n'),
+  );
+});
+
+test('all text for people is there, and nothing else, whatever stands beside it', () => {
+  const piece = fc.constantFrom(
+    '<p>seen</p>',
+    '<b>seen',
+    '</i>seen',
+    '<div title="unseen">seen',
+    '<li>seen<tr>',
+    '<script>unknown("<b>")</script>',
+    '<style>unknown</style>',
+    '<!-- unknown -->',
+    '<svg><text>unknown</text></svg>',
+    '<noscript>unknown</noscript>',
+    '<head><title>unknown</title>',
+  );
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const text = htmlText(`<title></title>${pieces.join('')}`);
+      const count = (all: string, part: string): number => all.split(part).length - 1;
+      const wanted = pieces.filter((one) => one.includes('seen')).length;
+      const titles = Number(pieces.some((one) => one.includes('<title>')));
+      return count(text, 'seen') === wanted && count(text, 'unknown') === titles;
+    }),
+  );
+});
+
+test('deep markup takes little time', () => {
+  expect(htmlText(`${'<div>'.repeat(1_000)}deep`)).toBe('deep');
+  const before = performance.now();
+  htmlText('<div>x'.repeat(500_000));
+  // Read to its end it would take minutes.
+  expect(performance.now() - before).toBeLessThan(5_000);
+});

@@ -1,0 +1,149 @@
+/** One GET request to the public internet, by an address that was checked. */
+import { lookup as systemLookup } from 'node:dns/promises';
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { once } from 'node:events';
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { messageOf } from '@liminal/protocol';
+import { ToolError } from '../tool.ts';
+import { isPublicAddress } from './public-address.ts';
+
+export interface RequestOptions {
+  /** For tests: which addresses may be reached, and how names are looked up. */
+  mayReach?: (address: string) => boolean;
+  lookup?: (host: string) => Promise<string[]>;
+}
+
+export interface Answer {
+  status: number;
+  /** Where it leads on, if it is a redirect. */
+  location: string | undefined;
+  contentType: string;
+  body: Buffer;
+  /** Whether more came than is kept. */
+  isCut: boolean;
+}
+
+/** The most bytes of an answer, once it is unpacked. */
+const maxBytes = 5 * 1024 * 1024;
+
+/** The address that a text gives, on a page or by itself. Throws ToolError for all that is not requested here. */
+export function webAddress(text: string, page?: URL): URL {
+  const url = URL.parse(text, page?.href);
+  if (url === null)
+    throw new ToolError(`“${text}” is no address: give one that begins with https://.`);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ToolError('Only addresses that begin with https:// or http:// can be fetched.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ToolError('An address with a user name or password in it is not fetched.');
+  }
+  return url;
+}
+
+/** Asks once, and follows nothing. Rejects with ToolError. */
+export async function get(
+  url: URL,
+  signal: AbortSignal,
+  options: RequestOptions = {},
+): Promise<Answer> {
+  const { mayReach = isPublicAddress, lookup = lookUp } = options;
+  try {
+    const address = await checkedAddress(url, mayReach, lookup);
+    return await receive(url, address, mayReach, signal);
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    if (signal.aborted) throw new ToolError(`${url.host} took too long, or the call was stopped.`);
+    throw new ToolError(`${url.host} could not be reached: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+const refused = (host: string): ToolError =>
+  new ToolError(
+    `${host} is on this machine or in its network, or is no ordinary address: only the public internet can be fetched.`,
+  );
+
+/** Names are looked up once, here: what answers otherwise a moment later changes nothing. */
+async function checkedAddress(
+  { hostname, host }: URL,
+  mayReach: (address: string) => boolean,
+  lookup: (host: string) => Promise<string[]>,
+): Promise<string> {
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(literal) ? [literal] : await lookup(hostname);
+  // One that leads inside makes all of them suspect.
+  if (addresses[0] === undefined || !addresses.every(mayReach)) throw refused(host);
+  return addresses[0];
+}
+
+async function lookUp(host: string): Promise<string[]> {
+  const found = await systemLookup(host, { all: true });
+  return found.map(({ address }) => address);
+}
+
+async function receive(
+  url: URL,
+  address: string,
+  mayReach: (address: string) => boolean,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const request = send(url, {
+    agent: false,
+    signal,
+    headers: {
+      accept: 'text/html, text/*, application/json, */*;q=0.5',
+      'accept-encoding': 'gzip, deflate, br',
+      'user-agent': 'liminal',
+    },
+    lookup: (_host, { all }, done) => {
+      const family = isIP(address);
+      if (all === true) done(null, [{ address, family }]);
+      else done(null, address, family);
+    },
+  });
+  try {
+    request.end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    if (!mayReach(response.socket.remoteAddress ?? '')) throw refused(url.host);
+    const { headers, statusCode: status = 0 } = response;
+    const isRedirect = [301, 302, 303, 307, 308].includes(status);
+    const { body, isCut } = await bodyOf(response);
+    return {
+      status,
+      location: isRedirect ? headers.location : undefined,
+      contentType: headers['content-type'] ?? '',
+      body,
+      isCut,
+    };
+  } finally {
+    request.destroy();
+  }
+}
+
+const unpackers: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+async function bodyOf(response: IncomingMessage): Promise<{ body: Buffer; isCut: boolean }> {
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  const unpack = unpackers[encoding.toLowerCase()];
+  if (unpack === undefined && encoding !== 'identity') {
+    throw new ToolError(`The answer is packed in a way that is not known here (${encoding}).`);
+  }
+  // What goes wrong in between ends the reading, below, with the same error.
+  const stream = unpack === undefined ? response : pipeline(response, unpack(), () => {});
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) break;
+  }
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: length > maxBytes };
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { findPlace } from './project/project-path.ts';
+import { walk, type Entry } from './project/walk.ts';
+import type { Tool } from './tool.ts';
+
+const maxShown = 500;
+/** A folder tree is looked through for no longer (ms). */
+const timeLimit = 10_000;
+
+const Input = z.object({
+  path: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The folder, from the project folder on; else that one.'),
+  depth: z.int().min(1).max(20).default(1).describe('How deep: 1 is what lies in the folder.'),
+  hidden: z.boolean().optional().describe('Also names that begin with a dot.'),
+  ignored: z.boolean().optional().describe('Also what .gitignore names.'),
+});
+
+/** Lists folders. */
+export const listTool: Tool<z.infer<typeof Input>> = {
+  name: 'list',
+  description:
+    'Lists a folder of the project: folders end with a slash. Hidden files, and those that .gitignore names, are left out unless asked for.',
+  kind: 'read',
+  input: Input,
+  async face({ path = '.' }, projectDir) {
+    const { real, name } = findPlace(projectDir, path);
+    return { title: `List ${name === '' ? 'the project' : name}`, locations: [{ path: real }] };
+  },
+  needs: () => undefined,
+  async run({ path = '.', depth, hidden = false, ignored = false }, { projectDir, signal }) {
+    const place = findPlace(projectDir, path);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
+    const lines: string[] = [];
+    let why: string | undefined;
+    for await (const entry of walk(projectDir, place, { depth, hidden, ignored })) {
+      if (lines.length >= maxShown)
+        why = `There is more than ${maxShown} entries: list a folder of these.`;
+      else if (inTime.aborted) why = 'The time was too short for the rest.';
+      if (why !== undefined) break;
+      lines.push(described(entry));
+    }
+    if (lines.length === 0 && why === undefined) return { output: '(Nothing.)', success: true };
+    return {
+      output: [...lines, ...(why === undefined ? [] : [`(${why})`])].join('\n'),
+      success: true,
+    };
+  },
+};
+
+const marks: Record<Entry['kind'], string> = {
+  file: '',
+  folder: '/',
+  link: ' (link)',
+  other: ' (no file)',
+};
+
+const described = ({ name, kind, problem }: Entry): string =>
+  `${name}${marks[kind]}${problem === undefined ? '' : ` (${problem})`}`;

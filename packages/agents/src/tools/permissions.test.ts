@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { editPermission, isAllowed } from './permissions.ts';
+import type { Permission } from './tool.ts';
+
+const rule: fc.Arbitrary<string> = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+const rules = fc.array(rule);
+const permission: fc.Arbitrary<Permission> = fc.record({ always: fc.string(), rule, also: rules });
+const needed = fc.array(permission);
+
+test('all that is needed must be allowed, each by one of its rules', () => {
+  fc.assert(
+    fc.property(needed, rules, (several, given) => {
+      const expected = several.filter((one) => {
+        return ![one.rule, ...(one.also ?? [])].some((name) => given.includes(name));
+      });
+      return isAllowed(several, given) === (expected.length === 0);
+    }),
+  );
+});
+
+test('another rule never takes anything away', () => {
+  fc.assert(
+    fc.property(needed, rules, rule, (several, given, more) => {
+      return !isAllowed(several, given) || isAllowed(several, [more, ...given]);
+    }),
+  );
+});
+
+test('what “always” makes of a call allows the same call again', () => {
+  fc.assert(
+    fc.property(needed, (several) =>
+      isAllowed(
+        several,
+        several.map((one) => one.rule),
+      ),
+    ),
+  );
+});
+
+test.each([
+  ['src/a/b.ts', 'edit:src/a/', 'edits in src/a/'],
+  ['src/a.ts', 'edit:src/', 'edits in src/'],
+  ['a.ts', 'edit:./', 'edits in the whole project'],
+])('“Always” for a change of %s makes the rule %s', (name, made, always) => {
+  expect(editPermission(name)).toMatchObject({ rule: made, always });
+});
+
+test('a folder covers what lies below it, and nothing beside it', () => {
+  const isCovered = (name: string, by: string) => isAllowed([editPermission(name)], [by]);
+  expect(isCovered('src/a/b.ts', 'edit:src/')).toBe(true);
+  expect(isCovered('src/a/b.ts', 'edit:./')).toBe(true);
+  expect(isCovered('src/a/b.ts', 'tool:edit')).toBe(true);
+  expect(isCovered('b.ts', 'tool:edit')).toBe(true);
+  expect(isCovered('src/a/b.ts', 'edit:src/a/b/')).toBe(false);
+  expect(isCovered('srcs/b.ts', 'edit:src/')).toBe(false);
+  expect(isCovered('b.ts', 'edit:src/')).toBe(false);
+  expect(isCovered('src/b.ts', 'tool:bash')).toBe(false);
+});

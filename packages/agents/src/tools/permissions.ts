@@ -1,0 +1,22 @@
+import type { Permission } from './tool.ts';
+
+/** Whether the rules allow all that is needed. Rules are compared as they are: what they cover, each permission says. */
+export function isAllowed(needed: readonly Permission[], rules: readonly string[]): boolean {
+  return needed.every(({ rule, also = [] }) => [rule, ...also].some((one) => rules.includes(one)));
+}
+
+/**
+ * The permission to change a file of the project.
+ * @param name - Where it really lies, from the project folder on.
+ */
+export function editPermission(name: string): Permission {
+  const folders = name.split('/').slice(0, -1);
+  const above = folders.map((_, at) => `edit:${folders.slice(0, at + 1).join('/')}/`).toReversed();
+  const [rule, ...wider] = [...above, 'edit:./'];
+  const isTop = folders.length === 0;
+  return {
+    always: isTop ? 'edits in the whole project' : `edits in ${folders.join('/')}/`,
+    rule: rule ?? 'edit:./',
+    also: [...wider, 'tool:edit'],
+  };
+}

@@ -1,0 +1,87 @@
+/** The most characters of one line, and of all lines together. */
+const maxLineLength = 2_000;
+const maxLength = 100_000;
+
+/** Some lines of a text that comes in parts, each with its number; bounded, whatever the text. */
+export class NumberedLines {
+  readonly #first: number;
+  readonly #limit: number;
+  /** Lines that have begun. */
+  #count = 0;
+  #shown: string[] = [];
+  #length = 0;
+  /** The line that has not ended: its beginning, its length, and whether it goes on. */
+  #line = '';
+  #lineLength = 0;
+  #isOpen = false;
+  /** The number of the first line that had no room any more. */
+  #next: number | undefined;
+  #note = '';
+
+  constructor(first: number, limit: number) {
+    this.#first = first;
+    this.#limit = limit;
+  }
+
+  /** How many lines there are. */
+  get total(): number {
+    return this.#count;
+  }
+
+  /** The wanted lines, and what follows them; empty if there are none. */
+  get text(): string {
+    return this.#shown.length === 0 ? '' : this.#shown.join('\n') + this.#note;
+  }
+
+  add(text: string): void {
+    for (let from = 0; from < text.length;) {
+      const end = text.indexOf('\n', from);
+      this.#grow(text, from, end < 0 ? text.length : end);
+      if (end < 0) return;
+      this.#endLine();
+      from = end + 1;
+    }
+  }
+
+  /** @param isWhole - Whether this is the end of the file. */
+  end(rest: string, isWhole: boolean): void {
+    this.add(rest);
+    if (this.#isOpen) this.#endLine();
+    const next = this.#next;
+    const of = isWhole ? String(this.#count) : `more than ${this.#count}`;
+    if (next !== undefined) {
+      const last = next - 1;
+      this.#note = `\n(Lines ${this.#first} to ${last} of ${of}. To read on, set offset to ${next}.)`;
+    } else if (!isWhole) {
+      this.#note = `\n(The file is too large to look at more than these lines.)`;
+    }
+  }
+
+  #grow(text: string, from: number, to: number): void {
+    if (!this.#isOpen) this.#count += 1;
+    this.#isOpen = true;
+    const room = maxLineLength - this.#line.length;
+    if (room > 0) this.#line += text.slice(from, Math.min(to, from + room));
+    this.#lineLength += to - from;
+  }
+
+  #endLine(): void {
+    if (!this.#isOpen) this.#count += 1;
+    const [line, length] = [this.#line.replace(/\r$/, ''), this.#lineLength];
+    this.#line = '';
+    this.#lineLength = 0;
+    this.#isOpen = false;
+    if (this.#count < this.#first || this.#next !== undefined) return;
+    const cut = length > maxLineLength ? `… (${length - maxLineLength} more characters)` : '';
+    const shown = `${String(this.#count).padStart(6)}\t${line}${cut}`;
+    const isFull =
+      this.#shown.length === this.#limit ||
+      (this.#shown.length > 0 && this.#length + shown.length > maxLength);
+    if (isFull) {
+      this.#next = this.#count;
+      return;
+    }
+    this.#shown.push(shown);
+    this.#length += shown.length;
+  }
+}

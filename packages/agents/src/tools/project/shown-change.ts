@@ -1,0 +1,25 @@
+import type { FileDiff } from '@liminal/protocol';
+
+/** Lines that are shown around what changes. */
+const around = 3;
+
+/**
+ * The part of a file that changes, in whole lines with a few around them.
+ * @param path - The file's real path.
+ * @param oldText - Undefined for a new file, which is shown whole.
+ */
+export function shownChange(path: string, oldText: string | undefined, newText: string): FileDiff {
+  if (oldText === undefined) return { path, newText };
+  const [before, after] = [linesOf(oldText), linesOf(newText)];
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const part = (lines: readonly string[]): string =>
+    lines.slice(Math.max(0, start - around), lines.length - Math.max(0, end - around)).join('');
+  return { path, oldText: part(before), newText: part(after) };
+}
+
+/** The lines of a text, each with its line end. */
+const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

@@ -1,0 +1,131 @@
+/** Whole text files of the project: reading one to change it, and putting a new text in its place. */
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { ToolError } from '../tool.ts';
+import {
+  codeOf,
+  fileProblem,
+  openIn,
+  openParent,
+  refuseGit,
+  refuseOthers,
+  type OpenFolder,
+  type ProjectPlace,
+} from './project-path.ts';
+
+/** The largest text that is changed as a whole (bytes). */
+export const maxTextBytes = 16 * 1024 * 1024;
+
+/** A text file as it was found. */
+export interface FoundText {
+  /** With its byte order mark, if it has one. */
+  text: string;
+  stat: Stats;
+}
+
+/** The text of a file; undefined if there is none. Rejects with ToolError for what is no text in UTF-8, or too large. */
+export async function readText(
+  projectDir: string,
+  place: ProjectPlace,
+): Promise<FoundText | undefined> {
+  try {
+    const folder = await openParent(projectDir, place);
+    try {
+      return await textIn(folder, place);
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    if (error instanceof ToolError && codeOf(error.cause) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function textIn(folder: OpenFolder, { asked, name }: ProjectPlace): Promise<FoundText> {
+  const { handle, stat } = await openIn(folder, basename(name), asked);
+  try {
+    if (stat.size > maxTextBytes) {
+      throw new ToolError(`“${asked}” is larger than ${maxTextBytes / 1024 / 1024} MiB.`);
+    }
+    const bytes = await handle.readFile();
+    if (!isUtf8(bytes) || bytes.includes(0)) {
+      throw new ToolError(`“${asked}” is not a text file in UTF-8: it cannot be changed here.`);
+    }
+    return { text: bytes.toString('utf8'), stat };
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Puts a text in the place of a file, at once: a reader sees the old one or the new one. The file keeps its mode.
+ * @param found - What the new text was made from; undefined if there was no file. Rejects with ToolError if there is
+ * another one by now.
+ */
+export async function putText(
+  projectDir: string,
+  place: ProjectPlace,
+  text: string,
+  found: FoundText | undefined,
+): Promise<void> {
+  const { asked, name } = place;
+  refuseGit(place);
+  if (Buffer.byteLength(text) > maxTextBytes) {
+    throw new ToolError(`A text of more than ${maxTextBytes / 1024 / 1024} MiB cannot be written.`);
+  }
+  if (found !== undefined && (found.stat.mode & 0o222) === 0) {
+    throw new ToolError(`“${asked}” is read-only.`);
+  }
+  const folder = await openParent(projectDir, place, { make: found === undefined });
+  const target = folder.at(basename(name));
+  const temporary = folder.at(`.liminal-${randomUUID()}`);
+  try {
+    await writeNew(temporary, text, found?.stat);
+    await folder.check(asked);
+    await refuseChanged(target, place, found?.stat);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error instanceof ToolError ? error : fileProblem(error, asked);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function writeNew(path: string, text: string, before: Stats | undefined): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  // Nobody else may read it before it has the mode of the file that it replaces.
+  const handle = await open(path, flags, before === undefined ? 0o666 : 0o600);
+  try {
+    await handle.writeFile(text);
+    if (before === undefined) return;
+    const { uid, gid } = await handle.stat();
+    // Only a superuser may give a file away; for everyone else it is theirs already, or becomes so.
+    if (uid !== before.uid || gid !== before.gid) {
+      await handle.chown(before.uid, before.gid).catch(() => undefined);
+    }
+    await handle.chmod(before.mode & 0o7777);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Throws if another file has come into the place since it was looked at. */
+async function refuseChanged(
+  target: string,
+  { asked }: ProjectPlace,
+  before: Stats | undefined,
+): Promise<void> {
+  const now = await lstat(target).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (now !== undefined) refuseOthers(now, asked);
+  const same = (one: Stats, other: Stats): boolean =>
+    one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs;
+  const isSame = now === undefined || before === undefined ? now === before : same(now, before);
+  if (!isSame) throw new ToolError(`“${asked}” has just been changed by others. Read it again.`);
+}

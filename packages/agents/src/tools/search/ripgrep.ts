@@ -1,0 +1,232 @@
+/** Searches with ripgrep. What it says of a file is taken from the file itself, opened so that it cannot lead out. */
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { findProgram } from '../../base/find-program.ts';
+import { processMark } from '../../process/index.ts';
+import { openFile, openFolder, type OpenFile } from '../project/project-path.ts';
+import { ToolError } from '../tool.ts';
+import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.ts';
+
+/** Longer records of ripgrep are not read as a whole (bytes). */
+const maxRecordBytes = 1024 * 1024;
+/** How much of its complaints is kept (characters). */
+const keptErrors = 2_000;
+
+/**
+ * The program: `@vscode/ripgrep` brings it inside npm packages, one per platform, and downloads nothing when it is
+ * installed; else the user's own. Undefined if there is none.
+ * @param bring - For tests: what the dependency says.
+ */
+export async function findRipgrep(
+  searchPath: string | undefined,
+  bring: () => Promise<{ rgPath: string }> = () => import('@vscode/ripgrep'),
+): Promise<string | undefined> {
+  try {
+    const { rgPath } = await bring();
+    await access(rgPath, constants.X_OK);
+    return rgPath;
+  } catch {
+    const own = await findProgram('rg', searchPath);
+    return own !== undefined && isAbsolute(own) ? own : undefined;
+  }
+}
+
+/** The lines found, by file name. Rejects with ToolError, with ripgrep's own words. */
+export async function* ripgrep(
+  program: string,
+  query: Query,
+  signal: AbortSignal,
+): AsyncGenerator<FoundLine> {
+  const { projectDir, place } = query;
+  if (query.isFile) {
+    const file = await openFile(projectDir, place);
+    try {
+      const records = run(program, [...args(query), '-'], { input: file.handle.fd }, signal);
+      for await (const record of records) yield* shown(record, place.name, file);
+    } finally {
+      await file.handle.close();
+    }
+    return;
+  }
+  const folder = await openFolder(projectDir, place);
+  const files = new OneFile(query);
+  try {
+    for await (const record of run(program, [...args(query), './'], { cwd: folder.path }, signal)) {
+      const name = join(place.name, record.path);
+      yield* shown(record, name, await files.open(name));
+    }
+  } finally {
+    await files.close();
+    await folder.close();
+  }
+}
+
+const args = ({ pattern, glob, ignoreCase, context }: Query): string[] => [
+  '--no-config',
+  '--json',
+  '--no-require-git',
+  // As the file has them, so that places in it can be found again.
+  '--encoding=none',
+  '--sort=path',
+  `--max-filesize=${maxFileBytes}`,
+  `--context=${context}`,
+  ...(ignoreCase ? ['--ignore-case'] : []),
+  ...(glob === undefined ? [] : [`--glob=${glob}`]),
+  `--regexp=${pattern}`,
+  '--',
+];
+
+/** The file that the last line was in, held open. */
+class OneFile {
+  readonly #query: Query;
+  #name = '';
+  #file: OpenFile | undefined;
+
+  constructor(query: Query) {
+    this.#query = query;
+  }
+
+  /** Undefined if it cannot be opened within the project, or is gone. */
+  async open(name: string): Promise<OpenFile | undefined> {
+    if (name === this.#name) return this.#file;
+    await this.close();
+    this.#name = name;
+    const place = { asked: name, real: join(this.#query.projectDir, name), name };
+    this.#file = await openFile(this.#query.projectDir, place).catch((error: unknown) => {
+      if (error instanceof ToolError) return undefined;
+      throw error;
+    });
+    return this.#file;
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.handle.close();
+    this.#file = undefined;
+  }
+}
+
+interface Found {
+  path: string;
+  isMatch: boolean;
+  /** Absent from a record that was too long. */
+  at?: { line: number; offset: number; bytes: Buffer };
+}
+
+/** One line or none: ripgrep follows a link that takes a file's place while it looks, so only what is there counts. */
+async function* shown(
+  { isMatch, at }: Found,
+  name: string,
+  file: OpenFile | undefined,
+): AsyncGenerator<FoundLine> {
+  if (file === undefined) return;
+  if (at === undefined) {
+    yield { name, line: undefined, isMatch, text: '(a line that is too long to show)' };
+    return;
+  }
+  const length = Math.min(at.bytes.length, maxLineBytes);
+  const { buffer } = await file.handle.read(Buffer.alloc(length), 0, length, at.offset);
+  if (!buffer.equals(at.bytes.subarray(0, length))) return;
+  yield { name, line: at.line, isMatch, text: buffer.toString('utf8').replace(/\r?\n?$/, '') };
+}
+
+async function* run(
+  program: string,
+  args: readonly string[],
+  { cwd = '/', input }: { cwd?: string; input?: number },
+  signal: AbortSignal,
+): AsyncGenerator<Found> {
+  const child = spawn(program, [...args], {
+    cwd,
+    // With a mark it ends with the server, whatever happens.
+    env: { LC_ALL: 'C.UTF-8', ...processMark().env },
+    stdio: [input ?? 'ignore', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
+  }) as ChildProcessByStdio<null, Readable, Readable>;
+  const closed = ended(child);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(0, keptErrors);
+  });
+  let isEmpty = true;
+  try {
+    for await (const found of records(child.stdout)) {
+      isEmpty = false;
+      yield found;
+    }
+    const code = await closed;
+    if (code !== 0 && code !== 1 && isEmpty && !signal.aborted) {
+      throw new ToolError(`The search failed: ${errors.trim() || `ripgrep ended with ${code}`}`);
+    }
+  } finally {
+    child.kill('SIGKILL');
+    await closed;
+  }
+}
+
+/** Resolves when it is gone, with its exit code, or with why it could not be started. */
+function ended(child: ChildProcess): Promise<number | string | null> {
+  return new Promise((resolve) => {
+    child.once('close', resolve);
+    child.on('error', (error) => {
+      // Being stopped is an error, too; its end is still to come then.
+      if (child.pid === undefined) resolve(String(error));
+    });
+  });
+}
+
+async function* records(output: Readable): AsyncGenerator<Found> {
+  let kept: Buffer[] = [];
+  let length = 0;
+  const take = (): Found | undefined => {
+    const record = Buffer.concat(kept);
+    const found = length > maxRecordBytes ? readStart(record) : readRecord(record);
+    kept = [];
+    length = 0;
+    return found;
+  };
+  for await (const chunk of output as AsyncIterable<Buffer>) {
+    for (let from = 0; from < chunk.length;) {
+      const end = chunk.indexOf(10, from);
+      const part = chunk.subarray(from, end < 0 ? chunk.length : end);
+      length += part.length;
+      // The beginning of one that is too long tells the file.
+      if (length <= maxRecordBytes) kept.push(part);
+      if (end < 0) break;
+      const found = take();
+      if (found !== undefined) yield found;
+      from = end + 1;
+    }
+  }
+}
+
+const Text = z.union([z.object({ text: z.string() }), z.object({ bytes: z.base64() })]);
+const Line = z.object({
+  type: z.enum(['match', 'context']),
+  data: z.object({
+    path: z.object({ text: z.string() }),
+    lines: Text,
+    line_number: z.number(),
+    absolute_offset: z.number(),
+  }),
+});
+
+/** Undefined for what is no line, and for files whose names are no text. */
+function readRecord(json: Buffer): Found | undefined {
+  const { success, data: record } = Line.safeParse(JSON.parse(json.toString('utf8')));
+  if (!success) return undefined;
+  const { path, lines, line_number: line, absolute_offset: offset } = record.data;
+  const bytes = 'text' in lines ? Buffer.from(lines.text) : Buffer.from(lines.bytes, 'base64');
+  return { path: path.text, isMatch: record.type === 'match', at: { line, offset, bytes } };
+}
+
+/** What the beginning of a record tells. */
+function readStart(json: Buffer): Found | undefined {
+  const start = /^\{"type":"(match|context)","data":\{"path":\{"text":("(?:[^"\\]|\\.)*")\}/;
+  const [, type, path] = start.exec(json.toString('utf8', 0, 64 * 1024)) ?? [];
+  if (path === undefined) return undefined;
+  return { path: z.string().parse(JSON.parse(path)), isMatch: type === 'match' };
+}

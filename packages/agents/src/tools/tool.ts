@@ -1,0 +1,84 @@
+/** The contract for a tool of our own tool loop. */
+import type { ContentBlock, FileDiff, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
+import type { z } from 'zod';
+
+/** What people see of a call before it runs. */
+export interface CallFace {
+  /** A short sentence: `Edit src/a.ts`, `npm test`. */
+  title: string;
+  locations?: ToolLocation[];
+  /** What it would change, if that is known before. */
+  diffs?: FileDiff[];
+}
+
+/**
+ * What a call may do only if a person allows it.
+ *
+ * Rules, which an answer of “always” makes and a configuration may name:
+ *
+ * | rule | allows |
+ * |---|---|
+ * | `tool:edit` | every change of a file in the project, by `edit` or `write` |
+ * | `edit:src/` | those in this folder and below; `edit:./` is the whole project |
+ * | `tool:bash` | every command |
+ * | `command:npm test` | commands that begin with these words, each part of a joined one for itself |
+ * | `exact:ls -la` | this command, or this part of a joined one, and no other |
+ * | `tool:fetch` | every address |
+ * | `fetch:example.com` | addresses of this host |
+ *
+ * A call tells all rules that would allow it, so that a rule is only ever compared, never read: `isAllowed`.
+ */
+export interface Permission {
+  /** What an answer of “always” would allow from then on, for people: `edits in src/`, `commands that begin with npm test`. */
+  always: string;
+  /** The same for the program: the rule that such an answer makes. */
+  rule: string;
+  /** Other rules that allow it as well: broader ones, or narrower ones that fit. */
+  also?: readonly string[];
+}
+
+/** A wrong use of a tool, in a sentence that tells the model what to do instead. */
+export class ToolError extends Error {}
+
+export interface ToolResult {
+  /** What the model reads. */
+  output: string;
+  success: boolean;
+  blocks?: ContentBlock[];
+  diffs?: FileDiff[];
+  exitCode?: number | null;
+  /** The plan as it is now. */
+  plan?: PlanEntry[];
+}
+
+/** What a running call has around it. */
+export interface ToolContext {
+  /** Real path of the session's project folder: nothing outside is read or changed by file tools. */
+  projectDir: string;
+  /** Aborts when the turn is stopped. */
+  signal: AbortSignal;
+  /** Shows output while the tool runs. */
+  print: (text: string) => void;
+}
+
+/** One call hands the same input object to `face`, `needs` and `run`: by it a tool knows again what it has shown. */
+export interface Tool<Input = unknown> {
+  /** `[a-z_]+`. */
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  readonly kind: ToolKind;
+  /** An object; its fields are described for the model. */
+  readonly input: z.ZodType<Input>;
+  /** JSON Schema of the input, where that says more than `input`. */
+  readonly parameters?: Record<string, unknown>;
+  /** Rejects with ToolError for input that makes no sense here. Changes nothing. */
+  face(input: Input, projectDir: string): Promise<CallFace>;
+  /** Undefined if nobody needs to be asked. Several: all of them are needed. Throws ToolError where `face` rejects with one. */
+  needs(input: Input, projectDir: string): Permission[] | undefined;
+  /**
+   * Rejects with ToolError; every other rejection is a fault of ours. When the signal aborts it ends soon, with what it
+   * has by then or a ToolError, and nothing that it started goes on.
+   */
+  run(input: Input, context: ToolContext): Promise<ToolResult>;
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { editPermission } from './permissions.ts';
+import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
+import { shownChange } from './project/shown-change.ts';
+import { putText, readText, type FoundText } from './project/text-file.ts';
+import { ToolError, type Tool } from './tool.ts';
+
+const Input = z.object({
+  path: z.string().min(1).describe('The file, from the project folder on.'),
+  content: z.string().describe('The whole new text of the file.'),
+});
+type Input = z.infer<typeof Input>;
+
+/** Writes whole files. */
+export function writeTool(): Tool<Input> {
+  /** What people were shown before they allowed a call. */
+  const shown = new WeakMap<Input, { real: string; oldText: string | undefined }>();
+  return {
+    name: 'write',
+    description:
+      'Writes a whole text file of the project, with the folders that it needs, and replaces one that is there. To change a part of a file use edit.',
+    kind: 'edit',
+    input: Input,
+    async face(input, projectDir) {
+      const { place, found } = await look(input, projectDir);
+      shown.set(input, { real: place.real, oldText: found?.text });
+      return {
+        title: `Write ${place.name}`,
+        locations: [{ path: place.real }],
+        diffs: [shownChange(place.real, found?.text, input.content)],
+      };
+    },
+    needs: ({ path }, projectDir) => [editPermission(findPlace(projectDir, path).name)],
+    async run(input, { projectDir }) {
+      const { place, found } = await look(input, projectDir);
+      const before = shown.get(input);
+      if (before !== undefined) {
+        const isSame = before.real === place.real && before.oldText === found?.text;
+        if (!isSame) {
+          throw new ToolError(
+            `“${input.path}” has changed since this was asked for: nothing was written. Read it again.`,
+          );
+        }
+      }
+      await putText(projectDir, place, input.content, found);
+      const bytes = Buffer.byteLength(input.content);
+      return {
+        output: `${found === undefined ? 'Made' : 'Replaced'} ${place.name} (${bytes} bytes).`,
+        success: true,
+        diffs: [shownChange(place.real, found?.text, input.content)],
+      };
+    },
+  };
+}
+
+async function look(
+  { path }: Input,
+  projectDir: string,
+): Promise<{ place: ProjectPlace; found: FoundText | undefined }> {
+  const place = findPlace(projectDir, path);
+  if (path.endsWith('/')) throw new ToolError(`“${place.asked}” is a folder, not a file.`);
+  refuseGit(place);
+  return { place, found: await readText(projectDir, place) };
+}

@@ -1,0 +1,95 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { greeter, pixel } from '@liminal/testkit';
+import { afterEach, expect, test } from 'vitest';
+import type { McpServers } from '../../src/index.ts';
+import { McpTools } from '../../src/models/mcp-tools.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function open(servers: McpServers) {
+  const projectDir = await mkdtemp(join(tmpdir(), 'liminal-mcp-'));
+  ends.push(() => rm(projectDir, { recursive: true }));
+  const problems = new Map<string, string | undefined>();
+  const mcp = new McpTools(servers, {
+    projectDir,
+    hiddenVariables: [],
+    onProblem: (server, problem) => void problems.set(server, problem),
+  });
+  ends.push(() => mcp.close());
+  const printed: string[] = [];
+  const { signal } = new AbortController();
+  const context = { projectDir, signal, print: (text: string) => void printed.push(text) };
+  const tool = async (name: string) => {
+    const found = (await mcp.tools()).find((one) => one.name === name);
+    if (found === undefined) throw new Error(`There is no tool ${name}.`);
+    return found;
+  };
+  return { mcp, problems, context, tool, projectDir };
+}
+
+test('the tools of a configured MCP server are tools of the model, and need a permission', async () => {
+  const { tool, context, problems, projectDir } = await open({ hello: greeter('Good day') });
+  const greet = await tool('mcp__hello__greet');
+
+  expect(greet).toMatchObject({
+    description: 'Greets somebody.',
+    parameters: { required: ['name'] },
+  });
+  expect(greet.needs({}, projectDir)).toEqual([
+    { always: 'greet of hello', rule: 'tool:mcp__hello__greet' },
+  ]);
+  expect(await greet.face({}, projectDir)).toEqual({ title: 'greet (hello)' });
+  expect(await greet.run({ name: 'Ada' }, context)).toEqual({
+    output: 'Good day, Ada!',
+    success: true,
+  });
+  expect(problems.get('hello')).toBeUndefined();
+});
+
+test('what is no text is shown, and text of it is read', async () => {
+  const { tool, context } = await open({ hello: greeter() });
+  const { output, blocks } = await (await tool('mcp__hello__show')).run({}, context);
+
+  expect(output).toBe('A pixel, and more.\nA note.\nhttps://example.org/pixels');
+  expect(blocks).toMatchObject([
+    { type: 'image', data: pixel },
+    { type: 'audio' },
+    { type: 'resource' },
+    { type: 'resource_link' },
+  ]);
+});
+
+test('a server that does not start is a problem in words, and the others have their tools', async () => {
+  const broken = { type: 'stdio' as const, command: '/nowhere/mcp', args: [], env: {} };
+  const { mcp, problems } = await open({ broken, hello: greeter() });
+
+  expect((await mcp.tools()).map(({ name }) => name)).toContain('mcp__hello__greet');
+  expect(problems.get('broken')).toMatch(/The MCP server “broken” did not start\. .*nowhere/);
+});
+
+test('a server that has ended is started again for the next message', async () => {
+  const { mcp, tool, context } = await open({ hello: greeter() });
+  const greet = await tool('mcp__hello__greet');
+  for (const pid of await startedHere()) process.kill(pid, 'SIGKILL');
+  await expect(greet.run({ name: 'Ada' }, context)).rejects.toThrow(/hello could not do it/);
+
+  const again = (await mcp.tools()).find(({ name }) => name === greet.name);
+  expect(await again?.run({ name: 'Ada' }, context)).toMatchObject({ output: 'Hello, Ada!' });
+  await mcp.close();
+  expect(await startedHere()).toEqual([]);
+});
+
+/** The servers that this process has started. */
+async function startedHere(): Promise<number[]> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+  const pids = children.trim().split(' ').filter(Boolean).map(Number);
+  const lines = await Promise.all(
+    pids.map(async (pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return pids.filter((_, at) => lines[at]?.includes('mcp-server') === true);
+}

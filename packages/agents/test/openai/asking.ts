@@ -1,0 +1,61 @@
+import type { EventPayload, OutputItem } from '@liminal/protocol';
+import { TurnWriter } from '../../src/base/turn-writer.ts';
+import { AnswerWriter } from '../../src/models/answer-writer.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/models/model-client.ts';
+import type { OpenAiClient } from '../../src/openai/index.ts';
+import { doneItems } from '../../src/testing/collected-turn.ts';
+
+export const user = (content: string): OutputItem => ({
+  type: 'message',
+  id: 'u',
+  origin: 'user',
+  content,
+});
+
+const requestOf = (more: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: 'scripted-model',
+  instructions: 'Be short.',
+  conversation: [user('hi')],
+  tools: [],
+  ...more,
+});
+
+/** One question, and what comes of it. */
+export class Asking {
+  readonly payloads: EventPayload[] = [];
+  readonly answer: Promise<ModelAnswer>;
+  readonly #stop = new AbortController();
+
+  constructor(client: OpenAiClient, more: Partial<ModelRequest> = {}) {
+    const turn = new TurnWriter('t', ({ payload }) => this.payloads.push(payload));
+    const writer = new AnswerWriter(turn, new Set());
+    this.answer = client.answer(requestOf(more), writer, this.#stop.signal);
+    // A test that looks only at the server leaves it.
+    this.answer.catch(() => undefined);
+  }
+
+  get items(): OutputItem[] {
+    return doneItems(this.payloads);
+  }
+
+  /** The text that was said so far, of items that have not ended too. */
+  get text(): string {
+    return this.payloads
+      .map((payload) => (payload.type === 'item_delta' ? payload.deltaContent : ''))
+      .join('');
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+}
+
+/** The items that an answer comes to. */
+export async function itemsOf(
+  client: OpenAiClient,
+  more: Partial<ModelRequest> = {},
+): Promise<OutputItem[]> {
+  const asking = new Asking(client, more);
+  await asking.answer;
+  return asking.items;
+}

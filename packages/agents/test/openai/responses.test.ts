@@ -1,0 +1,192 @@
+import {
+  answer,
+  cut,
+  errorEvent,
+  failed,
+  functionCall,
+  gate,
+  held,
+  httpError,
+  incomplete,
+  message,
+  type ModelScript,
+  pixel,
+  reasoning,
+  refusal,
+  type ResponsesApi,
+  startResponsesApi,
+  webSearch,
+} from '@liminal/testkit';
+import { afterEach, expect, test, vi } from 'vitest';
+import { OpenAiClient } from '../../src/openai/index.ts';
+import { Asking, itemsOf, user } from './asking.ts';
+
+let api: ResponsesApi;
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await api.close();
+});
+
+async function start(script: ModelScript): Promise<OpenAiClient> {
+  api = await startResponsesApi({ script });
+  return new OpenAiClient({ baseUrl: api.url });
+}
+
+test('text, reasoning and calls of a stream become items, and the answer names the calls', async () => {
+  const client = await start([
+    answer([
+      reasoning(['one', 'two'], { encrypted: 'gAAAA' }),
+      message('Looking.', { chunk: 3 }),
+      functionCall('ls', { path: 'src' }, { callId: 'a', chunk: 4 }),
+      functionCall('cat', { path: 'x' }, { callId: 'b' }),
+    ]),
+  ]);
+  const asking = new Asking(client);
+  expect(await asking.answer).toEqual({
+    calls: [
+      { callId: 'a', name: 'ls', arguments: '{"path":"src"}', itemId: 'resp_0001_2' },
+      { callId: 'b', name: 'cat', arguments: '{"path":"x"}', itemId: 'resp_0001_3' },
+    ],
+    finishReason: 'completed',
+    usage: { inputTokens: 100, outputTokens: 20, cacheReadInputTokens: 40 },
+  });
+  expect(asking.items).toMatchObject([
+    {
+      type: 'reasoning',
+      content: 'one\n\ntwo',
+      raw: { openai: { id: 'resp_0001_0', encrypted_content: 'gAAAA' } },
+    },
+    { type: 'message', content: 'Looking.' },
+    { type: 'function_call', callId: 'a' },
+    { type: 'function_call', callId: 'b' },
+  ]);
+});
+
+test('what the model has thought and called goes back to it', async () => {
+  const client = await start([
+    answer([
+      reasoning(['hm'], { encrypted: 'gAAAA' }),
+      functionCall('ls', { path: 'src' }, { callId: 'a' }),
+    ]),
+    answer('done'),
+  ]);
+  const said = await itemsOf(client);
+  const image = { type: 'image', mimeType: 'image/png', data: pixel } as const;
+  const output = {
+    type: 'function_call_output',
+    id: 'o',
+    callId: 'a',
+    output: 'a.ts',
+    success: true,
+    origin: 'tool_harness',
+  } as const;
+  const conversation = [{ ...user('look'), blocks: [image] }, ...said, output];
+  await new Asking(client, { conversation }).answer;
+  expect(api.requests[1]?.body).toMatchObject({
+    instructions: 'Be short.',
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    input: [
+      {
+        role: 'user',
+        content: [{ type: 'input_text' }, { type: 'input_image', image_url: dataUrl }],
+      },
+      { type: 'reasoning', id: 'resp_0001_0', encrypted_content: 'gAAAA' },
+      { type: 'function_call', call_id: 'a', arguments: '{"path":"src"}' },
+      { type: 'function_call_output', call_id: 'a', output: 'a.ts' },
+    ],
+  });
+  expect(api.requests[1]?.toolResults).toEqual({ a: 'a.ts' });
+});
+
+const dataUrl = `data:image/png;base64,${pixel}`;
+
+test('a refusal, and an answer that is cut short, say so', async () => {
+  const client = await start([answer(refusal('No.')), incomplete('max_output_tokens', 'ha')]);
+  const asking = new Asking(client);
+  expect((await asking.answer).finishReason).toBe('refusal');
+  expect(asking.items).toMatchObject([{ type: 'message', content: 'No.' }]);
+  expect((await new Asking(client).answer).finishReason).toBe('max_output_tokens');
+});
+
+test('a tool that the server runs itself is kept', async () => {
+  const client = await start([answer([webSearch({ type: 'search', query: 'x' }), message('a')])]);
+  expect(await itemsOf(client)).toMatchObject([
+    { content: 'a', raw: [{ type: 'web_search_call', action: { query: 'x' } }] },
+  ]);
+});
+
+test.each([
+  ['response.failed', failed('server_error', 'Broken', message('half')), 'MODEL_UNAVAILABLE'],
+  ['error', errorEvent('rate_limit_exceeded', 'Slow down', message('half')), 'RATE_LIMIT'],
+  ['a cut', answer(message(['half', cut])), 'CONNECTION_FAILED'],
+])('%s in the middle is the answer’s error', async (_case, reply, code) => {
+  const client = await start([reply]);
+  const asking = new Asking(client);
+  await expect(asking.answer).rejects.toMatchObject({ code });
+  expect(asking.text).toBe('half');
+});
+
+test('an HTTP error is the answer’s error, and is not asked again', async () => {
+  const client = await start([httpError(429, 'Slow down', { headers: { 'retry-after': '3' } })]);
+  await expect(new Asking(client).answer).rejects.toMatchObject({
+    code: 'RATE_LIMIT',
+    isPassing: true,
+    retryAfterMs: 3_000,
+    message: 'The model’s server takes no more requests for now: Slow down.',
+  });
+  expect(api.requests).toHaveLength(1);
+});
+
+test('a model that does not exist is no reason to speak another interface', async () => {
+  const missing = httpError(404, 'The model `x` does not exist', { code: 'model_not_found' });
+  const client = await start([missing]);
+  await expect(new Asking(client).answer).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
+});
+
+test('reasoning that this server cannot read is left out of the request', async () => {
+  const client = await start([
+    httpError(400, 'The encrypted content gAAA could not be verified.', {
+      code: 'invalid_encrypted_content',
+    }),
+    answer('ok'),
+  ]);
+  const raw = { openai: { id: 'rs', encrypted_content: 'gAAA' } };
+  const thought = { type: 'reasoning', id: 'r', content: '', origin: 'agent', raw } as const;
+  const said = { type: 'message', id: 'm', content: 'a', origin: 'agent' } as const;
+  await new Asking(client, { conversation: [user('hi'), thought, said, user('go on')] }).answer;
+  expect(api.requests.map(({ body }) => body.input.length)).toEqual([4, 3]);
+});
+
+test('a server may be silent for an hour before its answer, and in its middle', async () => {
+  const [silence, middle] = [gate(), gate()];
+  const client = await start([held(silence, answer(message(['one', middle, ' two'])))]);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  const asking = new Asking(client);
+  for (const { reached, open } of [silence, middle]) {
+    await reached;
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    open();
+  }
+  await asking.answer;
+  expect(asking.items).toMatchObject([{ content: 'one two' }]);
+});
+
+test('stopping ends the request before the answer, and in its middle', async () => {
+  const silence = gate();
+  const middle = gate();
+  const client = await start([
+    held(silence, answer('never')),
+    answer(message(['half', middle, 'never'])),
+  ]);
+  for (const [index, reached] of [silence.reached, middle.reached].entries()) {
+    const asking = new Asking(client);
+    await reached;
+    asking.stop();
+    await expect(asking.answer).rejects.toThrow('aborted');
+    expect(await api.requests[index]!.left).toBeUndefined();
+  }
+  silence.open();
+  middle.open();
+});

@@ -1,0 +1,42 @@
+import {
+  runScript,
+  type ScriptHost,
+  type ScriptOptions,
+  type ScriptOutcome,
+} from '../../src/scripts/index.ts';
+
+type Tool = (input: unknown, signal: AbortSignal) => string | Promise<string>;
+
+/** Tools of which one that throws has failed. */
+function hostOf(tools: Record<string, Tool>): ScriptHost {
+  return {
+    tools: Object.keys(tools).map((name) => ({ name })),
+    call: async (name, input, signal) => {
+      const output = await tools[name]!(input, signal);
+      return { output, success: true };
+    },
+  };
+}
+
+/** A tool that says what it is given. */
+export const echo: Tool = (input) => JSON.stringify(input);
+
+/** A tool that nothing but its signal ends. */
+export const hang: Tool = async (_input, signal) =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted')));
+  });
+
+export async function run(
+  code: string,
+  tools: Record<string, Tool> = { echo },
+  options: Partial<ScriptOptions> = {},
+): Promise<ScriptOutcome> {
+  return runScript(code, hostOf(tools), { signal: new AbortController().signal, ...options });
+}
+
+/** The result of a script that has one; otherwise its error. */
+export async function resultOf(code: string, tools?: Record<string, Tool>): Promise<unknown> {
+  const outcome = await run(code, tools);
+  return outcome.ok ? outcome.result : outcome.error;
+}

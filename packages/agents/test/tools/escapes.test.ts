@@ -1,0 +1,253 @@
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { editTool } from '../../src/tools/edit.ts';
+import { listTool } from '../../src/tools/list.ts';
+import { findPlace, openFile, openParent } from '../../src/tools/project/project-path.ts';
+import { putText } from '../../src/tools/project/text-file.ts';
+import { readTool } from '../../src/tools/read.ts';
+import { searchTool } from '../../src/tools/search.ts';
+import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
+import { ToolError } from '../../src/tools/tool.ts';
+import { writeTool } from '../../src/tools/write.ts';
+import { call, contentOf, makeProject, refusal, type Project } from './project.ts';
+import { startRacer } from './racer.ts';
+
+/** Every way to a file that the file tools have. */
+const ways: Record<string, (project: Project, path: string) => Promise<unknown>> = {
+  read: (project, path) => call(readTool, project, { path }),
+  write: (project, path) => call(writeTool(), project, { path, content: 'CHANGED' }),
+  edit: (project, path) =>
+    call(editTool(), project, { path, oldText: 'SECRET', newText: 'CHANGED' }),
+  list: (project, path) => call(listTool, project, { path, depth: 3 }),
+  'search with ripgrep': (project, path) => call(searchTool(), project, { path, pattern: 'S' }),
+  'search without ripgrep': (project, path) => {
+    const tool = searchTool({ findProgram: async () => undefined });
+    return call(tool, project, { path, pattern: 'S' });
+  },
+};
+
+beforeAll(async () => {
+  expect(await findRipgrep(undefined)).toBeDefined();
+});
+
+/** How often each is tried while a racer runs; the search without ripgrep starts a thread each time. */
+const roundsOf = (name: string): number => (name === 'search without ripgrep' ? 8 : 100);
+
+describe.each(Object.entries(ways))('%s', (name, use) => {
+  test('does not lead out of the project', async () => {
+    const project = await makeProject();
+    const { dir, outside } = project;
+    mkdirSync(join(dir, 'src'));
+    symlinkSync(join(outside, 'secret.txt'), join(dir, 'file-link'));
+    symlinkSync(outside, join(dir, 'folder-link'));
+    symlinkSync('../outside', join(dir, 'relative-link'));
+    symlinkSync('folder-link', join(dir, 'link-to-link'));
+    symlinkSync('/', join(dir, 'root'));
+    symlinkSync('../outside/new.txt', join(dir, 'dangling'));
+    symlinkSync('circle', join(dir, 'circle'));
+    const before = contentOf(outside);
+    for (const path of [
+      '../outside/secret.txt',
+      '..',
+      '../',
+      'src/../../outside/secret.txt',
+      './../outside',
+      join(outside, 'secret.txt'),
+      outside,
+      '/',
+      '/etc/passwd',
+      `${dir}/../outside/secret.txt`,
+      `${dir}-other/a`,
+      'file-link',
+      'folder-link',
+      'folder-link/secret.txt',
+      'root/etc/passwd',
+      'relative-link/secret.txt',
+      'link-to-link/secret.txt',
+      'dangling',
+      'dangling/a',
+      'circle',
+      'circle/a',
+      'folder-link/new/deep.txt',
+      '~',
+      '~/.bashrc',
+      '~root/.bashrc',
+      '~nobody',
+    ]) {
+      expect(await refusal(use(project, path)), path).toMatch(
+        /leads out of the project|leads nowhere|in a home folder|circle of links/,
+      );
+    }
+    expect(contentOf(outside)).toEqual(before);
+    expect(readdirSync(join(dir, 'src'))).toEqual([]);
+  });
+
+  test('refuses paths that are no paths', async () => {
+    const project = await makeProject();
+    const long = 'x'.repeat(300);
+    for (const path of [
+      'a\0b',
+      '\0',
+      `${project.dir}/a\0/../../outside/secret.txt`,
+      long,
+      `${long}/a`,
+      'x/'.repeat(3_000),
+      'ä'.repeat(200),
+    ]) {
+      expect(await refusal(use(project, path)), path).toMatch(/NUL|too long/);
+    }
+    expect(readdirSync(project.dir)).toEqual([]);
+  });
+
+  test('refuses pipes, sockets and devices without waiting for them', async () => {
+    const project = await makeProject();
+    execFileSync('mkfifo', [join(project.dir, 'pipe')]);
+    symlinkSync('/dev/zero', join(project.dir, 'zero'));
+    symlinkSync('pipe', join(project.dir, 'link-to-pipe'));
+    for (const path of ['pipe', 'zero', 'link-to-pipe', '/dev/zero', 'pipe/a']) {
+      expect(await refusal(use(project, path)), path).toMatch(
+        /is no file but|leads out|is no folder/,
+      );
+    }
+  });
+
+  test('reads and changes nothing outside while a folder is swapped for a link that leads out', async () => {
+    const project = await makeProject();
+    project.write('sub/secret.txt', 'SAFE SECRET SAFE\n'.replaceAll('SECRET', 'S'));
+    const before = contentOf(project.outside);
+    await startRacer(join(project.dir, 'sub'), project.outside);
+    const seen = new Set<string>();
+    for (let round = 0; round < roundsOf(name); round++) {
+      for (const path of ['sub/secret.txt', 'sub', 'sub/deep/new.txt', '.']) {
+        seen.add(await outcome(use(project, path)));
+      }
+    }
+    expect([...seen].filter((one) => one.includes('SECRET'))).toEqual([]);
+    expect(contentOf(project.outside)).toEqual(before);
+    expect(readdirSync(project.outside)).toEqual(['secret.txt']);
+  });
+
+  test('reads and changes nothing outside while a file is swapped for a link that leads out', async () => {
+    const project = await makeProject();
+    project.write('a.txt', 'SAFE\n');
+    const before = contentOf(project.outside);
+    await startRacer(join(project.dir, 'a.txt'), join(project.outside, 'secret.txt'));
+    const seen = new Set<string>();
+    for (let round = 0; round < 2 * roundsOf(name); round++) {
+      for (const path of ['a.txt', '.']) seen.add(await outcome(use(project, path)));
+    }
+    expect([...seen].filter((one) => one.includes('SECRET'))).toEqual([]);
+    expect(contentOf(project.outside)).toEqual(before);
+  });
+});
+
+/** What the model is told, either way. */
+async function outcome(calling: Promise<unknown>): Promise<string> {
+  try {
+    return JSON.stringify(await calling);
+  } catch (error) {
+    if (error instanceof ToolError) return error.message;
+    throw error;
+  }
+}
+
+describe('.git', () => {
+  test.each(['.git/config', '.git/hooks/pre-commit', '.GIT/config', 'sub/.git/hooks/x', '.git'])(
+    'is not written: %s',
+    async (path) => {
+      const project = await makeProject();
+      project.write('.git/config', 'SECRET');
+      const write = call(writeTool(), project, { path, content: 'x' });
+      const edit = call(editTool(), project, { path, oldText: 'SECRET', newText: 'x' });
+      expect(await refusal(write)).toContain('belongs to git');
+      expect(await refusal(edit)).toContain('belongs to git');
+      expect(Object.keys(contentOf(project.dir))).toEqual([join(project.dir, '.git/config')]);
+    },
+  );
+
+  test('is not written through a link, nor with letters that cannot be seen', async () => {
+    const project = await makeProject();
+    mkdirSync(join(project.dir, '.git/hooks'), { recursive: true });
+    symlinkSync('.git/hooks', join(project.dir, 'hooks'));
+    for (const path of ['hooks/pre-commit', '.g\u200cit/config', '.\uff47it/config']) {
+      const write = call(writeTool(), project, { path, content: 'x' });
+      expect(await refusal(write)).toContain('belongs to git');
+    }
+  });
+
+  test('can be read, and names that only look like it can be written', async () => {
+    const project = await makeProject();
+    project.write('.git/HEAD', 'ref: main\n');
+    expect((await call(readTool, project, { path: '.git/HEAD' })).output).toContain('ref: main');
+    for (const path of ['.gitignore', '.github/a.yml', 'a.git/b']) {
+      await call(writeTool(), project, { path, content: 'x' });
+      expect(project.read(path)).toBe('x');
+    }
+  });
+});
+
+test('a file that is really called so can be reached', async () => {
+  const project = await makeProject();
+  for (const path of ['./~', './~root/a', 'a~', '~$a.doc', '...', '..a/b', ' ', '-n', 'a\nb']) {
+    await call(writeTool(), project, { path, content: 'mine' });
+    expect((await call(readTool, project, { path })).output).toContain('mine');
+  }
+});
+
+test('where open folders cannot be reached by number, what was opened is looked at again', async () => {
+  const project = await makeProject();
+  project.write('sub/secret.txt', 'SAFE\n');
+  await startRacer(join(project.dir, 'sub'), project.outside);
+  const seen = new Set<string>();
+  for (let round = 0; round < 500; round++) {
+    const reading = async () => {
+      const place = findPlace(project.dir, 'sub/secret.txt');
+      const { handle } = await openFile(project.dir, place, { byNumber: false });
+      const text = await handle.readFile('utf8');
+      await handle.close();
+      return text;
+    };
+    seen.add(await outcome(reading()));
+  }
+  expect([...seen].filter((one) => one.includes('SECRET'))).toEqual([]);
+});
+
+test('elsewhere, a file that was opened is refused if another one has its name by then', async () => {
+  const project = await makeProject();
+  project.write('sub/secret.txt', 'SAFE\n');
+  const place = findPlace(project.dir, 'sub/secret.txt');
+  const folder = await openParent(project.dir, place, { byNumber: false });
+  const outside = await open(join(project.outside, 'secret.txt'));
+  // As if a link had stood in the folder's place for just that moment.
+  const checking = folder.checkFile(outside, 'secret.txt', 'sub/secret.txt');
+  expect(await refusal(checking)).toContain('was put elsewhere');
+  await outside.close();
+  await folder.close();
+});
+
+test('no text is put into .git, whoever asks', async () => {
+  const project = await makeProject();
+  const place = findPlace(project.dir, '.git/config');
+  expect(await refusal(putText(project.dir, place, 'x', undefined))).toContain('belongs to git');
+  expect(readdirSync(project.dir)).toEqual([]);
+});
+
+test('no descriptor is left open by calls that are refused', async () => {
+  const project = await makeProject();
+  writeFileSync(join(project.dir, 'binary'), '\0');
+  linkSync(join(project.dir, 'binary'), join(project.dir, 'again'));
+  const count = () => readdirSync('/proc/self/fd').length;
+  await refusal(call(readTool, project, { path: 'binary' }));
+  const before = count();
+  for (let round = 0; round < 4; round++) {
+    for (const use of Object.values(ways)) {
+      for (const path of ['binary', 'gone/a', 'again/a', '.', '..']) {
+        await outcome(use(project, path));
+      }
+    }
+  }
+  expect(count()).toBeLessThan(before + 5);
+});

@@ -1,0 +1,214 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { fetchTool } from '../../src/tools/fetch.ts';
+import type { RequestOptions } from '../../src/tools/fetch/request.ts';
+import { builtInTools } from '../../src/tools/index.ts';
+import { call, refusal } from './project.ts';
+
+const nowhere = { dir: '/' };
+
+/** A server on the loopback, and options under which that one address counts as public. */
+async function serve(listener: RequestListener, address = '127.0.0.1') {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.headers.host} ${request.url}`);
+    listener(request, response);
+  });
+  server.listen(0, address);
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const options: RequestOptions = {
+    lookup: async () => ['127.0.0.1'],
+    mayReach: (one) => one === '127.0.0.1',
+  };
+  const get = async (url: string, more: RequestOptions = {}, signal?: AbortSignal) =>
+    call(
+      fetchTool({ ...options, ...more }),
+      nowhere,
+      { url: url.replace('PORT', String(port)) },
+      signal && { signal },
+    );
+  return { get, asked, port };
+}
+
+test('a page comes as text, asked for by its name', async () => {
+  const { get, asked, port } = await serve((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end('<title>Page</title><p>One <b>two</b> &amp; ä');
+  });
+  expect(await get('http://example.test:PORT/a?b#c')).toEqual({
+    output: 'Page\n\nOne two & ä',
+    success: true,
+  });
+  expect(asked).toEqual([`example.test:${port} /a?b`]);
+});
+
+test('other text comes as it is, unpacked and by its character set', async () => {
+  const { get } = await serve((request, response) => {
+    if (request.url === '/json') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.end(gzipSync('{"a": "<p>"}'));
+    } else {
+      response.writeHead(404, { 'content-type': 'text/plain; charset=iso-8859-1' });
+      response.end(Buffer.from('f\xfcr', 'latin1'));
+    }
+  });
+  expect(await get('http://a.test:PORT/json')).toEqual({ output: '{"a": "<p>"}', success: true });
+  expect(await get('http://a.test:PORT/x')).toEqual({
+    output: '(status 404)\nfür',
+    success: false,
+  });
+});
+
+test('what is no text is refused', async () => {
+  const { get } = await serve((request, response) => {
+    response.setHeader('content-type', request.url === '/png' ? 'image/png' : 'text/plain');
+    response.end(Buffer.from([1, 0, 2]));
+  });
+  expect(await refusal(get('http://a.test:PORT/png'))).toContain('is no text (image/png, 3 bytes)');
+  expect(await refusal(get('http://a.test:PORT/text'))).toContain('is no text');
+});
+
+test('much text is cut, also when it comes packed or without end', async () => {
+  const { get } = await serve((request, response) => {
+    response.setHeader('content-type', 'text/plain');
+    if (request.url === '/bomb') {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x')));
+    } else {
+      const more = (): void => {
+        if (!response.destroyed) response.write('x'.repeat(64 * 1024), more);
+      };
+      more();
+    }
+  });
+  for (const path of ['bomb', 'endless']) {
+    const { output } = await get(`http://a.test:PORT/${path}`);
+    expect(output).toBe(`${'x'.repeat(100_000)}\n(The rest is left out.)`);
+  }
+});
+
+test.each([
+  'http://127.0.0.1/',
+  'http://localhost/',
+  'http://[::1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://0/',
+  'http://2130706433/',
+  'http://0x7f.1/',
+  'http://10.0.0.1/',
+  'http://192.168.0.1:8080/',
+  'http://169.254.169.254/latest/meta-data/',
+  'http://[fe80::1]/',
+  'http://[fd00::1]/',
+])('%s is on this machine or in its network, and refused', async (url) => {
+  expect(await refusal(call(fetchTool(), nowhere, { url }))).toContain('only the public internet');
+});
+
+test.each([
+  ['file:///etc/passwd', 'Only addresses that begin with https:// or http://'],
+  ['ftp://example.com/', 'Only addresses'],
+  ['data:text/plain,x', 'Only addresses'],
+  ['http://user:secret@example.com/', 'user name or password'],
+  ['http://user@example.com/', 'user name or password'],
+  ['example.com', 'is no address'],
+  ['//example.com', 'is no address'],
+])('%s is not fetched', async (url, why) => {
+  expect(await refusal(call(fetchTool(), nowhere, { url }))).toContain(why);
+});
+
+test('a name that leads inside is refused, also with one address among several', async () => {
+  const { get, asked } = await serve((_request, response) => void response.end('SECRET'));
+  for (const found of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], []]) {
+    const getting = get('http://a.test:PORT/', { lookup: async () => found });
+    expect(await refusal(getting)).toContain('only the public internet');
+  }
+  expect(asked).toEqual([]);
+});
+
+test('a name is looked up once for each request: another answer a moment later changes nothing', async () => {
+  let looked = 0;
+  const lookup = async () => [looked++ === 0 ? '127.0.0.1' : '127.0.0.2'];
+  const { get } = await serve((_request, response) => {
+    response.setHeader('content-type', 'text/plain');
+    response.end('public');
+  });
+  expect((await get('http://a.test:PORT/', { lookup })).output).toBe('public');
+  expect(looked).toBe(1);
+});
+
+test('a redirect is checked anew: its name may lead inside by now', async () => {
+  let looked = 0;
+  const lookup = async () => [looked++ === 0 ? '127.0.0.1' : '10.0.0.1'];
+  const { get, asked } = await serve((_request, response) => {
+    response.writeHead(302, { location: '/next' }).end();
+  });
+  expect(await refusal(get('http://a.test:PORT/', { lookup }))).toContain(
+    'only the public internet',
+  );
+  expect(asked).toHaveLength(1);
+});
+
+test('redirects of one host are followed, five at most; those to another are named', async () => {
+  const { get, asked } = await serve((request, response) => {
+    const count = Number(request.url?.slice(1));
+    if (count > 0) response.writeHead(301, { location: `/${count - 1}` }).end();
+    else if (request.url === '/away')
+      response.writeHead(302, { location: 'http://b.test/x' }).end();
+    else if (request.url === '/file') response.writeHead(302, { location: 'file:///x' }).end();
+    else if (request.url === '/bad') response.writeHead(302, { location: 'http://' }).end();
+    else response.writeHead(200, { 'content-type': 'text/plain' }).end('there');
+  });
+  expect((await get('http://a.test:PORT/5')).output).toBe('there');
+  expect(asked).toHaveLength(6);
+  expect(await refusal(get('http://a.test:PORT/6'))).toContain('leads on and on');
+  expect((await get('http://a.test:PORT/away')).output).toContain(
+    'leads to http://b.test/x: fetch',
+  );
+  expect(await refusal(get('http://a.test:PORT/file'))).toContain('Only addresses');
+  expect(await refusal(get('http://a.test:PORT/bad'))).toContain('is no address');
+});
+
+test('a server that does not answer is left when the turn is stopped', async () => {
+  const abort = new AbortController();
+  const { get } = await serve(() => abort.abort());
+  expect(await refusal(get('http://a.test:PORT/', {}, abort.signal))).toContain('stopped');
+});
+
+test('a server that cannot be reached is named', async () => {
+  const { get } = await serve((request) => request.socket.destroy());
+  expect(await refusal(get('http://a.test:PORT/'))).toMatch(/^a\.test:\d+ could not be reached: /);
+});
+
+test('permission is for a host', () => {
+  expect(fetchTool().needs({ url: 'https://Example.com:443/a' }, '/')).toEqual([
+    { always: 'requests to example.com', rule: 'fetch:example.com', also: ['tool:fetch'] },
+  ]);
+});
+
+test('it is there only if asked for; all others always are', () => {
+  const names = ['read', 'write', 'edit', 'list', 'search', 'bash', 'plan'];
+  expect(builtInTools().map(({ name }) => name)).toEqual(names);
+  expect(builtInTools({ fetch: true }).map(({ name }) => name)).toEqual([...names, 'fetch']);
+});
+
+test('plan gives the plan, and needs no permission', async () => {
+  const plan = builtInTools().find(({ name }) => name === 'plan')!;
+  const entries = [
+    { content: 'one', priority: 'high', status: 'completed' },
+    { content: 'two', status: 'pending' },
+  ];
+  expect(await call(plan, nowhere, { entries })).toEqual({
+    output: 'The plan is shown: 1 of 2 steps are done.',
+    success: true,
+    plan: [entries[0], { ...entries[1], priority: 'medium' }],
+  });
+  expect(plan.needs({ entries }, '/')).toBeUndefined();
+});

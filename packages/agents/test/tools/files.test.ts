@@ -1,0 +1,343 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { editTool } from '../../src/tools/edit.ts';
+import { listTool } from '../../src/tools/list.ts';
+import { findPlace } from '../../src/tools/project/project-path.ts';
+import { putText, readText } from '../../src/tools/project/text-file.ts';
+import { readTool } from '../../src/tools/read.ts';
+import { writeTool } from '../../src/tools/write.ts';
+import { call, contentOf, makeProject, refusal } from './project.ts';
+
+const context = (projectDir: string) => ({
+  projectDir,
+  signal: new AbortController().signal,
+  print: () => undefined,
+});
+
+describe('read', () => {
+  test('gives lines with numbers, and says how to read on', async () => {
+    const project = await makeProject();
+    project.write('a.txt', 'one\ntwo\nthree\n');
+    const { output } = await call(readTool, project, { path: 'a.txt' });
+    expect(output).toBe('     1\tone\n     2\ttwo\n     3\tthree');
+    const part = await call(readTool, project, { path: 'a.txt', offset: 2, limit: 1 });
+    expect(part.output).toBe('     2\ttwo\n(Lines 2 to 2 of 3. To read on, set offset to 3.)');
+  });
+
+  test('takes absolute paths within the project, also by a link to it', async () => {
+    const project = await makeProject();
+    const path = project.write('a.txt', 'one\n');
+    symlinkSync(project.dir, join(project.outside, 'link'));
+    expect((await call(readTool, project, { path })).output).toContain('one');
+    const byLink = await call(readTool, project, { path: join(project.outside, 'link/a.txt') });
+    expect(byLink.output).toContain('one');
+  });
+
+  test('gives text across parts of a file, and letters of several bytes', async () => {
+    const project = await makeProject();
+    project.write('a.txt', `${'ä€😀\n'.repeat(100_000)}end\n`);
+    const { output } = await call(readTool, project, { path: 'a.txt', offset: 100_000 });
+    expect(output).toBe('100000\tä€😀\n100001\tend');
+  });
+
+  test('bounds a file of one endless line, and one of many', async () => {
+    const project = await makeProject();
+    project.write('long.txt', 'x'.repeat(50_000_000));
+    const { output } = await call(readTool, project, { path: 'long.txt' });
+    expect(output).toBe(`     1\t${'x'.repeat(2_000)}… (49998000 more characters)`);
+    project.write('many.txt', 'line\n'.repeat(10_000));
+    const many = await call(readTool, project, { path: 'many.txt' });
+    expect(many.output).toMatch(/\(Lines 1 to 2000 of 10000\. To read on, set offset to 2001\.\)$/);
+  });
+
+  test('an empty file says so; a line past the end is refused with the number of lines', async () => {
+    const project = await makeProject();
+    project.write('empty', '');
+    project.write('a.txt', 'one\n');
+    expect((await call(readTool, project, { path: 'empty' })).output).toBe('(The file is empty.)');
+    expect(await refusal(call(readTool, project, { path: 'a.txt', offset: 9 }))).toBe(
+      '“a.txt” has 1 lines: there is no line 9.',
+    );
+  });
+
+  test.each([
+    ['image/png', '89504e470d0a1a0a0000000d'],
+    ['image/jpeg', 'ffd8ffe000104a464946'],
+    ['image/gif', '47494638396101000100'],
+    ['image/webp', '524946462400000057454250'],
+  ])('shows an image by its bytes, whatever its name: %s', async (mimeType, hex) => {
+    const project = await makeProject();
+    const bytes = Buffer.from(hex, 'hex');
+    project.write('picture.txt', bytes);
+    const { blocks } = await call(readTool, project, { path: 'picture.txt' });
+    const data = bytes.toString('base64');
+    expect(blocks).toEqual([
+      { type: 'image', mimeType, data, name: 'picture.txt', size: bytes.length },
+    ]);
+  });
+
+  test('refuses other binary files, images that are too large, and folders', async () => {
+    const project = await makeProject();
+    project.write('program', 'ELF\0\x01');
+    const image = project.write('big.png', Buffer.from('89504e470d0a1a0a', 'hex'));
+    truncateSync(image, 5 * 1024 * 1024 + 1);
+    mkdirSync(join(project.dir, 'folder'));
+    expect(await refusal(call(readTool, project, { path: 'program' }))).toContain('binary file');
+    expect(await refusal(call(readTool, project, { path: 'big.png' }))).toContain('smaller copy');
+    expect(await refusal(call(readTool, project, { path: 'folder' }))).toContain('is a folder');
+    expect(await refusal(call(readTool, project, { path: '.' }))).toContain('is a folder');
+    expect(await refusal(call(readTool, project, { path: 'gone' }))).toContain('does not exist');
+  });
+});
+
+describe('write', () => {
+  test('makes a file with its folders, and shows it as new before and after', async () => {
+    const project = await makeProject();
+    const tool = writeTool();
+    const input = { path: 'src/deep/a.txt', content: 'one\n' };
+    const path = join(project.dir, 'src/deep/a.txt');
+    const face = await tool.face(input, project.dir);
+    expect(face).toEqual({
+      title: 'Write src/deep/a.txt',
+      locations: [{ path }],
+      diffs: [{ path, newText: 'one\n' }],
+    });
+    expect(readdirSync(project.dir)).toEqual([]);
+    const { diffs } = await tool.run(input, context(project.dir));
+    expect(diffs).toEqual([{ path, newText: 'one\n' }]);
+    expect(project.read('src/deep/a.txt')).toBe('one\n');
+  });
+
+  test('replaces a file, keeps its mode, and leaves nothing else behind', async () => {
+    const project = await makeProject();
+    const path = project.write('run.sh', 'old\n');
+    chmodSync(path, 0o754);
+    const { diffs } = await call(writeTool(), project, { path: 'run.sh', content: 'new\n' });
+    expect(diffs).toEqual([{ path, oldText: 'old\n', newText: 'new\n' }]);
+    expect(project.read('run.sh')).toBe('new\n');
+    expect(statSync(path).mode & 0o7777).toBe(0o754);
+    expect(readdirSync(project.dir)).toEqual(['run.sh']);
+  });
+
+  test('refuses a file that has changed, come or gone since people were shown the change', async () => {
+    const project = await makeProject();
+    const tool = writeTool();
+    const input = { path: 'a.txt', content: 'mine' };
+    await tool.face(input, project.dir);
+    project.write('a.txt', 'theirs');
+    expect(await refusal(tool.run(input, context(project.dir)))).toContain('has changed since');
+    expect(project.read('a.txt')).toBe('theirs');
+  });
+
+  test.each(['folder', 'folder/', '.', 'a.txt/b', 'binary', 'locked', '.git/hooks/pre-commit'])(
+    'refuses %s',
+    async (path) => {
+      const project = await makeProject();
+      mkdirSync(join(project.dir, 'folder'));
+      project.write('a.txt', 'text');
+      project.write('binary', Buffer.from([0, 255]));
+      chmodSync(project.write('locked', 'text'), 0o444);
+      expect(await refusal(call(writeTool(), project, { path, content: 'x' }))).toMatch(
+        /is a folder|goes through something|is not a text file|is read-only|belongs to git/,
+      );
+      expect(project.read('a.txt')).toBe('text');
+    },
+  );
+
+  test('refuses a text that is too large', async () => {
+    const project = await makeProject();
+    const content = 'x'.repeat(16 * 1024 * 1024 + 1);
+    expect(await refusal(call(writeTool(), project, { path: 'a', content }))).toContain('16 MiB');
+    expect(readdirSync(project.dir)).toEqual([]);
+  });
+});
+
+describe('edit', () => {
+  test('shows the change before it is made, with its line, and makes it', async () => {
+    const project = await makeProject();
+    const path = project.write('a.txt', 'one\ntwo\nthree\n');
+    const tool = editTool();
+    const input = { path: 'a.txt', oldText: 'two', newText: '2' };
+    const diff = { path, oldText: 'one\ntwo\nthree\n', newText: 'one\n2\nthree\n' };
+    expect(await tool.face(input, project.dir)).toEqual({
+      title: 'Edit a.txt',
+      locations: [{ path, line: 2 }],
+      diffs: [diff],
+    });
+    expect(project.read('a.txt')).toBe('one\ntwo\nthree\n');
+    const result = await tool.run(input, context(project.dir));
+    expect(result).toEqual({ output: 'Changed a.txt in line 2.', success: true, diffs: [diff] });
+    expect(project.read('a.txt')).toBe('one\n2\nthree\n');
+  });
+
+  test('keeps the byte order mark, CR LF, and the file’s mode', async () => {
+    const project = await makeProject();
+    const path = project.write('a.txt', '\uFEFFone\r\ntwo\r\n');
+    chmodSync(path, 0o640);
+    await call(editTool(), project, { path: 'a.txt', oldText: 'one\ntwo', newText: '1\n2' });
+    expect(project.read('a.txt')).toBe('\uFEFF1\r\n2\r\n');
+    expect(statSync(path).mode & 0o7777).toBe(0o640);
+  });
+
+  test('changes what a link within the project leads to; it stays a link', async () => {
+    const project = await makeProject();
+    project.write('real/a.txt', 'one');
+    symlinkSync('real/a.txt', join(project.dir, 'link.txt'));
+    symlinkSync('real', join(project.dir, 'folder'));
+    await call(editTool(), project, { path: 'link.txt', oldText: 'one', newText: 'two' });
+    await call(writeTool(), project, { path: 'folder/b.txt', content: 'b' });
+    expect(project.read('real/a.txt')).toBe('two');
+    expect(project.read('real/b.txt')).toBe('b');
+    expect(lstatSync(join(project.dir, 'link.txt')).isSymbolicLink()).toBe(true);
+  });
+
+  test('a permission is for the folder where a file really lies', async () => {
+    const project = await makeProject();
+    project.write('real/a.txt', 'one');
+    symlinkSync('../real', join(project.dir, 'real/link'));
+    symlinkSync('real/a.txt', join(project.dir, 'top.txt'));
+    const input = { path: 'top.txt', oldText: 'one', newText: 'two' };
+    expect(editTool().needs(input, project.dir)).toMatchObject([{ rule: 'edit:real/' }]);
+    const write = { path: 'top.txt', content: '' };
+    expect(writeTool().needs(write, project.dir)).toMatchObject([{ rule: 'edit:real/' }]);
+  });
+
+  test('matches a file that has changed meanwhile anew', async () => {
+    const project = await makeProject();
+    project.write('a.txt', 'one\ntwo\n');
+    const tool = editTool();
+    const input = { path: 'a.txt', oldText: 'two', newText: '2' };
+    await tool.face(input, project.dir);
+    project.write('a.txt', 'more\none\ntwo\n');
+    await tool.run(input, context(project.dir));
+    expect(project.read('a.txt')).toBe('more\none\n2\n');
+    project.write('a.txt', 'two two');
+    expect(await refusal(tool.run(input, context(project.dir)))).toContain('stands 2 times');
+    project.write('a.txt', 'three');
+    expect(await refusal(tool.run(input, context(project.dir)))).toContain('is not in');
+    expect(project.read('a.txt')).toBe('three');
+  });
+
+  test('refuses a link that leads to another file than people were shown', async () => {
+    const project = await makeProject();
+    project.write('a.txt', 'one');
+    project.write('b.txt', 'one');
+    const link = join(project.dir, 'link');
+    symlinkSync('a.txt', link);
+    const tool = editTool();
+    const input = { path: 'link', oldText: 'one', newText: 'two' };
+    await tool.face(input, project.dir);
+    execFileSync('ln', ['-sfn', 'b.txt', link]);
+    expect(await refusal(tool.run(input, context(project.dir)))).toContain('leads elsewhere');
+    expect(project.read('b.txt')).toBe('one');
+  });
+
+  test('refuses a file that is not there, or is no text', async () => {
+    const project = await makeProject();
+    project.write('latin1', Buffer.from([0xe4]));
+    const edit = (path: string) =>
+      refusal(call(editTool(), project, { path, oldText: 'x', newText: 'y' }));
+    expect(await edit('gone')).toContain('To make a new file use write.');
+    expect(await edit('gone/too')).toContain('To make a new file use write.');
+    expect(await edit('latin1')).toContain('not a text file in UTF-8');
+  });
+
+  test.each([
+    ['has changed', 'theirs'],
+    ['is gone', undefined],
+  ])('is not applied to a file that %s in the very last moment', async (_what, theirs) => {
+    const project = await makeProject();
+    const path = project.write('a.txt', 'one');
+    const place = findPlace(project.dir, 'a.txt');
+    const found = await readText(project.dir, place);
+    rmSync(path);
+    if (theirs !== undefined) project.write('a.txt', theirs);
+    const before = contentOf(project.dir);
+    expect(await refusal(putText(project.dir, place, 'two', found))).toContain(
+      'has just been changed by others',
+    );
+    expect(contentOf(project.dir)).toEqual(before);
+  });
+
+  test('puts a new file in the place of the old one: nobody sees half of it', async () => {
+    const project = await makeProject();
+    const path = project.write('a.txt', 'one');
+    linkSync(path, join(project.outside, 'same'));
+    await call(editTool(), project, { path: 'a.txt', oldText: 'one', newText: 'two' });
+    expect(project.read('../outside/same')).toBe('one');
+    expect(project.read('a.txt')).toBe('two');
+  });
+});
+
+describe('list', () => {
+  test('shows folders and files, links as such, and hidden or ignored ones only if asked', async () => {
+    const project = await makeProject();
+    for (const name of ['src/a.ts', 'src/deep/b.ts', 'c.md', 'out/x.js', '.env', '.git/config']) {
+      project.write(name, '');
+    }
+    project.write('.gitignore', 'out/\n*.log\n');
+    project.write('src/.gitignore', '!keep.log\n');
+    project.write('src/keep.log', '');
+    project.write('src/other.log', '');
+    symlinkSync(project.outside, join(project.dir, 'link'));
+    execFileSync('mkfifo', [join(project.dir, 'pipe')]);
+    const list = async (input: object) => (await call(listTool, project, input)).output.split('\n');
+
+    expect(await list({})).toEqual(['c.md', 'link (link)', 'pipe (no file)', 'src/']);
+    expect(await list({ path: 'src', depth: 2 })).toEqual([
+      'src/a.ts',
+      'src/deep/',
+      'src/deep/b.ts',
+      'src/keep.log',
+    ]);
+    expect(await list({ hidden: true })).toEqual(
+      expect.arrayContaining(['.env', '.git/', '.gitignore']),
+    );
+    expect(await list({ hidden: true, depth: 5 })).not.toContain('.git/config');
+    expect(await list({ ignored: true })).toContain('out/');
+    expect(await list({ path: 'out' })).toEqual(['out/x.js']);
+  });
+
+  test('is bounded, and says so', async () => {
+    const project = await makeProject();
+    for (let at = 0; at < 600; at++) writeFileSync(join(project.dir, `file-${at}`), '');
+    const { output } = await call(listTool, project, {});
+    expect(output.split('\n')).toHaveLength(501);
+    expect(output).toMatch(/\(There is more than 500 entries: list a folder of these\.\)$/);
+  });
+
+  test('goes on past a folder that cannot be opened', async () => {
+    const project = await makeProject();
+    // A name that is no text: nothing can be opened by what is left of it.
+    mkdirSync(Buffer.concat([Buffer.from(`${project.dir}/a`), Buffer.from([0xff])]));
+    project.write('b/c', '');
+    const { output } = await call(listTool, project, { depth: 2 });
+    expect(output.split('\n')).toEqual([
+      'a\uFFFD/',
+      'a\uFFFD/ (“a\uFFFD” does not exist.)',
+      'b/',
+      'b/c',
+    ]);
+  });
+
+  test('refuses what is no folder, and says when there is nothing', async () => {
+    const project = await makeProject();
+    expect((await call(listTool, project, {})).output).toBe('(Nothing.)');
+    project.write('a.txt', '');
+    expect(await refusal(call(listTool, project, { path: 'a.txt' }))).toContain('is no folder');
+    expect(await refusal(call(listTool, project, { path: 'gone' }))).toContain('does not exist');
+  });
+});

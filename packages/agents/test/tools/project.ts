@@ -1,0 +1,74 @@
+/** A project folder for tools, with something outside that they must not touch. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { z } from 'zod';
+import { ToolError, type Tool, type ToolResult } from '../../src/tools/tool.ts';
+
+export interface Project {
+  /** Real path. */
+  dir: string;
+  /** Beside the project; has `secret.txt`. */
+  outside: string;
+  write(name: string, content: string | Buffer): string;
+  read(name: string): string;
+}
+
+export async function makeProject(): Promise<Project> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-tools-')));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const [dir, outside] = [join(root, 'project'), join(root, 'outside')];
+  for (const folder of [dir, outside]) mkdirSync(folder);
+  writeFileSync(join(outside, 'secret.txt'), 'SECRET\n');
+  return {
+    dir,
+    outside,
+    write(name, content) {
+      const path = join(dir, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+      return path;
+    },
+    read: (name) => readFileSync(join(dir, name), 'utf8'),
+  };
+}
+
+/** Each file of a folder with its content and mode. */
+export function contentOf(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    files
+      .filter((one) => one.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path, `${statSync(path).mode} ${readFileSync(path, 'utf8')}`]),
+  );
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  print?: (text: string) => void;
+}
+
+/** Runs a call as a loop would: its input read, its face looked at, then run. */
+export async function call<Input>(
+  tool: Tool<Input>,
+  project: { dir: string },
+  input: z.input<Tool<Input>['input']>,
+  { signal = new AbortController().signal, print = () => undefined }: CallOptions = {},
+): Promise<ToolResult> {
+  const parsed = tool.input.parse(input);
+  await tool.face(parsed, project.dir);
+  return tool.run(parsed, { projectDir: project.dir, signal, print });
+}
+
+/** What a call is refused with, for the model; every other error is one of ours, and thrown. */
+export async function refusal(calling: Promise<unknown>): Promise<string> {
+  try {
+    return `not refused: ${JSON.stringify(await calling)}`;
+  } catch (error) {
+    if (error instanceof ToolError) return error.message;
+    throw error;
+  }
+}

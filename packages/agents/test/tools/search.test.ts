@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { searchTool, type SearchOptions } from '../../src/tools/search.ts';
+import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
+import { call, makeProject, refusal } from './project.ts';
+
+test('ripgrep comes with the dependencies', async () => {
+  const program = await findRipgrep(undefined);
+  expect(program).toContain('node_modules/@vscode/ripgrep-');
+  expect(execFileSync(program!, ['--version'], { encoding: 'utf8' })).toMatch(/^ripgrep \d/);
+});
+
+const engines: [string, SearchOptions][] = [
+  ['with ripgrep', {}],
+  ['without ripgrep', { findProgram: async () => undefined }],
+];
+
+describe.each(engines)('a search %s', (_name, options) => {
+  const search = async (project: { dir: string }, input: object) =>
+    (await call(searchTool(options), project, { pattern: 'foo', ...input })).output;
+
+  async function someFiles() {
+    const project = await makeProject();
+    project.write('b.txt', 'one\nfoo\r\nthree\nfour\nfive\nsix\nFoo bar foo\n');
+    project.write('src/a.ts', 'foo()\n');
+    project.write('src/deep/a.js', '// foo');
+    project.write('empty', '');
+    return project;
+  }
+
+  test('gives files by name, and lines with their numbers', async () => {
+    const project = await someFiles();
+    expect(await search(project, {})).toBe(
+      'b.txt\n2: foo\n7: Foo bar foo\n\nsrc/a.ts\n1: foo()\n\nsrc/deep/a.js\n1: // foo',
+    );
+    expect(await search(project, { pattern: 'nowhere' })).toBe('Nothing matches.');
+  });
+
+  test('gives lines around, and marks what lies between', async () => {
+    const project = await someFiles();
+    expect(await search(project, { path: 'b.txt', context: 1 })).toBe(
+      'b.txt\n1- one\n2: foo\n3- three\n--\n6- six\n7: Foo bar foo',
+    );
+  });
+
+  test('looks in a folder or a file, by globs, and without regard to capitals', async () => {
+    const project = await someFiles();
+    expect(await search(project, { path: 'src/deep' })).toBe('src/deep/a.js\n1: // foo');
+    expect(await search(project, { path: 'b.txt', pattern: '^FOO', ignoreCase: true })).toBe(
+      'b.txt\n2: foo\n7: Foo bar foo',
+    );
+    expect(await search(project, { glob: '*.ts' })).toBe('src/a.ts\n1: foo()');
+    expect(await search(project, { glob: 'src/**/*.js' })).toBe('src/deep/a.js\n1: // foo');
+    expect(await search(project, { glob: '!*.{ts,js}' })).toBe('b.txt\n2: foo\n7: Foo bar foo');
+    expect(await search(project, { path: 'src', glob: 'deep/*' })).toBe('src/deep/a.js\n1: // foo');
+  });
+
+  test('leaves out what is hidden, ignored or binary, and follows no link', async () => {
+    const project = await makeProject();
+    for (const name of ['.env', '.git/x', 'out/x', 'a.log', 'src/b.log', 'src/c', 'seen']) {
+      project.write(name, 'foo\n');
+    }
+    project.write('.gitignore', 'out/\n*.log\n');
+    project.write('src/.gitignore', 'c\n!b.log\n');
+    project.write('binary', 'foo\0\n');
+    symlinkSync(project.outside, join(project.dir, 'link'));
+    symlinkSync('seen', join(project.dir, 'link2'));
+    expect(await search(project, { pattern: 'foo|SECRET' })).toBe(
+      'seen\n1: foo\n\nsrc/b.log\n1: foo',
+    );
+    expect(await search(project, { path: 'link2' })).toBe('seen\n1: foo');
+    expect(await search(project, { path: 'out' })).toBe('out/x\n1: foo');
+  });
+
+  test('takes any pattern for a pattern', async () => {
+    const project = await makeProject();
+    project.write('a', '--version -e $(touch x) `id` \'"; -\n');
+    for (const pattern of ['--version', '-e', '-', '\\$\\(touch x\\)', '`id`', `'"; -`]) {
+      expect(await search(project, { pattern })).toMatch(/^a\n1: --version/);
+    }
+    expect(await search(project, { glob: '--files', pattern: 'x' })).toBe('Nothing matches.');
+    project.write('-f', 'foo\n');
+    expect(await search(project, { path: '-f' })).toBe('-f\n1: foo');
+  });
+
+  test('refuses a wrong pattern, with the reason', async () => {
+    const project = await makeProject();
+    project.write('a', 'foo');
+    for (const pattern of ['(', '[', 'a{2,1}', 'a\nb', 'a\0']) {
+      expect(await refusal(search(project, { pattern }))).toMatch(
+        /The search failed: .|A pattern is for one line/,
+      );
+    }
+  });
+
+  test('is bounded in matches, in the length of lines, and in all', async () => {
+    const project = await makeProject();
+    project.write('a', `${'x'.repeat(3_000)}foo\n${'foo\n'.repeat(1_000)}`);
+    const output = await search(project, {});
+    expect(output).toContain(`1: ${'x'.repeat(400)}…\n2: foo\n`);
+    expect(output).toMatch(
+      /200: foo\n\n\(Only the first 200 matches are shown: search for less\.\)$/,
+    );
+    project.write('a', `${`foo${'y'.repeat(399)}`.padEnd(1_000, 'y')}\n`.repeat(1_000));
+    expect((await search(project, {})).length).toBeLessThan(42_000);
+  });
+
+  test('finds names and lines that are odd', async () => {
+    const project = await makeProject();
+    project.write('ä b\n"c', 'ö foo\n');
+    project.write('bytes', Buffer.concat([Buffer.from('foo ä\n')]));
+    expect(await search(project, { pattern: '[ö]|ä' })).toBe(
+      'bytes\n1: foo ä\n\nä b\n"c\n1: ö foo',
+    );
+  });
+});
+
+test('a line that is too long to look at is named', async () => {
+  const project = await makeProject();
+  project.write('min.js', `${'x'.repeat(3_000_000)}foo\n`);
+  const { output } = await call(searchTool(), project, { pattern: 'foo' });
+  expect(output).toBe('min.js\n?: (a line that is too long to show)');
+});
+
+test('bytes that are no UTF-8 are found and shown', async () => {
+  const project = await makeProject();
+  project.write('latin1', Buffer.from('f\xfcr foo\n', 'latin1'));
+  const { output } = await call(searchTool(), project, { pattern: 'foo' });
+  expect(output).toBe('latin1\n1: f\uFFFDr foo');
+});
+
+test('what ripgrep says of a file is believed only if the file has it', async () => {
+  const project = await makeProject();
+  project.write('a.txt', 'SAFE\n');
+  // As if the file had been a link to a secret while it looked.
+  const record = (path: string) =>
+    JSON.stringify({
+      type: 'match',
+      data: {
+        path: { text: path },
+        lines: { text: 'SECRET\n' },
+        line_number: 1,
+        absolute_offset: 0,
+      },
+    });
+  const program = project.write(
+    '../liar',
+    `#!/bin/sh\ncat <<'END'\n${record('./a.txt')}\n${record('../outside/secret.txt')}\nEND\n`,
+  );
+  chmodSync(program, 0o755);
+  const tool = searchTool({ findProgram: async () => program });
+  expect((await call(tool, project, { pattern: 'S' })).output).toBe('Nothing matches.');
+});
+
+test('without ripgrep, a pattern that takes for ever ends in time, and holds nothing up', async () => {
+  const project = await makeProject();
+  project.write('a', `${'a'.repeat(40)}!\n`);
+  const tool = searchTool({ timeLimit: 2_000, findProgram: async () => undefined });
+  let ticks = 0;
+  const timer = setInterval(() => (ticks += 1), 20);
+  const { output } = await call(tool, project, { pattern: '(a+)+$' });
+  clearInterval(timer);
+  expect(output).toBe('(The time was too short to search the rest.)');
+  expect(ticks).toBeGreaterThan(20);
+});
+
+test('a ripgrep that hangs is ended in time, or when the turn is stopped', async () => {
+  const project = await makeProject();
+  const program = project.write('../slow', '#!/bin/sh\necho $$ > ../pid; exec sleep 300\n');
+  chmodSync(program, 0o755);
+  const findProgram = async () => program;
+  const tool = searchTool({ timeLimit: 1_000, findProgram });
+  const { output } = await call(tool, project, { pattern: 'S' });
+  expect(output).toBe('(The time was too short to search the rest.)');
+  const pid = Number(project.read('../pid'));
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+
+  const { signal } = stopSoon();
+  const stopped = await call(searchTool({ findProgram }), project, { pattern: 'S' }, { signal });
+  expect(stopped.output).toContain('The time was too short');
+});
+
+function stopSoon(): AbortController {
+  const abort = new AbortController();
+  setTimeout(() => abort.abort(), 100);
+  return abort;
+}
+
+test('the user’s own ripgrep serves where no other can be run, but never one of a relative folder', async () => {
+  const project = await makeProject();
+  const own = project.write('bin/rg', '#!/bin/sh\n');
+  chmodSync(own, 0o755);
+  const folder = join(project.dir, 'bin');
+  const missing = async () => {
+    throw new Error('no package for this platform');
+  };
+  const broken = async () => ({ rgPath: join(project.dir, 'gone') });
+  expect(await findRipgrep(`/nowhere:${folder}`, missing)).toBe(own);
+  expect(await findRipgrep(`/nowhere:${folder}`, broken)).toBe(own);
+  expect(await findRipgrep('/nowhere', missing)).toBeUndefined();
+  expect(await findRipgrep(undefined, missing)).toBeUndefined();
+  expect(await findRipgrep(relative(process.cwd(), folder), missing)).toBeUndefined();
+});

@@ -1,0 +1,113 @@
+/** The parts of the configuration that are about bare models. */
+import { z } from 'zod';
+
+const price = z.number().nonnegative();
+
+/** A server of models. */
+export const ModelEntry = z.strictObject({
+  /** Whose interface it speaks. */
+  type: z.enum(['openai', 'anthropic']),
+  /** Default: the maker's own. */
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** The variable of the environment that has the key; none for a server that needs no key. */
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable, not a key')
+    .optional(),
+  /** The model of new sessions; default the first that the server lists. */
+  model: z.string().min(1).optional(),
+  /** US dollars for a million tokens, of that model. */
+  prices: z
+    .strictObject({
+      input: price,
+      output: price,
+      cacheRead: price.optional(),
+      cacheWrite: price.optional(),
+    })
+    .optional(),
+  /** Tokens that it takes. */
+  contextWindow: z.int().positive().optional(),
+  /** What an OpenAI server has, if it should not be asked. */
+  api: z.enum(['responses', 'chat']).optional(),
+  /** Its name for people. */
+  name: z.string().min(1).optional(),
+});
+export type ModelEntry = z.infer<typeof ModelEntry>;
+
+const ModelName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'a name has small letters, digits, ".", "_" and "-", and begins with one of the first two',
+  )
+  .refine((name) => !['claude-code', 'codex', 'demo'].includes(name), 'this is an agent’s name');
+
+export const ModelEntries = z
+  .record(ModelName, ModelEntry)
+  .refine(
+    (entries) =>
+      (['openai', 'anthropic'] as const).every((name) => (entries[name]?.type ?? name) === name),
+    '"openai" and "anthropic" are of the type of their name',
+  );
+
+export const ToolsEntry = z.strictObject({
+  /** Whether models may read pages of the web. */
+  fetch: z.boolean().optional(),
+  /** Whether models may run scripts that call the tools; default yes. */
+  scripts: z.boolean().optional(),
+  /** How often a model is asked in one turn, at most. */
+  maxRounds: z.int().positive().optional(),
+});
+export type ToolsEntry = z.infer<typeof ToolsEntry>;
+
+/** A model server, with its key. */
+export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {
+  /** The agent type. */
+  cliType: string;
+  /** For people. */
+  title: string;
+  apiKey?: string | undefined;
+  /** Why it cannot be used, and what to do. */
+  problem?: string | undefined;
+}
+
+const makers = {
+  openai: { title: 'OpenAI models', key: 'OPENAI_API_KEY', url: 'OPENAI_BASE_URL' },
+  anthropic: { title: 'Anthropic models', key: 'ANTHROPIC_API_KEY', url: 'ANTHROPIC_BASE_URL' },
+};
+
+/** The two makers, as the environment and the file say, and then the file's other servers. */
+export function modelConfigs(
+  entries: Record<string, ModelEntry>,
+  variable: (name: string) => string | undefined,
+): ModelConfig[] {
+  const { openai, anthropic, ...others } = entries;
+  const all = {
+    openai: openai ?? { type: 'openai' },
+    anthropic: anthropic ?? { type: 'anthropic' },
+    ...others,
+  } as const;
+  return Object.entries(all).map(([cliType, entry]) => modelConfig(cliType, entry, variable));
+}
+
+/** The variables that hold keys: no command of an agent of ours sees them. */
+export function keyVariables(entries: Record<string, ModelEntry>): string[] {
+  const named = Object.values(entries).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+  return [...Object.values(makers).map(({ key }) => key), ...named];
+}
+
+function modelConfig(
+  cliType: string,
+  { apiKeyEnv, name, ...entry }: ModelEntry,
+  variable: (name: string) => string | undefined,
+): ModelConfig {
+  const maker = makers[entry.type];
+  const baseUrl = entry.baseUrl ?? variable(maker.url);
+  // A key is sent only to the server that it is for.
+  const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? maker.key : undefined);
+  const apiKey = keyName === undefined ? undefined : variable(keyName);
+  const title = name ?? (cliType === entry.type ? maker.title : cliType);
+  const isMissing = apiKey === undefined && keyName !== undefined;
+  const problem = isMissing ? `Set ${keyName} before Liminal is started.` : undefined;
+  return { ...entry, cliType, title, baseUrl, apiKey, problem };
+}

@@ -1,0 +1,14 @@
+import type { ProjectGrants } from '@liminal/agents';
+import type { ResponseStore } from '@liminal/storage';
+
+/** What a project permits, for the agents of its sessions. */
+export function projectGrants(
+  { store, now }: { store: ResponseStore; now: () => number },
+  projectId: string,
+): ProjectGrants {
+  return {
+    list: async () => (await store.listGrants(projectId)).map(({ rule }) => rule),
+    add: async (rule, title) =>
+      store.addGrant(projectId, { rule, title, grantedAt: new Date(now()).toISOString() }),
+  };
+}

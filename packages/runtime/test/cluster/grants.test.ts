@@ -1,0 +1,37 @@
+import { createModelProviders } from '@liminal/agents/models';
+import { calls, loudEcho, says, ScriptedClient } from '@liminal/agents/testing';
+import { expect, test } from 'vitest';
+import { Reader } from '../reader.ts';
+import { startServers } from './servers.ts';
+
+const approvals = (reader: Reader) =>
+  [...reader.items.values()].filter((item) => item.type === 'approval');
+
+test('what a project allows is shown and taken back on every server, whoever owns its sessions', async () => {
+  const acts = [1, 2, 3].flatMap(() => [calls(['echo', { text: 'loud' }]), says('So.')]);
+  const client = new ScriptedClient(acts);
+  const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
+  const servers = await startServers(() =>
+    createModelProviders({ servers: model, tools: [loudEcho] }),
+  );
+  const { projectDir } = servers;
+  const [a, b] = [(await servers.start()).runtime, (await servers.start()).runtime];
+  const { sessionId: onA } = await a.createSession({ cliType: 'openai', projectDir });
+  const { sessionId: onB } = await b.createSession({ cliType: 'openai', projectDir });
+
+  const readers = [new Reader(a, onA), new Reader(b, onB)] as const;
+  await a.send(onA, 'Be loud');
+  await readers[0].until((one) => approvals(one).length === 1);
+  const asked = String(approvals(readers[0])[0]?.approvalId);
+  await b.answerApproval(onA, asked, { optionId: 'always' });
+  await readers[0].untilTurn('turn_complete');
+  expect(await b.listGrants(projectDir)).toMatchObject([{ title: 'loud echoes' }]);
+
+  await b.send(onB, 'Be loud');
+  await readers[1].untilTurn('turn_complete');
+  expect(approvals(readers[1])).toEqual([]);
+  await b.removeGrant(projectDir, 'tool:echo');
+  expect(await a.listGrants(projectDir)).toEqual([]);
+  await a.send(onA, 'Be loud');
+  await readers[0].until((one) => approvals(one).length === 2);
+});

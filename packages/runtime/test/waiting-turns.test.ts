@@ -1,0 +1,64 @@
+/** Turns of our own tool loop that wait for a person: they go on after the server has ended. */
+import { createModelProviders } from '@liminal/agents/models';
+import { calls, says, ScriptedClient, type Act, loudEcho } from '@liminal/agents/testing';
+import { afterEach, expect, test } from 'vitest';
+import { Reader, startWorld, type World } from './harness.ts';
+
+const worlds: World[] = [];
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.end();
+});
+
+/** A server whose models do these acts, one after another, over its restarts. */
+async function start(acts: Act[]): Promise<{ world: World; client: ScriptedClient }> {
+  const client = new ScriptedClient(acts);
+  const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
+  const agents = () => createModelProviders({ servers, tools: [loudEcho] });
+  const world = await startWorld({}, { agents });
+  worlds.push(world);
+  return { world, client };
+}
+
+const approvals = (reader: Reader) =>
+  [...reader.items.values()].filter((item) => item.type === 'approval');
+
+test.each(['crash', 'close'] as const)(
+  'INV-2: a permission that is asked when the server ends (%s) is asked again by the next one, and its answer goes on with the turn',
+  async (how) => {
+    const { world, client } = await start([
+      calls(['echo', { text: 'loud' }]),
+      says('It was loud.'),
+    ]);
+    const { sessionId } = await world.runtime.createSession({
+      cliType: 'openai',
+      projectDir: world.projectDir,
+    });
+    await world.runtime.send(sessionId, 'Be loud');
+    const before = await new Reader(world.runtime, sessionId).until(
+      (one) => approvals(one).length > 0,
+    );
+    const [asked] = approvals(before);
+
+    const second = await world.restart(how);
+    const { runtime } = second;
+    expect((await runtime.info(sessionId)).session.state).toBe('waiting');
+    const reader = new Reader(runtime, sessionId);
+    await reader.until((one) => approvals(one).some(({ status }) => status === 'create'));
+    const [over, again] = approvals(reader);
+    expect(over).toMatchObject({ approvalId: asked?.approvalId, status: 'complete' });
+    expect(again).toMatchObject({ approvalId: asked?.approvalId, title: 'Echo loud' });
+
+    await runtime.answerApproval(sessionId, asked?.approvalId ?? '', { optionId: 'allow' });
+    await reader.untilTurn('turn_complete');
+    const { conversation } = client.requests.at(-1) ?? { conversation: [] };
+    expect(conversation.map(({ type }) => type)).toEqual([
+      'message',
+      'function_call',
+      'function_call_output',
+    ]);
+    expect([...reader.items.values()].at(-1)).toMatchObject({ content: 'It was loud.' });
+    // Nothing waits any more.
+    const next = await (await second.restart('close')).runtime.info(sessionId);
+    expect(next.session.state).toBe('idle');
+  },
+);

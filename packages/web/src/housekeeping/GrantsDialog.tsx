@@ -1,0 +1,104 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { Grant, SessionSummary } from '@liminal/protocol';
+import { useEffect, useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
+import spoken from '../look/spoken.module.css';
+import { baseName, shortPath } from '../words/paths.ts';
+import { moment } from '../words/time.ts';
+import css from './GrantsDialog.module.css';
+
+interface GrantsDialogProps {
+  /** Any session of the project. */
+  session: SessionSummary;
+  onClose: () => void;
+}
+
+/** What may be done in a project without asking; each can be taken back. */
+export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
+  const { projectId, projectDir } = session;
+  const { requests } = useClient();
+  const [grants, setGrants] = useState<readonly Grant[]>();
+  const [problem, setProblem] = useState<string>();
+  const [said, say] = useState('');
+
+  useEffect(() => {
+    let isShown = true;
+    requests.listGrants(projectId).then(
+      (found) => isShown && setGrants(found),
+      (error: unknown) => isShown && setProblem(describeError(error).message),
+    );
+    return () => void (isShown = false);
+  }, [requests, projectId]);
+
+  const revoke = async ({ rule, title }: Grant) => {
+    setProblem(undefined);
+    try {
+      await requests.removeGrant(projectId, rule);
+      setGrants((all) => all?.filter((one) => one.rule !== rule));
+      say(`You are asked again: ${title}`);
+    } catch (error) {
+      setProblem(describeError(error).message);
+    }
+  };
+
+  return (
+    <Dialog title={`Always allowed in ${baseName(projectDir)}`} onClose={onClose}>
+      <div className={form.form}>
+        {grants === undefined && problem === undefined && <p role="status">Looking …</p>}
+        {grants?.length === 0 && (
+          <p>Nothing yet: what you answer with “Always allow” is listed here.</p>
+        )}
+        {grants !== undefined && grants.length > 0 && (
+          <>
+            <p className={css.what}>
+              Liminal’s own tools do this without asking, in every session in{' '}
+              <bdi>{shortPath(projectDir)}</bdi>.
+            </p>
+            <GrantList grants={grants} onRevoke={(grant) => void revoke(grant)} />
+          </>
+        )}
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <p className={spoken.only} role="status">
+          {said}
+        </p>
+        <div className={form.actions}>
+          <Button data-autofocus onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+interface GrantListProps {
+  grants: readonly Grant[];
+  onRevoke: (grant: Grant) => void;
+}
+
+function GrantList({ grants, onRevoke }: GrantListProps) {
+  const [now] = useState(() => Date.now());
+  return (
+    <ul className={css.grants}>
+      {grants.map((grant) => (
+        <li key={grant.rule} title={grant.rule}>
+          <span className={css.grant}>
+            <ShownText text={grant.title} />
+            <small>Allowed {moment(grant.grantedAt, now)}</small>
+          </span>
+          <Button aria-label={`Revoke: ${grant.title}`} onClick={() => onRevoke(grant)}>
+            Revoke
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
