@@ -17,3 +17,8 @@ export function partOf<T>(all: Record<string, T>, names: readonly string[]): [st
   if (unknown.length > 0) throw new Error(`There is nothing of this name: ${unknown.join(', ')}.`);
   return Object.entries(all).filter(([name]) => atLength || names.includes(name));
 }
+
+/** All at length, else the first. */
+export function firstOf<T>(count: number, all: readonly T[]): readonly T[] {
+  return atLength ? all : all.slice(0, count);
+}

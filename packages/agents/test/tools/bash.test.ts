@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { atLength } from '@liminal/testkit/at-length';
 import { bashTool } from '../../src/tools/bash.ts';
 import { commandPermissions } from '../../src/tools/bash/command-rules.ts';
 import { isAllowed } from '../../src/tools/permissions.ts';
@@ -265,7 +266,7 @@ test('whatever bash makes of a command that a rule of its beginning allows, it r
       spawnSync('/bin/bash', ['-c', command], { cwd: work, env: { PATH: bin }, timeout: 10_000 });
       return readdirSync(work).length === 0;
     }),
-    { numRuns: 3_000 },
+    { numRuns: atLength ? 3_000 : 300 },
   );
-  expect(ran).toBeGreaterThan(20);
+  expect(ran).toBeGreaterThan(atLength ? 20 : 0);
 });
