@@ -43,20 +43,15 @@ export const readTool: Tool<Input> = {
     const place = findPlace(projectDir, input.path);
     const file = await openFile(projectDir, place);
     try {
-      const { buffer, bytesRead } = await file.handle.read(
-        Buffer.allocUnsafe(sampleBytes),
-        0,
-        sampleBytes,
-        0,
-      );
-      const sample = buffer.subarray(0, bytesRead);
+      const first = await readChunk(file.handle, 0, file.stat.size);
+      const sample = first.subarray(0, sampleBytes);
       const type = imageType(sample);
       if (type !== undefined && imageTypes.includes(type))
         return await readImage(file, type, place.name);
       if (sample.includes(0)) {
         throw new ToolError(`“${input.path}” is a binary file: it cannot be read as text.`);
       }
-      return await readLines(file.handle, input, signal);
+      return await readLines(file.handle, first, input, signal);
     } finally {
       await file.handle.close();
     }
@@ -81,21 +76,27 @@ async function readImage(
   };
 }
 
+/** The next part of a file; empty at its end. @param size - What the file is thought to have, bytes. */
+async function readChunk(handle: FileHandle, at: number, size: number): Promise<Buffer> {
+  const wanted = Math.min(Math.max(size - at, sampleBytes), chunkBytes);
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+  return buffer.subarray(0, bytesRead);
+}
+
 async function readLines(
   handle: FileHandle,
+  first: Buffer,
   { path, offset = 1, limit = defaultLines }: Input,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const lines = new NumberedLines(offset, limit);
   const decoder = new StringDecoder('utf8');
-  const buffer = Buffer.allocUnsafe(chunkBytes);
   let at = 0;
-  for (; at < maxScannedBytes;) {
+  for (let chunk = first; chunk.length > 0 && at < maxScannedBytes;) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, 0, chunkBytes, at);
-    if (bytesRead === 0) break;
-    at += bytesRead;
-    lines.add(decoder.write(buffer.subarray(0, bytesRead)));
+    at += chunk.length;
+    lines.add(decoder.write(chunk));
+    chunk = await readChunk(handle, at, at + chunkBytes);
   }
   lines.end(decoder.end(), at < maxScannedBytes);
   if (lines.total === 0) return { output: '(The file is empty.)', success: true };
