@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { findPlace, openFile } from '../tools/project/project-path.ts';
 
 /** Files with which projects speak to agents, the first that is there. */
 const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
@@ -20,26 +19,20 @@ export async function instructionsFor(projectDir: string): Promise<string> {
 
 async function projectInstructions(projectDir: string): Promise<string | undefined> {
   for (const name of projectFiles) {
-    const text = await beginningOf(join(projectDir, name));
+    // A link that leads out of the project would tell the model's server what lies there.
+    const text = await beginningOf(projectDir, name).catch(() => undefined);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
-async function beginningOf(path: string): Promise<string | undefined> {
-  const file = await open(path).catch(() => undefined);
-  if (file === undefined) return undefined;
+/** Rejects for what is not there, or no file of the project. */
+async function beginningOf(projectDir: string, name: string): Promise<string> {
+  const { handle } = await openFile(projectDir, findPlace(projectDir, name));
   try {
-    const { bytesRead, buffer } = await file.read(
-      Buffer.alloc(maxProjectFile),
-      0,
-      maxProjectFile,
-      0,
-    );
-    return buffer.toString('utf8', 0, bytesRead);
-  } catch {
-    return undefined;
+    const read = await handle.read(Buffer.alloc(maxProjectFile), 0, maxProjectFile, 0);
+    return read.buffer.toString('utf8', 0, read.bytesRead);
   } finally {
-    await file.close();
+    await handle.close();
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -490,6 +490,18 @@ test('the project’s own words for agents are part of the instructions', async 
   await writeFile(join(projectDir, 'AGENTS.md'), 'Use tabs.');
   await say('Hello');
   expect(client.requests[0]?.instructions).toContain('Use tabs.');
+});
+
+test('SAFE: the project’s words for agents are no link to a file elsewhere', async () => {
+  const { say, client, projectDir } = await open([says('Yes.')]);
+  const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
+  ends.push(() => rm(elsewhere, { recursive: true }));
+  await writeFile(join(elsewhere, 'secret'), 'The key is 1234.');
+  await symlink(join(elsewhere, 'secret'), join(projectDir, 'AGENTS.md'));
+  await writeFile(join(projectDir, 'CLAUDE.md'), 'Use tabs.');
+  await say('Hello');
+  expect(client.requests[0]?.instructions).toContain('Use tabs.');
+  expect(client.requests[0]?.instructions).not.toContain('1234');
 });
 
 test('without a configured model the first that the server lists is asked', async () => {
