@@ -113,6 +113,7 @@ function cookieName(request: FastifyRequest): string {
 /** A link's secret, a code or the token, and its path without that; the path never leads to another host. */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
+  if (rest.length === 0) return { path: `/${pathname.replace(/^[/\\]+/, '')}`, secret: undefined };
   const search = new URLSearchParams(rest.join('?'));
   const secret = search.get('code') ?? search.get('token') ?? undefined;
   search.delete('code');

@@ -48,7 +48,7 @@ export class SqliteResponseStore implements ResponseStore {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       // No other process writes to this database.
       if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
-      refuseStale(session, this.#sessions.find(session.sessionId));
+      refuseStale(session, { fence: this.#sessions.fenceOf(session.sessionId) });
       this.#sessions.save(session);
     });
   }

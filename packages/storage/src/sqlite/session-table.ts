@@ -13,6 +13,7 @@ interface SessionRow {
 export class SessionTable {
   readonly #save: StatementSync;
   readonly #find: StatementSync;
+  readonly #fence: StatementSync;
   readonly #list: StatementSync;
   readonly #all: StatementSync;
   readonly #delete: StatementSync;
@@ -23,6 +24,10 @@ export class SessionTable {
          (session_id, project_id, active, created_at, updated_at, record) VALUES (?, ?, ?, ?, ?, ?)`,
     );
     this.#find = database.prepare('SELECT record FROM sessions WHERE session_id = ?');
+    this.#fence = database.prepare(
+      `SELECT iif(json_valid(record), record ->> '$.fence', NULL) AS fence
+       FROM sessions WHERE session_id = ?`,
+    );
     this.#list = database.prepare(
       `SELECT record FROM sessions
        WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR active = ?2)
@@ -42,6 +47,12 @@ export class SessionTable {
   find(sessionId: string): SessionRecord | undefined {
     const row = this.#find.get(keyOf(sessionId)) as SessionRow | undefined;
     return row && recordOf(row);
+  }
+
+  /** Under which token a session's record was written; undefined if there is none that can be read. */
+  fenceOf(sessionId: string): number | undefined {
+    const row = this.#fence.get(keyOf(sessionId)) as { fence: unknown } | undefined;
+    return typeof row?.fence === 'number' ? row.fence : undefined;
   }
 
   list({ projectId, active }: { projectId?: string; active?: boolean }): SessionRecord[] {
