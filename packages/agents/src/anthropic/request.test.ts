@@ -420,3 +420,13 @@ test('an older model goes on without thinking where another one has called', () 
   const own = [asks('a'), signed('hm'), calls('c'), gives('c', 'x'), calls('d'), gives('d', 'y')];
   expect(thinkingOf(old, own)).toEqual(budget);
 });
+
+test('a request for words alone still tells the tools, which the API wants with calls, and asks for no call', () => {
+  const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
+  const asked = { model: 'claude-sonnet-4-6', instructions: '', conversation: [asks('a')], tools };
+  expect(buildRequest({ ...asked, isWithoutCalls: true })).toMatchObject({
+    tools: [{ name: 'f' }],
+    tool_choice: { type: 'none' },
+  });
+  expect(buildRequest(asked)).not.toHaveProperty('tool_choice');
+});

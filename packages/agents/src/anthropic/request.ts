@@ -39,6 +39,8 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
     model: request.model,
     stream: true,
     ...thinkingOf(facts, effort),
+    ...(request.isWithoutCalls === true &&
+      request.tools.length > 0 && { tool_choice: { type: 'none' as const } }),
     ...withCache(request, messages),
   };
 }

@@ -22,6 +22,8 @@ export interface ModelRequest {
    */
   conversation: readonly OutputItem[];
   tools: readonly ToolFace[];
+  /** The tools are only told, since the conversation has calls of them: the model is to answer in words. */
+  isWithoutCalls?: boolean;
   /** How much the model is to think, if it can be told: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
 }

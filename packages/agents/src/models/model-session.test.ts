@@ -430,6 +430,10 @@ test('/compact goes on from a summary of what was said', async () => {
     /The user adds: the greeting/,
   );
   expect(compacted.status).toBe('complete');
+  expect(client.requests[1]).toMatchObject({
+    isWithoutCalls: true,
+    tools: client.requests[0]?.tools,
+  });
 
   await say('Do you remember?');
   const conversation = texts(client.requests[2]?.conversation ?? []);

@@ -178,7 +178,7 @@ export class ModelTurn {
     let conversation: OutputItem[] | undefined = conversationOf(this.#options.earlier);
     for (let halvings = 0; conversation !== undefined; halvings += 1) {
       try {
-        const { finishReason } = await this.#ask([...conversation, asked], false);
+        const { finishReason } = await this.#ask([...conversation, asked], true);
         this.#markSummary();
         return { type: 'response_done', status: 'completed', finishReason };
       } catch (error) {
@@ -222,17 +222,17 @@ export class ModelTurn {
   }
 
   /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
-  async #ask(conversation: OutputItem[], withTools = true): Promise<Asked> {
+  async #ask(conversation: OutputItem[], isWithoutCalls = false): Promise<Asked> {
     const { chosen, instructions, effort, tools, retries, wait } = this.#options;
     const { client } = chosen.server;
     const { signal } = this.#abort;
-    const faces = withTools ? tools.faces : [];
     const request: ModelRequest = {
       model: chosen.model,
       instructions,
       conversation,
-      tools: faces,
+      tools: tools.faces,
       effort,
+      ...(isWithoutCalls && { isWithoutCalls }),
     };
     for (let attempt = 1; ; attempt += 1) {
       const held = new Map<string, OutputItem>();

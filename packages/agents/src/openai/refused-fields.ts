@@ -6,6 +6,7 @@ const optional = [
   'include',
   'store',
   'parallel_tool_calls',
+  'tool_choice',
   'reasoning_effort',
   'reasoning.summary',
   'reasoning',

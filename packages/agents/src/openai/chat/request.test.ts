@@ -172,3 +172,12 @@ test('what a server sent beside a call goes back to it', () => {
     tool_calls: [{ id: 'a', extra_content: extra }],
   });
 });
+
+test('a request for words alone still tells the tools, and asks for no call', () => {
+  const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
+  expect(chatRequest(request([], { tools, isWithoutCalls: true }))).toMatchObject({
+    tools: [{ function: { name: 'f' } }],
+    tool_choice: 'none',
+  });
+  expect(chatRequest(request([], { tools }))).not.toHaveProperty('tool_choice');
+});

@@ -22,7 +22,7 @@ type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
  * said to people, plans, approvals and errors.
  */
 export function chatRequest(request: ModelRequest): Body {
-  const { model, instructions, conversation, tools, effort } = request;
+  const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   return {
     model,
@@ -30,6 +30,7 @@ export function chatRequest(request: ModelRequest): Body {
     ...(tools.length > 0 && {
       tools: tools.map((tool) => ({ type: 'function' as const, function: tool })),
     }),
+    ...(isWithoutCalls === true && tools.length > 0 && { tool_choice: 'none' as const }),
     ...(effort !== undefined && { reasoning_effort: effort as OpenAI.ReasoningEffort }),
     stream: true,
     stream_options: { include_usage: true },

@@ -174,3 +174,12 @@ test('what a tool shows goes with its output', () => {
     },
   ]);
 });
+
+test('a request for words alone still tells the tools, and asks for no call', () => {
+  const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
+  expect(responsesRequest(request([user('a')], { tools, isWithoutCalls: true }))).toMatchObject({
+    tools: [{ name: 'f' }],
+    tool_choice: 'none',
+  });
+  expect(responsesRequest(request([user('a')], { tools }))).not.toHaveProperty('tool_choice');
+});

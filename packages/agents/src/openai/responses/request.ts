@@ -12,7 +12,7 @@ type InputPart = OpenAI.Responses.ResponseInputContent;
  * encrypted. Left out: what the system said to people, plans, approvals, errors, and reasoning of another maker.
  */
 export function responsesRequest(request: ModelRequest): Body {
-  const { model, instructions, conversation, tools, effort } = request;
+  const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   return {
     model,
     ...(instructions !== '' && { instructions }),
@@ -21,6 +21,7 @@ export function responsesRequest(request: ModelRequest): Body {
       // Not strict: a strict schema has no optional fields.
       tools: tools.map((tool) => ({ ...tool, type: 'function' as const, strict: false })),
     }),
+    ...(isWithoutCalls === true && tools.length > 0 && { tool_choice: 'none' as const }),
     ...(effort !== undefined && {
       reasoning: { effort: effort as OpenAI.ReasoningEffort, summary: 'auto' as const },
     }),
