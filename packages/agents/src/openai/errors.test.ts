@@ -73,6 +73,15 @@ test.each([
   ['MODEL_UNAVAILABLE', true, 502, '<html><h1>Bad Gateway</h1></html>'],
   ['MODEL_UNAVAILABLE', true, undefined, { code: 'server_error', message: 'Broken' }],
   ['MODEL_ERROR', false, 404, { detail: 'Not Found' }],
+  // llama.cpp
+  [
+    'MODEL_ERROR',
+    false,
+    500,
+    {
+      error: { code: 500, message: 'image input is not supported - hint: …', type: 'server_error' },
+    },
+  ],
   ['MODEL_ERROR', false, 400, { error: 'gemma does not support tools' }],
 ] as const)('%s (passing: %j) is status %j with %j', (code, isPassing, status, body) => {
   expect(errorOf(status, body)).toMatchObject({ code, isPassing, details: { body } });
@@ -135,5 +144,8 @@ test('reasoning that another server has encrypted is known by its error', () => 
   expect(
     isForeignReasoning(readComplaint(openAi('no', { code: 'invalid_encrypted_content' }))),
   ).toBe(true);
+  expect(isForeignReasoning(readComplaint(openAi("item['content'] is not an array"), 400))).toBe(
+    true,
+  );
   expect(isForeignReasoning(readComplaint(openAi('no'), 400))).toBe(false);
 });

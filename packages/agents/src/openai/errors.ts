@@ -116,6 +116,13 @@ const kinds: Kind[] = [
     fits: isUnknownModel,
   },
   {
+    code: 'MODEL_ERROR',
+    says: 'The model cannot see a file of this conversation',
+    advice: 'Begin a new session, or choose a model that can.',
+    // llama.cpp says it with 500.
+    fits: ({ words }) => /\b(image|audio|video) input is not supported/i.test(words),
+  },
+  {
     code: 'AUTHENTICATION',
     says: 'The model’s server does not accept the key',
     advice: 'Check the key that is configured for this model.',
@@ -206,4 +213,6 @@ export const brokeOff = (cause?: unknown): ModelError =>
 /** Whether a server cannot read the reasoning that it was given back: another one has encrypted it. */
 export const isForeignReasoning = (complaint: Complaint): boolean =>
   complaint.code === 'invalid_encrypted_content' ||
-  /encrypted content .*could not be (verified|decrypted)/i.test(complaint.words);
+  /encrypted content .*could not be (verified|decrypted)/i.test(complaint.words) ||
+  // llama.cpp, which takes reasoning only in words.
+  complaint.words.includes("item['content'] is not an array");

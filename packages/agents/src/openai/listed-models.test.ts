@@ -16,6 +16,10 @@ test('the list of any other server is as it says, with what it says of its model
   expect(readModels({ data: [{ id: 'a', max_model_len: 8_192 }] })).toEqual([
     { id: 'a', name: undefined, contextWindow: 8_192 },
   ]);
+  // llama.cpp’s server may have been started with less than the model could take.
+  expect(
+    readModels({ data: [{ id: 'a', meta: { n_ctx: 2_048, n_ctx_train: 4_096 } }] }),
+  ).toMatchObject([{ contextWindow: 2_048 }]);
   expect(readModels({ models: [{ name: 'tiny:1b', model: 'tiny:1b' }] })).toMatchObject([
     { id: 'tiny:1b' },
   ]);

@@ -19,7 +19,8 @@ const Entry = z.looseObject({
   context_length: size,
   context_window: size,
   max_context_length: size,
-  meta: z.looseObject({ n_ctx_train: size }).nullish().catch(undefined),
+  /** As it was started, and as the model was made. */
+  meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
 });
 
 const List = z.looseObject({
@@ -65,6 +66,7 @@ function modelsOf(entries: readonly unknown[]): ListedModel[] {
           said.context_length ??
           said.context_window ??
           said.max_context_length ??
+          said.meta?.n_ctx ??
           said.meta?.n_ctx_train,
       },
     ];

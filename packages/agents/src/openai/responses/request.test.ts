@@ -91,15 +91,19 @@ test('a conversation keeps its order: reasoning, parallel calls, their outputs, 
     { type: 'function_call', call_id: 'b', name: 'ls', arguments: '{"p":1}' },
     { type: 'function_call_output', call_id: 'a', output: 'A' },
     { type: 'function_call_output', call_id: 'b', output: 'B' },
-    { role: 'assistant', content: 'done', phase: 'final_answer' },
+    { type: 'message', role: 'assistant', content: 'done', phase: 'final_answer' },
   ]);
 });
 
-test('reasoning of another maker, or without what it led to, is left out', () => {
+test('reasoning of another maker, in no form to give back, or without what it led to, is left out', () => {
   const own = { openai: { id: 'rs_1', encrypted_content: 'gAAAA' } };
   const anthropic = { anthropic: { signature: 'x' } };
-  expect(input(thought(anthropic), thought(), agent('a'), thought(own), user('stop'))).toEqual([
-    { role: 'assistant', content: 'a' },
+  // As llama.cpp has it.
+  const bare = { openai: { id: 'rs_2', encrypted_content: '' } };
+  expect(
+    input(thought(anthropic), thought(), thought(bare), agent('a'), thought(own), user('stop')),
+  ).toEqual([
+    { type: 'message', role: 'assistant', content: 'a' },
     { role: 'user', content: 'stop' },
   ]);
 });

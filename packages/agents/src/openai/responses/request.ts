@@ -66,7 +66,8 @@ function messageOf(item: Extract<OutputItem, { type: 'message' }>): InputItem[] 
   }
   const phase = ownRaw(item)?.['phase'];
   const isPhase = phase === 'commentary' || phase === 'final_answer';
-  return [{ role: 'assistant', content, ...(isPhase && { phase }) }];
+  // Without its type llama.cpp does not know what it is.
+  return [{ type: 'message', role: 'assistant', content, ...(isPhase && { phase }) }];
 }
 
 /** Reasoning is only taken with what it led to. */
@@ -78,7 +79,8 @@ const goesOn = (next: OutputItem | undefined): boolean =>
 function reasoningOf(item: OutputItem): InputItem[] {
   const own = ownRaw(item);
   const { id, encrypted_content: encrypted } = own ?? {};
-  if (typeof encrypted !== 'string') return [];
+  // llama.cpp gives an empty one.
+  if (typeof encrypted !== 'string' || encrypted === '') return [];
   return [
     {
       type: 'reasoning',
