@@ -52,6 +52,19 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
+/** An output of a tool whose bytes are only named; the item itself if there are none. */
+export function inWords(item: OutputItem): OutputItem {
+  if (item.type !== 'function_call_output' || item.blocks === undefined) return item;
+  const isPlain = partsOf('', item.blocks).every(({ type }) => type === 'text');
+  return isPlain ? item : { ...item, blocks: item.blocks.map(withoutBytes) };
+}
+
+function withoutBytes(block: ContentBlock): ContentBlock {
+  if (block.type === 'image' || block.type === 'audio') return { ...block, data: undefined };
+  if (block.type !== 'resource') return block;
+  return { ...block, resource: { ...block.resource, blob: undefined } };
+}
+
 /** A part that this interface, or this conversation, cannot show to the model. */
 export const missing = (name: string, mimeType: string): Part => ({
   type: 'text',

@@ -97,7 +97,6 @@ const kinds: Kind[] = [
   {
     code: 'CONTEXT_LENGTH',
     says: 'The conversation is longer than this model can read',
-    advice: 'Begin a new session, or choose a model with a larger context.',
     fits: isTooLong,
   },
   {
@@ -216,3 +215,7 @@ export const isForeignReasoning = (complaint: Complaint): boolean =>
   /encrypted content .*could not be (verified|decrypted)/i.test(complaint.words) ||
   // llama.cpp, which takes reasoning only in words.
   complaint.words.includes("item['content'] is not an array");
+
+/** Whether a server takes what tools gave only in words: llama.cpp, by Responses. */
+export const wantsWordsOfTools = (complaint: Complaint): boolean =>
+  complaint.words.includes("Output of tool call should be 'Input text'");

@@ -1,4 +1,4 @@
-import { asError } from '@liminal/protocol';
+import { asError, type OutputItem } from '@liminal/protocol';
 import { OpenAI } from 'openai';
 import type { AnswerWriter } from '../models/answer-writer.ts';
 import {
@@ -12,6 +12,7 @@ import { chunksOf, readJson } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
 import { ChatTranslator } from './chat/translate.ts';
+import { inWords } from './conversation.ts';
 import {
   brokeOff,
   type Complaint,
@@ -19,6 +20,7 @@ import {
   isForeignReasoning,
   lacksEndpoint,
   readComplaint,
+  wantsWordsOfTools,
 } from './errors.ts';
 import { readModels, readOwnModels } from './listed-models.ts';
 import { RefusedFields } from './refused-fields.ts';
@@ -132,14 +134,11 @@ export class OpenAiClient implements ModelClient {
         return await this.#sdk.post(path, { body, signal, stream: true }).asResponse();
       } catch (error) {
         const complaint = complaintIn(error);
-        const whole = conversation.length;
-        if (complaint !== undefined && isForeignReasoning(complaint)) {
-          conversation = conversation.filter(({ type }) => type !== 'reasoning');
-        }
-        const isLess = conversation.length < whole;
-        const isLearnt =
-          complaint !== undefined && this.#refused.learn(request.model, body, complaint);
-        if (!isLess && !isLearnt) throw error;
+        if (complaint === undefined) throw error;
+        const less = lessOf(conversation, complaint);
+        conversation = less ?? conversation;
+        const isLearnt = this.#refused.learn(request.model, body, complaint);
+        if (less === undefined && !isLearnt) throw error;
       }
     }
   }
@@ -177,6 +176,19 @@ export class OpenAiClient implements ModelClient {
       { isPassing: code !== 'ENOTFOUND', cause: error },
     );
   }
+}
+
+/** A conversation without what the server cannot take of it; undefined if it complains of nothing that can be left out. */
+function lessOf(
+  conversation: readonly OutputItem[],
+  complaint: Complaint,
+): readonly OutputItem[] | undefined {
+  let less = conversation;
+  if (isForeignReasoning(complaint)) less = less.filter(({ type }) => type !== 'reasoning');
+  if (wantsWordsOfTools(complaint)) less = less.map(inWords);
+  const isLess =
+    less.length < conversation.length || less.some((item, index) => item !== conversation[index]);
+  return isLess ? less : undefined;
 }
 
 const callIdsOf = ({ conversation }: ModelRequest): string[] =>

@@ -1,3 +1,4 @@
+import type { OutputItem } from '@liminal/protocol';
 import {
   answer,
   cut,
@@ -157,6 +158,33 @@ test('reasoning that this server cannot read is left out of the request', async 
   const said = { type: 'message', id: 'm', content: 'a', origin: 'agent' } as const;
   await new Asking(client, { conversation: [user('hi'), thought, said, user('go on')] }).answer;
   expect(api.requests.map(({ body }) => body.input.length)).toEqual([4, 3]);
+});
+
+test('a picture of a tool is named to a server that takes only words of tools', async () => {
+  const client = await start([
+    httpError(400, "Output of tool call should be 'Input text'"),
+    answer('ok'),
+  ]);
+  const call = { type: 'function_call', callId: 'c', name: 'shoot', arguments: '{}' } as const;
+  const blocks = [{ type: 'image' as const, mimeType: 'image/png', data: pixel, name: 'a.png' }];
+  const output = { type: 'function_call_output', callId: 'c', output: 'See:', blocks } as const;
+  const conversation: OutputItem[] = [
+    user('hi'),
+    { ...call, id: 'c', origin: 'agent' },
+    { ...output, id: 'c:out', success: true, origin: 'tool_harness' },
+  ];
+  await new Asking(client, { conversation }).answer;
+  expect(api.requests.map(({ body }) => body.input.at(-1))).toMatchObject([
+    { output: [{ type: 'input_text' }, { type: 'input_image' }] },
+    { output: [{ text: 'See:' }, { text: '[a.png (image/png) cannot be shown here]' }] },
+  ]);
+});
+
+test('a server that goes on complaining is not asked for ever', async () => {
+  const complaint = httpError(400, "Output of tool call should be 'Input text'");
+  const client = await start([complaint, answer('never')]);
+  await expect(new Asking(client).answer).rejects.toMatchObject({ code: 'MODEL_ERROR' });
+  expect(api.requests).toHaveLength(1);
 });
 
 test('a server may be silent for an hour before its answer, and in its middle', async () => {
