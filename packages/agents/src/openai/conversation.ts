@@ -52,11 +52,17 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
-/** An output of a tool whose bytes are only named; the item itself if there are none. */
-export function inWords(item: OutputItem): OutputItem {
-  if (item.type !== 'function_call_output' || item.blocks === undefined) return item;
-  const isPlain = partsOf('', item.blocks).every(({ type }) => type === 'text');
-  return isPlain ? item : { ...item, blocks: item.blocks.map(withoutBytes) };
+/** An item whose refused files are only named; the item itself if it has none of them. */
+export function withoutFiles(
+  item: OutputItem,
+  isRefused: (block: ContentBlock, item: OutputItem) => boolean,
+): OutputItem {
+  if (item.type !== 'message' && item.type !== 'function_call_output') return item;
+  const { blocks = [] } = item;
+  const kept = blocks.map((block) =>
+    partOf(block).type !== 'text' && isRefused(block, item) ? withoutBytes(block) : block,
+  );
+  return kept.every((block, index) => block === blocks[index]) ? item : { ...item, blocks: kept };
 }
 
 function withoutBytes(block: ContentBlock): ContentBlock {

@@ -73,15 +73,6 @@ test.each([
   ['MODEL_UNAVAILABLE', true, 502, '<html><h1>Bad Gateway</h1></html>'],
   ['MODEL_UNAVAILABLE', true, undefined, { code: 'server_error', message: 'Broken' }],
   ['MODEL_ERROR', false, 404, { detail: 'Not Found' }],
-  // llama.cpp
-  [
-    'MODEL_ERROR',
-    false,
-    500,
-    {
-      error: { code: 500, message: 'image input is not supported - hint: …', type: 'server_error' },
-    },
-  ],
   ['MODEL_ERROR', false, 400, { error: 'gemma does not support tools' }],
 ] as const)('%s (passing: %j) is status %j with %j', (code, isPassing, status, body) => {
   expect(errorOf(status, body)).toMatchObject({ code, isPassing, details: { body } });

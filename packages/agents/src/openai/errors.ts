@@ -1,4 +1,5 @@
 /** Why a server that speaks OpenAI's interfaces gave no answer, in one set of codes whatever the server. */
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { ModelError, type ModelErrorCode } from '../models/model-client.ts';
 
@@ -115,13 +116,6 @@ const kinds: Kind[] = [
     fits: isUnknownModel,
   },
   {
-    code: 'MODEL_ERROR',
-    says: 'The model cannot see a file of this conversation',
-    advice: 'Begin a new session, or choose a model that can.',
-    // llama.cpp says it with 500.
-    fits: ({ words }) => /\b(image|audio|video) input is not supported/i.test(words),
-  },
-  {
     code: 'AUTHENTICATION',
     says: 'The model’s server does not accept the key',
     advice: 'Check the key that is configured for this model.',
@@ -216,6 +210,18 @@ export const isForeignReasoning = (complaint: Complaint): boolean =>
   // llama.cpp, which takes reasoning only in words.
   complaint.words.includes("item['content'] is not an array");
 
-/** Whether a server takes what tools gave only in words: llama.cpp, by Responses. */
-export const wantsWordsOfTools = (complaint: Complaint): boolean =>
-  complaint.words.includes("Output of tool call should be 'Input text'");
+/**
+ * Which files of a conversation a server, or its model, complains of; undefined if of none. The words are llama.cpp's,
+ * under 400 and 500.
+ */
+export function refusedFiles({
+  words,
+}: Complaint): ((block: ContentBlock, item: OutputItem) => boolean) | undefined {
+  const [, kind] = /\b(image|audio) input is not supported/i.exec(words) ?? [];
+  if (kind !== undefined) return ({ type }) => type === kind.toLowerCase();
+  if (words.includes("Output of tool call should be 'Input text'")) {
+    return (_block, { type }) => type === 'function_call_output';
+  }
+  const isOfFiles = /'input_file' is not supported|unsupported content\[\]\.type/.test(words);
+  return isOfFiles ? ({ type }) => type === 'resource' : undefined;
+}

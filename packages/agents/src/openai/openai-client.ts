@@ -12,7 +12,7 @@ import { chunksOf, readJson } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
 import { ChatTranslator } from './chat/translate.ts';
-import { inWords } from './conversation.ts';
+import { withoutFiles } from './conversation.ts';
 import {
   brokeOff,
   type Complaint,
@@ -20,7 +20,7 @@ import {
   isForeignReasoning,
   lacksEndpoint,
   readComplaint,
-  wantsWordsOfTools,
+  refusedFiles,
 } from './errors.ts';
 import { readModels, readOwnModels } from './listed-models.ts';
 import { RefusedFields } from './refused-fields.ts';
@@ -185,7 +185,8 @@ function lessOf(
 ): readonly OutputItem[] | undefined {
   let less = conversation;
   if (isForeignReasoning(complaint)) less = less.filter(({ type }) => type !== 'reasoning');
-  if (wantsWordsOfTools(complaint)) less = less.map(inWords);
+  const isRefused = refusedFiles(complaint);
+  if (isRefused !== undefined) less = less.map((item) => withoutFiles(item, isRefused));
   const isLess =
     less.length < conversation.length || less.some((item, index) => item !== conversation[index]);
   return isLess ? less : undefined;

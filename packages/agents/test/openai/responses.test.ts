@@ -1,4 +1,4 @@
-import type { OutputItem } from '@liminal/protocol';
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import {
   answer,
   cut,
@@ -177,6 +177,25 @@ test('a picture of a tool is named to a server that takes only words of tools', 
   expect(api.requests.map(({ body }) => body.input.at(-1))).toMatchObject([
     { output: [{ type: 'input_text' }, { type: 'input_image' }] },
     { output: [{ text: 'See:' }, { text: '[a.png (image/png) cannot be shown here]' }] },
+  ]);
+});
+
+test.each([
+  [500, 'image input is not supported - hint: you may need to provide the mmproj', 'a.png'],
+  [400, "'input_file' is not supported by llamacpp at this moment", 'a.pdf'],
+])('with status %j and “%s” only %s is named', async (status, complaint, named) => {
+  const client = await start([httpError(status, complaint), answer('ok')]);
+  const pdf = { uri: 'b', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
+  const blocks: ContentBlock[] = [
+    { type: 'image', mimeType: 'image/png', data: pixel, name: 'a.png' },
+    { type: 'resource', resource: pdf },
+  ];
+  const said: OutputItem = { type: 'message', id: 'u', origin: 'user', content: 'hi', blocks };
+  await new Asking(client, { conversation: [said] }).answer;
+  const [first, second] = api.requests.map(({ body }) => JSON.stringify(body.input));
+  expect(first).not.toContain('cannot be shown');
+  expect(second?.match(/\[\S+ \(\S+\) cannot be shown here\]/g)).toEqual([
+    expect.stringContaining(named),
   ]);
 });
 
