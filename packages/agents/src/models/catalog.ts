@@ -1,7 +1,7 @@
 import type { ConfigOption, Usage } from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
-import type { ListedModel, ModelClient } from './model-client.ts';
+import { type ListedModel, type ModelClient, ModelError } from './model-client.ts';
 
 /** US dollars for a million tokens. */
 export interface ModelPrices {
@@ -69,6 +69,15 @@ export class ModelCatalog {
     const why =
       server?.problem ?? `A model is named as SERVER:MODEL, with one of these servers: ${usable}.`;
     throw new ProviderError('INVALID_OPTION', `There is no model “${value}”. ${why}`);
+  }
+
+  /**
+   * A model that a session has chosen before, as `choose` names it. Its server may have lost its key since, or be gone from
+   * the configuration: that is then its `problem`, so that the session can be read, and go on with another model.
+   */
+  recall(value: string): ChosenModel {
+    const [name = '', ...rest] = value.split(':');
+    return { server: this.#servers.get(name) ?? goneServer(name), model: rest.join(':').trim() };
   }
 
   /** The model of a new session, if one is known. */
@@ -150,6 +159,16 @@ export class ModelCatalog {
     this.#asking.set(name, asking);
     return asking;
   }
+}
+
+/** Stands for a server that the configuration no longer has. */
+function goneServer(name: string): ModelServer {
+  const problem = `The configuration has no model server “${name}” any more.`;
+  const refuse = async (): Promise<never> => {
+    throw new ModelError('MODEL_UNAVAILABLE', problem);
+  };
+  const client = { providerId: name, listModels: refuse, answer: refuse };
+  return { name, title: name, client, problem };
 }
 
 export function valueOf({ server, model }: ChosenModel): string {

@@ -78,7 +78,7 @@ export type ModelErrorCode =
   /** The key is missing, wrong, or may not use this model. */
   | 'AUTHENTICATION'
   | 'MODEL_NOT_FOUND'
-  /** The server is overloaded, or failed. */
+  /** The server is overloaded, failed, or is not configured as it must be. */
   | 'MODEL_UNAVAILABLE'
   /** The server could not be reached, or the stream broke off. */
   | 'CONNECTION_FAILED'

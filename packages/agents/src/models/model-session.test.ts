@@ -18,7 +18,7 @@ import { foldTurn } from '../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../testing/watch.ts';
 import type { ModelServer } from './catalog.ts';
 import { conversationOf, itemsOf } from './conversation.ts';
-import { ModelError } from './model-client.ts';
+import { type ListedModel, ModelError } from './model-client.ts';
 import { createModelProviders } from './model-driver.ts';
 import { loudEcho } from './testing/echo.ts';
 import {
@@ -52,6 +52,7 @@ async function open(
     config = {},
     goesOn = false,
     grants,
+    models,
   }: {
     stored?: Response[];
     server?: Partial<ModelServer>;
@@ -60,11 +61,13 @@ async function open(
     config?: Record<string, string>;
     goesOn?: boolean;
     grants?: ProjectGrants;
+    models?: ListedModel[];
   } = {},
 ): Promise<Opened & { projectDir: string }> {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-models-'));
   ends.push(() => rm(projectDir, { recursive: true }));
   const client = new ScriptedClient(acts);
+  client.models = models ?? client.models;
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one', ...server }, ...others];
   const retries = { attempts: 3, firstMs: 1, maxMs: 1_000 };
   const tools = [loudEcho];
@@ -574,6 +577,66 @@ test.each([
     expect(texts(run.outputItems)).toContainEqual(expect.stringMatching(said));
   },
 );
+
+test.each([
+  ['whose server has no key any more', 'other:two', 'Set OTHER_KEY.'],
+  ['whose server is gone from the configuration', 'gone:three', 'no model server “gone” any more'],
+])(
+  'a session with a model %s opens, asks again what waited, and goes on with another model',
+  async (_, model, problem) => {
+    const before = await open([calls(['echo', { text: 'loud' }])]);
+    const { turnId } = await before.provider.sendMessage('s', 'Be loud');
+    await before.watch.until(() => approvalOf(before.watch, turnId));
+    const stored = [cutOff(before.watch, turnId)];
+    const keyless = {
+      name: 'other',
+      title: 'Other',
+      client: new ScriptedClient([]),
+      problem: 'Set OTHER_KEY.',
+    };
+
+    const others = [keyless];
+    const config = { model };
+    const { provider, watch, say } = await open([says('Yes.')], {
+      stored,
+      goesOn: true,
+      others,
+      config,
+    });
+    const [again = ''] = watch.events.map((event) => event.turnId);
+    const approvalId = await watch.until(() => approvalOf(watch, again));
+    await provider.answerApproval?.('s', approvalId, { optionId: 'allow' });
+    expectWholeTurn(await watch.ended(again));
+    const run = foldTurn(watch.events, again);
+    expect(texts(run.outputItems)).toContain('output: loud');
+    expect(run.error?.message).toContain(problem);
+    await expect(provider.sendMessage('s', 'Still there?')).rejects.toThrow(problem);
+    await provider.setConfigOption?.('s', 'model', 'openai:one');
+    expect(texts((await say('Still there?')).outputItems)).toContain('agent: Yes.');
+  },
+);
+
+test('what waited is asked again even if the server that lists the models is away', async () => {
+  const before = await open([calls(['echo', { text: 'loud' }])]);
+  const { turnId } = await before.provider.sendMessage('s', 'Be loud');
+  await before.watch.until(() => approvalOf(before.watch, turnId));
+  const stored = [cutOff(before.watch, turnId)];
+
+  const server = { model: undefined };
+  const options = { stored, goesOn: true, server, models: [] };
+  const { provider, watch, client } = await open([says('Done.')], options);
+  const [again = ''] = watch.events.map((event) => event.turnId);
+  const approvalId = await watch.until(() => approvalOf(watch, again));
+  await provider.answerApproval?.('s', approvalId, { optionId: 'allow' });
+  await watch.ended(again);
+  expect(client.requests[0]?.model).toBe('one');
+});
+
+test('a new session whose server has no key is refused with what to do', async () => {
+  const server = { model: undefined, problem: 'Set OPENAI_API_KEY.' };
+  const { provider } = await open([], { server });
+  await expect(provider.sendMessage('s', 'Hello')).rejects.toThrow('Set OPENAI_API_KEY.');
+});
 
 test('a session that has nothing to go on with begins no turn', async () => {
   const before = await open([says('Good morning.')]);

@@ -3,8 +3,10 @@ import {
   type AcceptedContent,
   type ApprovalAnswer,
   type ContentBlock,
+  isServerTurn,
   isTerminal,
   type OutputItem,
+  type Response,
   type SessionNotice,
 } from '@liminal/protocol';
 import { isoNow } from '../base/iso-clock.ts';
@@ -117,7 +119,10 @@ export class ModelSession implements AgentSession {
       onProblem: (server, problem) => this.#notices.put(`mcp ${server}`, warnings(problem ?? [])),
     });
     this.#chosen = catalog.first(name);
-    for (const [id, value] of Object.entries(opening.config)) this.#change(id, value);
+    for (const [id, value] of Object.entries(opening.config)) {
+      if (id === 'model' && opening.earlier) this.#chooseModel(catalog.recall(value));
+      else this.#change(id, value);
+    }
     this.#output.update({ commands: [compact] });
     this.#tellOptions();
     void this.#learnModels();
@@ -146,9 +151,10 @@ export class ModelSession implements AgentSession {
     const runs = (await this.#options.opening.earlier?.stored?.runs()) ?? [];
     const asked = askedIn(runs);
     if (asked.length === 0) return;
+    // What waits is asked again even if the model cannot be asked now: the turn says so when it comes to that.
+    const chosen = this.#chosen ?? this.#modelOf(runs);
     this.#past = { items: itemsOf(runs), cost: costIn(runs) };
     const started = { turnId: randomUUID(), ...(await this.#surroundings()) };
-    const chosen = await this.#choose();
     const again = asked.map((call) => ({ call, ...Promise.withResolvers<void>() }));
     const calls = again.map(({ call, resolve }) => ({ ...call, onAsked: resolve }));
     const running = this.#begin(started, chosen, this.#past, async (turn) => turn.goOn(calls));
@@ -259,12 +265,29 @@ export class ModelSession implements AgentSession {
 
   /** Rejects with ProviderError, if no model is known. */
   async #choose(): Promise<ChosenModel> {
-    if (this.#chosen) return this.#chosen;
-    await this.#learnModels();
-    if (this.#chosen) return this.#chosen;
-    const why = this.#notices.all.map(({ text }) => text).join(' ');
-    const message = `No model is known that could be asked. ${why} Name one in the configuration.`;
+    if (this.#chosen === undefined) await this.#learnModels();
+    const { catalog, name } = this.#options;
+    const { title, problem } = this.#chosen?.server ?? catalog.server(name);
+    const why = problem ?? this.#notices.all.map(({ text }) => text).join(' ');
+    if (this.#chosen !== undefined && problem === undefined) return this.#chosen;
+    const message =
+      this.#chosen === undefined
+        ? `No model of “${title}” is known that could be asked. ${why} Or name its model in the configuration.`
+        : cannotBeAsked(this.#chosen);
     throw new ProviderError('SESSION_CREATE_FAILED', message);
+  }
+
+  /** The one that the newest turn was with. */
+  #modelOf(runs: readonly Response[]): ChosenModel {
+    const { catalog, name } = this.#options;
+    const newest = runs.findLast((run) => !isServerTurn(run));
+    return catalog.recall(`${name}:${newest?.modelId ?? ''}`);
+  }
+
+  #chooseModel(chosen: ChosenModel): void {
+    this.#chosen = chosen;
+    const { problem } = chosen.server;
+    this.#notices.put('model', warnings(problem === undefined ? [] : cannotBeAsked(chosen)));
   }
 
   /** Never rejects: what servers do not tell is a notice. */
@@ -279,7 +302,7 @@ export class ModelSession implements AgentSession {
 
   /** Throws ProviderError `INVALID_OPTION`. */
   #change(id: string, value: string): void {
-    if (id === 'model') this.#chosen = this.#options.catalog.choose(value);
+    if (id === 'model') this.#chooseModel(this.#options.catalog.choose(value));
     else if (id === 'mode') this.#permissions.mode = readMode(value);
     else if (id === 'effort') this.#effort = readEffort(value);
     else throw unknownSetting(id);
@@ -292,6 +315,9 @@ export class ModelSession implements AgentSession {
     this.#output.update({ configOptions: [model, ...rest] });
   }
 }
+
+const cannotBeAsked = ({ server, model }: ChosenModel): string =>
+  `“${model}” of “${server.title}” cannot be asked. ${server.problem ?? ''} Or choose another model.`;
 
 /** What a summary is to pay attention to, if the message asks for one. */
 function compactWish(message: string): string | undefined {

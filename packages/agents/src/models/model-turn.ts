@@ -224,7 +224,8 @@ export class ModelTurn {
   /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
   async #ask(conversation: OutputItem[], isWithoutCalls = false): Promise<Asked> {
     const { chosen, instructions, effort, tools, retries, wait } = this.#options;
-    const { client } = chosen.server;
+    const { client, problem } = chosen.server;
+    if (problem !== undefined) throw new ModelError('MODEL_UNAVAILABLE', problem);
     const { signal } = this.#abort;
     const request: ModelRequest = {
       model: chosen.model,
