@@ -294,6 +294,11 @@ test.each<[string, ContentBlock, object]>([
     left('the image a.tiff (image/tiff)'),
   ],
   [
+    'an image that is too large',
+    { ...image, data: 'A'.repeat(10 * 1024 * 1024 + 4) },
+    left('an image of more than 7.5 MiB'),
+  ],
+  [
     'an image without its bytes',
     { type: 'image', mimeType: 'image/png', uri: 'blob:x' },
     left('the image (image/png)'),

@@ -24,6 +24,9 @@ export function resultContent(
   return [...said, ...(item.success ? parts : parts.map(inText))];
 }
 
+/** The longest image that the API takes, in base64 characters; it refuses the whole conversation for a longer one. */
+const longestImage = 10 * 1024 * 1024;
+
 const words = (text: string): Anthropic.TextBlockParam => ({ type: 'text', text });
 const leftOut = (what: string): Anthropic.TextBlockParam =>
   words(`(Left out, because this model cannot be given it: ${what}.)`);
@@ -45,6 +48,7 @@ function partOf(block: ContentBlock): Part {
 
 function imageOf(mimeType: string, data: string | undefined): Part | undefined {
   if (data === undefined || data === '' || !commonImages.includes(mimeType)) return undefined;
+  if (data.length > longestImage) return leftOut('an image of more than 7.5 MiB');
   // The types that pass are those of the API.
   const media_type = mimeType as Anthropic.Base64ImageSource['media_type'];
   return { type: 'image', source: { type: 'base64', media_type, data } };

@@ -6,6 +6,7 @@ import {
   type OutputItem,
   type Response,
 } from '@liminal/protocol';
+import { readable } from './readable.ts';
 
 /** In `raw` of a message of the system: what the agent has said just before, in that turn, stands for all before it. */
 export const summaryMark = { liminal: { summary: true } };
@@ -157,7 +158,8 @@ function answered(all: readonly OutputItem[]): OutputItem[] {
   };
   for (const item of withoutMadeAgain(all)) {
     if (item.type === 'function_call_output') {
-      if (open.delete(item.callId)) said.push(item.error === undefined ? item : cut(item));
+      if (open.delete(item.callId))
+        said.push(item.error === undefined ? readable(item) : cut(readable(item)));
       if (open.size === 0) flush();
       continue;
     }

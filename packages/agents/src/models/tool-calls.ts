@@ -89,7 +89,7 @@ export class ToolCalls {
     const { name, arguments: text } = call;
     const tool = this.#toolOf(call, writer);
     if (tool === undefined) {
-      const names = this.#options.tools.map((one) => one.name).join(', ');
+      const names = this.faces.map((one) => one.name).join(', ');
       throw new ToolError(`There is no tool ${name}. There are: ${names}.`);
     }
     const parsed = tool.input.safeParse(parseArguments(text));

@@ -1,6 +1,6 @@
 /** What both interfaces need to know of a conversation's items before they say them to a model. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
-import { fileInWords, linkInWords } from '../base/accepted-content.ts';
+import { commonImages, fileInWords, linkInWords } from '../base/accepted-content.ts';
 import { isRecord } from '../base/parse-line.ts';
 
 export type FunctionCall = Extract<OutputItem, { type: 'function_call' }>;
@@ -39,12 +39,16 @@ function partOf(block: ContentBlock): Part {
     case 'image':
     case 'audio': {
       const { type, mimeType, data, name = type } = block;
-      return data === undefined ? missing(name, mimeType) : { type, mimeType, data, name };
+      const isShown = type === 'audio' || commonImages.includes(mimeType);
+      return data === undefined || !isShown
+        ? missing(name, mimeType)
+        : { type, mimeType, data, name };
     }
     case 'resource': {
       const { uri, text, blob, name = uri, mimeType = 'application/octet-stream' } = block.resource;
       if (text !== undefined) return { type: 'text', text: fileInWords(block.resource) };
-      if (blob === undefined) return missing(name, mimeType);
+      // A server refuses the whole conversation for a type that it does not read.
+      if (blob === undefined || mimeType !== 'application/pdf') return missing(name, mimeType);
       return { type: 'file', mimeType, data: blob, name };
     }
     case 'resource_link':

@@ -6,8 +6,8 @@ import { findPlace, openFile, type OpenFile } from './project/project-path.ts';
 import { NumberedLines } from './project/numbered-lines.ts';
 import { ToolError, type Tool, type ToolResult } from './tool.ts';
 
-/** The largest image that a model is given (bytes); makers take no larger ones. */
-const maxImageBytes = 5 * 1024 * 1024;
+/** The largest image that a model is given (bytes); in base64 it has 5 MiB, which every maker takes. */
+const maxImageBytes = (5 * 1024 * 1024 * 3) / 4;
 /** So much of a file is looked at to find lines (bytes). */
 const maxScannedBytes = 256 * 1024 * 1024;
 /** A NUL character within so many first bytes tells a binary file. */

@@ -1,11 +1,11 @@
-/** Models see no more of an image than this (pixels of the longer side), and take none that is larger (bytes). */
-const most = { side: 2000, bytes: 5 * 1024 * 1024 };
+/** Models see no more of an image than this (pixels of the longer side), and some take none that is larger (bytes): in base64 it has 5 MiB. */
+const most = { side: 2000, bytes: (5 * 1024 * 1024 * 3) / 4 };
 
 /** Types that language models read. */
 const common = /^image\/(png|jpeg|gif|webp)$/;
 
 /**
- * An image of at most 2000 pixels and 5 MiB, in a type that models read; one that is so already, and anything that the
+ * An image of at most 2000 pixels and 3.75 MiB, in a type that models read; one that is so already, and anything that the
  * browser cannot draw, as it is. The type stays if it is such a type and is small enough.
  */
 export async function shrinkImage(file: Blob): Promise<Blob> {

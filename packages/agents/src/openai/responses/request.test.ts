@@ -187,3 +187,20 @@ test('a request for words alone still tells the tools, and asks for no call', ()
   });
   expect(responsesRequest(request([user('a')], { tools }))).not.toHaveProperty('tool_choice');
 });
+
+test('what a tool shows of a type that no server reads is only named', () => {
+  const zip = { uri: 'file:///a.zip', mimeType: 'application/zip', blob: 'UEsD' };
+  const blocks: ContentBlock[] = [
+    { type: 'image', mimeType: 'image/bmp', data: 'AAAA', name: 'a.bmp' },
+    { type: 'resource', resource: zip },
+  ];
+  expect(input(call('a'), output('a', 'two files', blocks)).slice(1)).toMatchObject([
+    {
+      output: [
+        { text: 'two files' },
+        { text: '[a.bmp (image/bmp) cannot be shown here]' },
+        { text: '[file:///a.zip (application/zip) cannot be shown here]' },
+      ],
+    },
+  ]);
+});

@@ -1,0 +1,55 @@
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { conversationOf } from './conversation.ts';
+
+const call: OutputItem = {
+  type: 'function_call',
+  id: 'a',
+  callId: 'a',
+  name: 'f',
+  arguments: '{}',
+  origin: 'agent',
+};
+
+const note: ContentBlock = { type: 'resource', resource: { uri: 'file:///a', text: 'A note.' } };
+const link: ContentBlock = { type: 'resource_link', uri: 'file:///b', name: 'b' };
+const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
+
+/** The output as the conversation has it. */
+function heard(output: string, blocks?: ContentBlock[]): OutputItem | undefined {
+  const said = { type: 'function_call_output', id: 'a:o', callId: 'a', output } as const;
+  const item = {
+    ...said,
+    success: true,
+    origin: 'tool_harness',
+    ...(blocks && { blocks }),
+  } as const;
+  return conversationOf([call, item])[1];
+}
+
+test('of an output that is far too long, a model reads the beginning and the end, with a mark between them', () => {
+  const long = `begin${'x'.repeat(10_000_000)}end`;
+  const item = heard(long);
+  const output = item?.type === 'function_call_output' ? item.output : '';
+  expect(output.length).toBeLessThan(101_000);
+  expect(output).toMatch(/^beginx+\n\[9900008 characters left out\]\nx+end$/);
+});
+
+test('a cut leaves no half of a character', () => {
+  const item = heard(`x${'😀'.repeat(100_000)}`);
+  const output = item?.type === 'function_call_output' ? item.output : '';
+  expect(output.isWellFormed()).toBe(true);
+});
+
+test('an attached text that is far too long is cut as well', () => {
+  const text = 'y'.repeat(200_000);
+  const item = heard('See the file.', [{ type: 'resource', resource: { uri: 'file:///c', text } }]);
+  expect(JSON.stringify(item).length).toBeLessThan(101_000);
+});
+
+test('what an output says in words is not said again by what is attached to it', () => {
+  expect(heard('Look:\nA note.\nfile:///b', [note, link, image])).toMatchObject({
+    blocks: [image],
+  });
+  expect(heard('Look.', [note, link])).toMatchObject({ blocks: [note, link] });
+});
