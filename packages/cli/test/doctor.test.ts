@@ -1,5 +1,8 @@
 /** Doctor: agents that are only configured are each started, asked for their description, and ended. */
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -7,6 +10,7 @@ import {
   type AcpAgent,
   type AgentScript,
   freePort,
+  startChatCompletionsApi,
   testPostgres,
   testRedis,
 } from '@liminal/testkit';
@@ -74,6 +78,53 @@ test('doctor starts each configured agent, and reports its answer, missing defau
       await control.process()
     ).gone;
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
+});
+
+test('doctor asks each model server for its models, and tells what to do where that fails, without a key', async () => {
+  const api = await startChatCompletionsApi({ script: [], models: ['a', 'b', 'c', 'd'] });
+  const port = await freePort();
+  const on = (baseUrl: string, more: object = {}) => ({ type: 'openai', baseUrl, ...more });
+  const models = {
+    here: on(api.url),
+    other: on(api.url, { model: 'e' }),
+    away: on(`http://127.0.0.1:${port}/v1`, { model: 'a' }),
+    wrong: on(api.url.replace('/v1', '')),
+    locked: on(api.url, { apiKeyEnv: 'LOCKED_KEY' }),
+  };
+  mkdirSync(home.data, { recursive: true });
+  writeFileSync(join(home.data, 'liminal.json'), JSON.stringify({ models }));
+
+  const command = home.start(['doctor', '--port', '0']);
+  expect(await command.exitCode).toBe(0);
+  await api.close();
+  const speaks = 'It speaks OpenAI’s interface, and can answer as a, b, c, 1 more.';
+  expect(
+    command.stdout
+      .split('\n')
+      .filter((line) => / Agent (here|other|away|wrong|locked): /.test(line)),
+  ).toEqual([
+    `ok    Agent here: here. ${speaks}`,
+    `note  Agent other: other. It does not list “e”, which the configuration names. ${speaks}`,
+    `note  Agent away: away cannot run here. The model’s server could not be reached at http://127.0.0.1:${port} (ECONNREFUSED). Check that it runs there.`,
+    expect.stringMatching(
+      /^note {2}Agent wrong: wrong cannot run here\. The server does not know this address: .* it ends in \/v1\.$/,
+    ),
+    'note  Agent locked: locked cannot run here. Set LOCKED_KEY before Liminal is started.',
+  ]);
+
+  const refusing = createServer((_, response) =>
+    response.writeHead(401).end('{"error":{"message":"No: sk-hidden"}}'),
+  );
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  const { port: at } = refusing.address() as AddressInfo;
+  const env = { OPENAI_API_KEY: 'sk-hidden', OPENAI_BASE_URL: `http://127.0.0.1:${at}/v1` };
+  const refused = home.start(['doctor', '--port', '0'], env);
+  expect(await refused.exitCode).toBe(0);
+  refusing.close();
+  expect(refused.stdout).toMatch(
+    /^note {2}Agent openai: .* does not accept the key: .* Check the key/m,
+  );
+  expect(refused.stdout + refused.stderr).not.toContain('sk-hidden');
 });
 
 test('doctor finds a Codex of one’s own, though npm has put that of Liminal before it', async () => {

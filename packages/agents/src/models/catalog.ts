@@ -57,17 +57,21 @@ export class ModelCatalog {
     return server;
   }
 
-  /** Throws ProviderError `INVALID_OPTION`. @param value - `<server>:<model>`; a model need not be listed. */
-  choose(value: string): ChosenModel {
-    const [name = '', ...rest] = value.split(':');
+  /**
+   * Throws ProviderError `INVALID_OPTION`. A model need not be listed.
+   * @param value - `<server>:<model>`, or a model of `own`.
+   */
+  choose(value: string, own: string): ChosenModel {
+    const { name, model } = readChoice(value, own);
     const server = this.#servers.get(name);
-    const model = rest.join(':').trim();
     if (server !== undefined && server.problem === undefined && model !== '') {
       return { server, model };
     }
     const usable = this.#usable.map((one) => one.name).join(', ');
+    const example = server === undefined ? value.trim() : 'MODEL';
     const why =
-      server?.problem ?? `A model is named as SERVER:MODEL, with one of these servers: ${usable}.`;
+      server?.problem ??
+      `A model is named as SERVER:MODEL, as in ${own}:${example}, with one of these servers: ${usable}.`;
     throw new ProviderError('INVALID_OPTION', `There is no model “${value}”. ${why}`);
   }
 
@@ -75,9 +79,9 @@ export class ModelCatalog {
    * A model that a session has chosen before, as `choose` names it. Its server may have lost its key since, or be gone from
    * the configuration: that is then its `problem`, so that the session can be read, and go on with another model.
    */
-  recall(value: string): ChosenModel {
-    const [name = '', ...rest] = value.split(':');
-    return { server: this.#servers.get(name) ?? goneServer(name), model: rest.join(':').trim() };
+  recall(value: string, own: string): ChosenModel {
+    const { name, model } = readChoice(value, own);
+    return { server: this.#servers.get(name) ?? goneServer(name), model };
   }
 
   /** The model of a new session, if one is known. */
@@ -159,6 +163,11 @@ export class ModelCatalog {
     this.#asking.set(name, asking);
     return asking;
   }
+}
+
+function readChoice(value: string, own: string): { name: string; model: string } {
+  const [name = '', ...rest] = value.trim().split(':');
+  return rest.length === 0 ? { name: own, model: name } : { name, model: rest.join(':').trim() };
 }
 
 /** Stands for a server that the configuration no longer has. */

@@ -2,9 +2,10 @@ import type { AgentInfo } from '@liminal/protocol';
 import { DriverProvider } from '../base/driver-provider.ts';
 import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
 import type { McpServers } from '../mcp-servers.ts';
-import type { CliProvider, StoredFork } from '../provider.ts';
+import type { AgentIntroduction, CliProvider, StoredFork } from '../provider.ts';
 import type { Tool } from '../tools/index.ts';
 import { ModelCatalog, type ModelServer } from './catalog.ts';
+import { introduce } from './introduction.ts';
 import { ModelSession } from './model-session.ts';
 import { defaultRetries, type RetrySettings } from './retries.ts';
 
@@ -73,6 +74,10 @@ class ModelDriver implements AgentDriver {
 
   async fork(): Promise<StoredFork> {
     return { copies: new Map(), left: new Set() };
+  }
+
+  async introduce(limitMs: number): Promise<AgentIntroduction> {
+    return introduce(this.#server, limitMs);
   }
 
   async describe(): Promise<AgentInfo> {

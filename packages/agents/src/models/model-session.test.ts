@@ -616,6 +616,18 @@ test.each([
   },
 );
 
+test('a model without a server is one of the session’s own, at once and when it is opened again', async () => {
+  const { provider, say, client } = await open([says('Yes.'), says('Yes.')]);
+  await provider.setConfigOption?.('s', 'model', 'two');
+  await say('Hello');
+  const again = await open([says('Yes.')], { config: { model: 'two' } });
+  await again.say('Hello');
+  expect([client, again.client].map(({ requests }) => requests[0]?.model)).toEqual(['two', 'two']);
+  await expect(provider.setConfigOption?.('s', 'model', 'qwen3:8b')).rejects.toThrow(
+    'as in openai:qwen3:8b, with one of these servers: openai.',
+  );
+});
+
 test('what waited is asked again even if the server that lists the models is away', async () => {
   const before = await open([calls(['echo', { text: 'loud' }])]);
   const { turnId } = await before.provider.sendMessage('s', 'Be loud');

@@ -120,7 +120,7 @@ export class ModelSession implements AgentSession {
     });
     this.#chosen = catalog.first(name);
     for (const [id, value] of Object.entries(opening.config)) {
-      if (id === 'model' && opening.earlier) this.#chooseModel(catalog.recall(value));
+      if (id === 'model' && opening.earlier) this.#chooseModel(catalog.recall(value, name));
       else this.#change(id, value);
     }
     this.#output.update({ commands: [compact] });
@@ -267,13 +267,14 @@ export class ModelSession implements AgentSession {
   async #choose(): Promise<ChosenModel> {
     if (this.#chosen === undefined) await this.#learnModels();
     const { catalog, name } = this.#options;
-    const { title, problem } = this.#chosen?.server ?? catalog.server(name);
+    if (this.#chosen !== undefined && this.#chosen.server.problem === undefined)
+      return this.#chosen;
+    const { title, problem } = catalog.server(name);
     const why = problem ?? this.#notices.all.map(({ text }) => text).join(' ');
-    if (this.#chosen !== undefined && problem === undefined) return this.#chosen;
-    const message =
-      this.#chosen === undefined
-        ? `No model of “${title}” is known that could be asked. ${why} Or name its model in the configuration.`
-        : cannotBeAsked(this.#chosen);
+    const nothing = problem === undefined ? ' Or name its "model" in the configuration.' : '';
+    const message = this.#chosen
+      ? cannotBeAsked(this.#chosen)
+      : `No model of “${title}” can be asked. ${why}${nothing}`;
     throw new ProviderError('SESSION_CREATE_FAILED', message);
   }
 
@@ -281,7 +282,7 @@ export class ModelSession implements AgentSession {
   #modelOf(runs: readonly Response[]): ChosenModel {
     const { catalog, name } = this.#options;
     const newest = runs.findLast((run) => !isServerTurn(run));
-    return catalog.recall(`${name}:${newest?.modelId ?? ''}`);
+    return catalog.recall(`${name}:${newest?.modelId ?? ''}`, name);
   }
 
   #chooseModel(chosen: ChosenModel): void {
@@ -302,7 +303,8 @@ export class ModelSession implements AgentSession {
 
   /** Throws ProviderError `INVALID_OPTION`. */
   #change(id: string, value: string): void {
-    if (id === 'model') this.#chooseModel(this.#options.catalog.choose(value));
+    const { catalog, name } = this.#options;
+    if (id === 'model') this.#chooseModel(catalog.choose(value, name));
     else if (id === 'mode') this.#permissions.mode = readMode(value);
     else if (id === 'effort') this.#effort = readEffort(value);
     else throw unknownSetting(id);

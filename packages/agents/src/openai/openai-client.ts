@@ -172,7 +172,7 @@ export class OpenAiClient implements ModelClient {
     const { origin } = URL.parse(this.#baseUrl) ?? { origin: 'the address that is configured' };
     return new ModelError(
       'CONNECTION_FAILED',
-      `The model’s server could not be reached${reason}. Is it running at ${origin}?`,
+      `The model’s server could not be reached at ${origin}${reason}. Check that it runs there.`,
       { isPassing: code !== 'ENOTFOUND', cause: error },
     );
   }

@@ -103,7 +103,7 @@ test('an error never has the key in it', async () => {
 test('a server that is not there is named', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`;
   const client = new OpenAiClient({ baseUrl: `${origin}/v1`, apiKey: 'sk-own' });
-  const message = `The model’s server could not be reached (ECONNREFUSED). Is it running at ${origin}?`;
+  const message = `The model’s server could not be reached at ${origin} (ECONNREFUSED). Check that it runs there.`;
   const expected = { code: 'CONNECTION_FAILED', isPassing: true, message };
   await expect(new Asking(client).answer).rejects.toMatchObject(expected);
   await expect(client.listModels(never)).rejects.toMatchObject(expected);

@@ -80,6 +80,7 @@ class PrintedTurn {
   readonly #isJson: boolean;
   readonly #transcript = new Transcript();
   readonly #text = new TextStream((text) => process.stdout.write(text));
+  #activity = '';
   /** Aborts the question on the screen. */
   #question = new AbortController();
 
@@ -97,9 +98,10 @@ class PrintedTurn {
     process.once('SIGINT', cancel);
     const isGone = readerGone(process.stdout);
     let exitCode = closedPipeExit;
-    const look = ({ turns }: SessionView): boolean => {
+    const look = ({ turns, info }: SessionView): boolean => {
       const turn = turns.find((each) => each.turnId === this.#turnId);
       if (!turn) return false;
+      this.#tellActivity(info?.activity ?? '');
       this.#tell(turn);
       if (turn.status === 'in_progress') return false;
       exitCode = turn.status === 'complete' ? 0 : 1;
@@ -118,6 +120,15 @@ class PrintedTurn {
       if (this.#isJson) console.log(jsonLine(line));
       this.#show(line);
     }
+  }
+
+  /** Says what the silent agent waits for, as a retry after an overloaded model. */
+  #tellActivity(activity: string): void {
+    if (activity === this.#activity) return;
+    this.#activity = activity;
+    if (activity === '') return;
+    this.#text.breakLine();
+    console.error(markHidden(activity));
   }
 
   #show(line: Line): void {

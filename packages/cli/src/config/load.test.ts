@@ -326,9 +326,13 @@ describe('servers of bare models', () => {
     [{ demo: { type: 'openai' } }, /agent’s name/],
     [
       { x: { type: 'openai', apiKeyEnv: 'sk-secret key' } },
-      /must be the name of a variable, not a key/,
+      /must be the name of a variable, in capitals, not a key/,
     ],
+    [{ x: { type: 'openai', apiKeyEnv: 'gsk_secret' } }, /must be the name of a variable/],
+    [{ x: { type: 'openai', apiKey: 'k' } }, /has no "apiKey"; .*name that one in "apiKeyEnv"/],
+    [{ x: { type: 'openai', baseURL: 'http://a/v1' } }, /has no "baseURL"; there are: .*baseUrl/],
     [{ x: { type: 'openai', baseUrl: 'file:///etc' } }, /baseUrl/],
+    [{ x: { type: 'openai', baseUrl: 'a:1/v1' } }, /a whole address, as "http:/],
     [{ x: { type: 'other' } }, /type/],
   ])('%j is refused', (entries, problem) => {
     expect(() => models(entries)).toThrow(problem);

@@ -3,16 +3,21 @@ import { z } from 'zod';
 
 const price = z.number().nonnegative();
 
-/** A server of models. */
-export const ModelEntry = z.strictObject({
+const modelFields = {
   /** Whose interface it speaks. */
   type: z.enum(['openai', 'anthropic']),
   /** Default: the maker's own. */
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be a whole address, as "http://127.0.0.1:11434/v1"',
+    })
+    .optional(),
   /** The variable of the environment that has the key; none for a server that needs no key. */
   apiKeyEnv: z
     .string()
-    .regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable, not a key')
+    // Some makers' keys are of letters, digits and "_" as well, and a name may be printed.
+    .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
   /** The model of new sessions; default the first that the server lists. */
   model: z.string().min(1).optional(),
@@ -31,6 +36,11 @@ export const ModelEntry = z.strictObject({
   api: z.enum(['responses', 'chat']).optional(),
   /** Its name for people. */
   name: z.string().min(1).optional(),
+};
+
+/** A server of models. */
+export const ModelEntry = z.strictObject(modelFields, {
+  error: ({ code, keys }) => (code === 'unrecognized_keys' ? unknownFields(keys ?? []) : undefined),
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
@@ -40,7 +50,10 @@ const ModelName = z
     /^[a-z0-9][a-z0-9._-]{0,63}$/,
     'a name has small letters, digits, ".", "_" and "-", and begins with one of the first two',
   )
-  .refine((name) => !['claude-code', 'codex', 'demo'].includes(name), 'this is an agent’s name');
+  .refine(
+    (name) => !['claude-code', 'codex', 'demo'].includes(name),
+    'this is an agent’s name: choose another one',
+  );
 
 export const ModelEntries = z
   .record(ModelName, ModelEntry)
@@ -59,6 +72,13 @@ export const ToolsEntry = z.strictObject({
   maxRounds: z.int().positive().optional(),
 });
 export type ToolsEntry = z.infer<typeof ToolsEntry>;
+
+function unknownFields(names: readonly string[]): string {
+  const advice = names.includes('apiKey')
+    ? ' A key is not kept here: set a variable to it, and name that one in "apiKeyEnv".'
+    : '';
+  return `has no "${names.join('", "')}"; there are: ${Object.keys(modelFields).join(', ')}.${advice}`;
+}
 
 /** A model server, with its key. */
 export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {

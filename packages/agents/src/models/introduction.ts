@@ -1,0 +1,48 @@
+import type { AgentIntroduction } from '../provider.ts';
+import type { ModelServer } from './catalog.ts';
+import { type ListedModel, ModelError } from './model-client.ts';
+
+const interfaces: Record<string, string> = {
+  openai: 'OpenAI’s interface',
+  anthropic: 'Anthropic’s interface',
+};
+/** How many models are named. */
+const named = 3;
+
+/**
+ * Asks a server for its models, as that needs its address and its key to be right, and no model to work. Rejects with the
+ * reason if it cannot be asked.
+ */
+export async function introduce(server: ModelServer, limitMs: number): Promise<AgentIntroduction> {
+  const { client, model } = server;
+  const protocol = interfaces[client.providerId] ?? client.providerId;
+  const signal = AbortSignal.timeout(limitMs);
+  try {
+    const models = await client.listModels(signal);
+    const abilities = models.length === 0 ? [] : [`answer as ${inWords(models)}`];
+    return { protocol, abilities, signIn: [], problems: problemsOf(models, model) };
+  } catch (error) {
+    if (signal.aborted) throw new Error(`It did not answer within ${limitMs / 1_000} s.`);
+    const isListless = error instanceof ModelError && listless.includes(error.code);
+    if (model === undefined || !isListless) throw error;
+    return { protocol, abilities: [], signIn: [], problems: ['It does not list its models.'] };
+  }
+}
+
+/** A server may have models, and no list of them. */
+const listless = ['MODEL_NOT_FOUND', 'MODEL_ERROR'];
+
+function inWords(models: readonly ListedModel[]): string {
+  const names = models.slice(0, named).map(({ id }) => id);
+  const more = models.length - names.length;
+  return [...names, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+function problemsOf(models: readonly ListedModel[], model: string | undefined): string[] {
+  if (model === undefined) {
+    const nothing = 'It lists no model. Load one there, or name its "model" in the configuration.';
+    return models.length === 0 ? [nothing] : [];
+  }
+  const isListed = models.some(({ id }) => id === model);
+  return isListed ? [] : [`It does not list “${model}”, which the configuration names.`];
+}
