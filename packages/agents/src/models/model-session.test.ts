@@ -2,17 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import {
-  closeOpenItems,
-  emptyResponse,
-  type EventDraft,
-  foldResponse,
-  type OutputItem,
-  type Response,
-  type ResponseState,
-  stampEvent,
-  toResponse,
-} from '@liminal/protocol';
+import type { OutputItem, Response } from '@liminal/protocol';
 import type { CliProvider, ProjectGrants } from '../provider.ts';
 import { foldTurn } from '../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../testing/watch.ts';
@@ -20,6 +10,7 @@ import type { ModelServer } from './catalog.ts';
 import { conversationOf, itemsOf } from './conversation.ts';
 import { type ListedModel, ModelError } from './model-client.ts';
 import { createModelProviders } from './model-driver.ts';
+import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
 import {
   type Act,
@@ -529,7 +520,7 @@ test('a call that waited for a permission when the session ended is asked again,
           one.type === 'item_done' && one.finalItem.type === 'function_call_output',
       ),
   );
-  const stored = [cutOff(before.watch, turnId)];
+  const stored = [cutOff(before.watch.of(turnId))];
 
   const { provider, watch, client } = await open([says('Both.')], { stored, goesOn: true });
   const [again] = watch.events.map((event) => event.turnId);
@@ -559,7 +550,7 @@ test.each([
     const before = await open([calls(['echo', { text: 'loud' }])]);
     const { turnId } = await before.provider.sendMessage('s', 'Be loud');
     await before.watch.until(() => approvalOf(before.watch, turnId));
-    const cut = cutOff(before.watch, turnId);
+    const cut = cutOff(before.watch.of(turnId));
     const outputItems = cut.outputItems.map((item) =>
       item.type === 'function_call' ? { ...item, name } : item,
     );
@@ -587,7 +578,7 @@ test.each([
     const before = await open([calls(['echo', { text: 'loud' }])]);
     const { turnId } = await before.provider.sendMessage('s', 'Be loud');
     await before.watch.until(() => approvalOf(before.watch, turnId));
-    const stored = [cutOff(before.watch, turnId)];
+    const stored = [cutOff(before.watch.of(turnId))];
     const keyless = {
       name: 'other',
       title: 'Other',
@@ -632,7 +623,7 @@ test('what waited is asked again even if the server that lists the models is awa
   const before = await open([calls(['echo', { text: 'loud' }])]);
   const { turnId } = await before.provider.sendMessage('s', 'Be loud');
   await before.watch.until(() => approvalOf(before.watch, turnId));
-  const stored = [cutOff(before.watch, turnId)];
+  const stored = [cutOff(before.watch.of(turnId))];
 
   const server = { model: undefined };
   const options = { stored, goesOn: true, server, models: [] };
@@ -657,21 +648,6 @@ test('a session that has nothing to go on with begins no turn', async () => {
   expect(watch.events).toEqual([]);
   expect((await say('Still there?')).status).toBe('complete');
 });
-
-/** A turn as a server leaves it that ends while it is under way. */
-function cutOff(watch: Watch, turnId: string): Response {
-  const drafts = watch.of(turnId);
-  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '' } };
-  const fold = (state: ResponseState, draft: EventDraft): ResponseState =>
-    foldResponse(state, stampEvent(draft, run, state.lastSeq + 1));
-  const state = drafts.reduce(fold, emptyResponse());
-  const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
-  const end = { type: 'response_error', error } as const;
-  const payloads = [...closeOpenItems(state, { status: 'error', error }), end];
-  const timestamp = drafts.at(-1)?.timestamp ?? '';
-  const ended = payloads.map((payload) => ({ turnId, timestamp, payload })).reduce(fold, state);
-  return toResponse(ended) ?? foldTurn(drafts, turnId);
-}
 
 function approvalOf(watch: Watch, turnId: string): string | undefined {
   return watch

@@ -1,0 +1,285 @@
+/** Whatever is said in a session, and however its turns end, every maker gets a conversation that it takes. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EventDraft, Response } from '@liminal/protocol';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildRequest } from '../anthropic/request.ts';
+import { CallIds } from '../openai/call-ids.ts';
+import { chatRequest } from '../openai/chat/request.ts';
+import { responsesRequest } from '../openai/responses/request.ts';
+import type { CliProvider } from '../provider.ts';
+import { foldTurn } from '../testing/folding.ts';
+import { expectWholeTurn, Watch } from '../testing/watch.ts';
+import type { AnswerWriter } from './answer-writer.ts';
+import { type ModelAnswer, type ModelCall, ModelError, type ModelRequest } from './model-client.ts';
+import { createModelProviders } from './model-driver.ts';
+import { cutOff } from './testing/cut-off.ts';
+import { loudEcho } from './testing/echo.ts';
+import { type Act, says, ScriptedClient } from './testing/scripted-client.ts';
+
+type Part =
+  | { say: string }
+  | { think: string; isSigned: boolean }
+  | { call: string; callId: string; input: string };
+
+interface Round {
+  parts: Part[];
+  /** The id of the answer's items, which may be that of an earlier answer. */
+  id: string;
+  /** A person says something during it. */
+  isSteered: boolean;
+  end: 'whole' | 'breaks off' | 'fails' | 'is stopped';
+}
+
+interface Turn {
+  rounds: Round[];
+  /** What people answer to a question. */
+  answers: ('allow' | 'refuse' | 'stop')[];
+  /** The server dies after so many events; the session is then opened anew. */
+  cut: number | undefined;
+  /** Opened anew though the turn has ended. */
+  isReopened: boolean;
+}
+
+const short = fc.constantFrom('', ' ', 'a', 'So. ', 'Well\n');
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.record({ say: short }),
+  fc.record({ think: short, isSigned: fc.boolean() }),
+  fc.record({
+    call: fc.constantFrom('echo', 'echo', 'nobody', 'no name.'),
+    callId: fc.constantFrom('', 'c', 'a:b', 'ü', 'x'.repeat(70)),
+    input: fc.constantFrom('{"text":"a"}', '{"text":"loud"}', '{"text":"fail"}', '', '{"te', '[1]'),
+  }),
+);
+const round: fc.Arbitrary<Round> = fc.record({
+  parts: fc.array(part, { maxLength: 5 }),
+  id: fc.constantFrom('i', 'j'),
+  isSteered: fc.boolean(),
+  end: fc.constantFrom('whole', 'whole', 'whole', 'breaks off', 'fails', 'is stopped'),
+});
+const turn: fc.Arbitrary<Turn> = fc.record({
+  rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
+  answers: fc.array(fc.constantFrom('allow', 'allow', 'refuse', 'stop')),
+  cut: fc.option(fc.nat(25), { nil: undefined, freq: 5 }),
+  isReopened: fc.boolean(),
+});
+
+let projectDir: string;
+beforeAll(async () => {
+  projectDir = await mkdtemp(join(tmpdir(), 'liminal-random-turns-'));
+});
+afterAll(() => rm(projectDir, { recursive: true }));
+
+/** A session with a model that does what it is told. */
+class Stage {
+  readonly client: ScriptedClient;
+  readonly #provider: CliProvider;
+  readonly #watch: Watch;
+  readonly #acts: Act[];
+  #answers: Turn['answers'] = [];
+
+  private constructor(acts: Act[]) {
+    this.#acts = acts;
+    this.client = new ScriptedClient(acts);
+    const servers = [{ name: 'openai', title: 'OpenAI', client: this.client, model: 'one' }];
+    const retries = { attempts: 10, firstMs: 0, maxMs: 1 };
+    const options = { servers, tools: [loudEcho], runsScripts: false, retries };
+    const [provider] = createModelProviders(options);
+    if (provider === undefined) throw new Error('There is no provider.');
+    this.#provider = provider;
+    this.#watch = new Watch(provider, 's');
+    provider.onEvent('s', (draft) => this.#answer(draft));
+  }
+
+  /** What was asked when the server died is asked again, and its turn is stored. */
+  static async open(stored: Response[]): Promise<Stage> {
+    const stage = new Stage(ends());
+    const runs = async () => [...stored];
+    const known = { goesOn: true, stored: { runs } };
+    await stage.#provider.loadSession('s', { projectDir, config: {}, ...known });
+    const [turnId] = stage.#watch.events.map((event) => event.turnId);
+    if (turnId === undefined) return stage;
+    expectWholeTurn(await stage.#watch.ended(turnId));
+    stored.push(foldTurn(stage.#watch.events, turnId));
+    return stage;
+  }
+
+  /** The turn's events. */
+  async play({ rounds, answers }: Turn): Promise<readonly EventDraft[]> {
+    this.#acts.splice(0, this.#acts.length, ...rounds.map((one) => this.#act(one)), ...ends());
+    this.#answers = [...answers];
+    const { turnId } = await this.#provider.sendMessage('s', 'Go on');
+    expectWholeTurn(await this.#watch.ended(turnId));
+    return this.#watch.of(turnId);
+  }
+
+  /** What the model is asked next. */
+  async next(): Promise<ModelRequest | undefined> {
+    await this.play({ rounds: [], answers: [], cut: undefined, isReopened: false });
+    return this.client.requests.at(-1);
+  }
+
+  close(): Promise<void> {
+    return this.#provider.close();
+  }
+
+  #answer({ payload }: EventDraft): void {
+    if (payload.type !== 'item_start' || payload.itemType !== 'approval') return;
+    const answer = this.#answers.shift() ?? 'allow';
+    const { approvalId = '' } = payload;
+    // The session is still writing the question.
+    setImmediate(() => {
+      if (answer === 'stop') void this.#provider.cancelTurn('s');
+      else
+        void this.#provider.answerApproval?.('s', approvalId, { optionId: answer }).catch(() => {});
+    });
+  }
+
+  #act({ parts, id, isSteered, end }: Round): Act {
+    return async (writer, signal, request) => {
+      const ids = new CallIds(callIdsOf(request));
+      const calls = parts.flatMap((one, index) => {
+        const isOpen = end !== 'whole' && index === parts.length - 1;
+        return said(one, `${id}${index}`, isOpen, ids, writer);
+      });
+      const { turnId = '' } = this.#watch.events.at(-1) ?? {};
+      const messageId = crypto.randomUUID();
+      if (isSteered) await this.#provider.steer?.('s', 'And this', { turnId, messageId });
+      if (end === 'breaks off') {
+        throw new ModelError('CONNECTION_FAILED', 'It broke off.', { isPassing: true });
+      }
+      if (end === 'fails') throw new ModelError('MODEL_ERROR', 'It failed.');
+      if (end === 'is stopped') void this.#provider.cancelTurn('s');
+      signal.throwIfAborted();
+      return { calls, finishReason: 'stop', usage: undefined } satisfies ModelAnswer;
+    };
+  }
+}
+
+/** After the rounds of a turn: as often as somebody has said something in the middle. */
+const ends = (): Act[] => Array.from({ length: 5 }, () => says('Done.'));
+
+const callIdsOf = ({ conversation }: ModelRequest): string[] =>
+  conversation.flatMap((item) => (item.type === 'function_call' ? [item.callId] : []));
+
+/** Says a part of an answer; one that is left open breaks off with the answer. */
+function said(
+  one: Part,
+  id: string,
+  isOpen: boolean,
+  ids: CallIds,
+  writer: AnswerWriter,
+): ModelCall[] {
+  const end = (itemId: string, raw?: object): void => {
+    if (!isOpen) writer.done(itemId, raw && { raw });
+  };
+  if ('say' in one) {
+    const itemId = writer.start({ type: 'message', id, content: '', origin: 'agent' });
+    writer.append(itemId, one.say);
+    end(itemId);
+    return [];
+  }
+  if ('think' in one) {
+    const itemId = writer.start({ type: 'reasoning', id, content: '', origin: 'agent' });
+    writer.append(itemId, one.think);
+    const native = { type: 'thinking', ...(one.isSigned && { signature: 's' }) };
+    end(itemId, { anthropic: native, openai: { id, encrypted_content: 'e' } });
+    return [];
+  }
+  const { call: name, input } = one;
+  const face = { name, callId: ids.take(one.callId), arguments: input };
+  const itemId = writer.start({ type: 'function_call', id, ...face, origin: 'agent' });
+  end(itemId);
+  return [{ ...face, itemId }];
+}
+
+/** Plays the turns, and asks once more: in the session as it is, and in one that is opened anew. */
+async function play(turns: readonly Turn[]) {
+  const stored: Response[] = [];
+  let stage = await Stage.open(stored);
+  for (const one of turns) {
+    const events = await stage.play(one);
+    const isCut = one.cut !== undefined && one.cut > 0 && one.cut < events.length;
+    stored.push(
+      isCut ? cutOff(events.slice(0, one.cut)) : foldTurn(events, events[0]?.turnId ?? ''),
+    );
+    if (!isCut && !one.isReopened) continue;
+    await stage.close();
+    stage = await Stage.open(stored);
+  }
+  const again = await Stage.open(stored);
+  try {
+    return { live: await stage.next(), rebuilt: await again.next() };
+  } finally {
+    await Promise.all([stage.close(), again.close()]);
+  }
+}
+
+/** As each interface has it. */
+const wires = (request: ModelRequest) =>
+  structuredClone({
+    responses: responsesRequest(request).input as { type?: string; call_id?: string }[],
+    chat: chatRequest(request).messages,
+    anthropic: buildRequest({ ...request, model: 'claude-opus-5-5' }).messages,
+  });
+
+/** Why a server of one of the interfaces would refuse it; empty if none would. */
+function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): string[] {
+  const faults: string[] = [];
+  const known = new Set<string | undefined>();
+  const open = new Set<string | undefined>();
+  for (const { type = 'message', call_id: id } of responses) {
+    if (type === 'function_call_output') {
+      if (!open.delete(id)) faults.push(`an output without its call: ${id}`);
+    } else if (type !== 'function_call') {
+      if (open.size > 0) faults.push(`${type} before the outputs`);
+    } else {
+      if (known.has(id)) faults.push(`two calls ${id}`);
+      known.add(id);
+      open.add(id);
+    }
+  }
+  if (open.size > 0) faults.push('a call without an output');
+
+  for (const [index, message] of chat.entries()) {
+    const calls = (message.role === 'assistant' && message.tool_calls) || [];
+    const after = chat.slice(index + 1, index + 1 + calls.length);
+    const given = after.map((one) => ('tool_call_id' in one ? one.tool_call_id : one.role));
+    if (given.join() !== calls.map(({ id }) => id).join()) faults.push('outputs of other calls');
+  }
+
+  for (const [index, message] of anthropic.entries()) {
+    if (message.role !== (index % 2 === 0 ? 'user' : 'assistant')) faults.push('the roles');
+    const used = idsIn(message, 'tool_use');
+    const next = anthropic[index + 1];
+    const given = next === undefined ? [] : idsIn(next, 'tool_result');
+    if (used.join() !== given.join()) faults.push('results of other calls');
+    for (const id of used) {
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(id)) faults.push(`the id ${id}`);
+    }
+  }
+  const all = anthropic.flatMap((message) => idsIn(message, 'tool_use'));
+  return new Set(all).size === all.length ? faults : [...faults, 'an id twice'];
+}
+
+type Message = ReturnType<typeof wires>['anthropic'][number];
+
+const idsIn = ({ content }: Message, type: 'tool_use' | 'tool_result'): string[] =>
+  [content].flat().flatMap((block) => {
+    if (typeof block === 'string' || block.type !== type) return [];
+    return block.type === 'tool_use' ? block.id : block.tool_use_id;
+  });
+
+test('any turns give each maker a conversation that it takes, the same from memory as from history', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+      const { live, rebuilt } = await play(turns);
+      if (live === undefined || rebuilt === undefined) throw new Error('The model was not asked.');
+      expect(wires(live)).toEqual(wires(rebuilt));
+      expect(faultsIn(wires(live))).toEqual([]);
+    }),
+    { numRuns: 100 },
+  );
+});
