@@ -40,6 +40,7 @@ test.each(['crash', 'close'] as const)(
     const [asked] = approvals(before);
 
     const second = await world.restart(how);
+    expect(world.warnings).toEqual([]);
     const { runtime } = second;
     expect((await runtime.info(sessionId)).session.state).toBe('waiting');
     const reader = new Reader(runtime, sessionId);

@@ -110,6 +110,8 @@ export class SessionTurns {
   /** Begins a new turn if the draft does so; other drafts outside a turn are left out. */
   #begins({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
+      // A turn that was left open for the next server still ends in its agent.
+      if (this.#closing.signal.aborted) return false;
       this.#context.warn(type, `an event outside its turn ${turnId} was left out`);
       return false;
     }
