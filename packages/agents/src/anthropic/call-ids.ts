@@ -12,12 +12,12 @@ export class CallIds {
   readonly #results = new Map<CallItem, ResultItem>();
 
   constructor(conversation: readonly OutputItem[]) {
-    const used = new Set<string>();
+    const valid = new ValidIds();
     const waiting = new Map<string, CallItem>();
     for (const item of conversation) {
       if (item.type === 'function_call') {
         waiting.set(item.callId, item);
-        this.#ids.set(item, valid(item.callId, used));
+        this.#ids.set(item, valid.take(item.callId));
       }
       if (item.type !== 'function_call_output') continue;
       const call = waiting.get(item.callId);
@@ -34,10 +34,19 @@ export class CallIds {
   }
 }
 
-function valid(id: string, used: Set<string>): string {
-  const plain = isTaken.test(id) ? id : id.replaceAll(/[^\w-]/g, '_').slice(0, 50) || 'call';
-  let unique = plain;
-  for (let count = 2; used.has(unique); count += 1) unique = `${plain.slice(0, 50)}_${count}`;
-  used.add(unique);
-  return unique;
+/** Gives ids that the API takes, each once. */
+class ValidIds {
+  readonly #used = new Set<string>();
+  /** The last number behind an id that came again. */
+  readonly #counts = new Map<string, number>();
+
+  take(id: string): string {
+    const plain = isTaken.test(id) ? id : id.replaceAll(/[^\w-]/g, '_').slice(0, 50) || 'call';
+    let unique = plain;
+    let count = this.#counts.get(plain) ?? 1;
+    for (; this.#used.has(unique); unique = `${plain.slice(0, 50)}_${count}`) count += 1;
+    this.#counts.set(plain, count);
+    this.#used.add(unique);
+    return unique;
+  }
 }

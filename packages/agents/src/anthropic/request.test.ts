@@ -435,3 +435,17 @@ test('a request for words alone still tells the tools, which the API wants with 
   });
   expect(buildRequest(asked)).not.toHaveProperty('tool_choice');
 });
+
+test('many calls whose ids differ only at their end are given ids of their own without delay', () => {
+  const many = Array.from({ length: 20_000 }, (_, index) => `${'x'.repeat(70)}${index}`);
+  const conversation = many.flatMap((id) => [calls(id), gives(id, 'done')]);
+  const begun = performance.now();
+  const { messages } = buildRequest(requestOf({ conversation }));
+  expect(performance.now() - begun).toBeLessThan(2_000);
+  const ids = messages.flatMap(({ content }) =>
+    [content]
+      .flat()
+      .flatMap((block) => (typeof block === 'object' && block.type === 'tool_use' ? block.id : [])),
+  );
+  expect(new Set(ids).size).toBe(many.length);
+});

@@ -455,6 +455,17 @@ test('a conversation that is too long even for its summary is summarized from it
   expect(texts(client.requests.at(-1)?.conversation ?? [])).not.toContain('user: First');
 });
 
+test('a model that says nothing is said to have said nothing, and is not told so', async () => {
+  const { say, client } = await open([says(''), says('Yes.')]);
+  const { status, outputItems } = await say('Hello');
+  expect(status).toBe('complete');
+  expect(texts(outputItems).at(-1)).toMatch(
+    /^system: The model has ended its turn without an answer/,
+  );
+  await say('Hello?');
+  expect(texts(client.requests[1]?.conversation ?? [])).toEqual(['user: Hello', 'user: Hello?']);
+});
+
 test('a turn that calls without end is stopped at the limit of rounds', async () => {
   const { say, client } = await open(
     [calls(['echo', { text: 'a' }]), calls(['echo', { text: 'b' }])],

@@ -45,6 +45,8 @@ const summarize =
 /** How often the tokens so far are told, at most, ms; a turn's end tells all. */
 const usageMs = 1_000;
 const notShown = 'The model’s server has said something that has no form here; it is kept.';
+const saidNothing =
+  'The model has ended its turn without an answer. Ask again, or choose another one.';
 /** How often what is too long for a summary is halved. */
 const maxHalvings = 6;
 
@@ -158,7 +160,10 @@ export class ModelTurn {
       await this.#runAll(calls);
       this.#abort.signal.throwIfAborted();
       const goesOn = calls.length > 0 || isPaused || this.#steered.length > 0;
-      if (!goesOn) return { type: 'response_done', status: 'completed', finishReason };
+      if (!goesOn) {
+        if (!this.#options.items.ended.some(isOfModel)) this.#now.notice(saidNothing);
+        return { type: 'response_done', status: 'completed', finishReason };
+      }
       if (round < maxRounds) continue;
       this.#now.notice(
         `The model was asked ${maxRounds} times in this turn, which is the limit. Send a message to let it go on.`,
@@ -287,6 +292,11 @@ function sumOf(
   const sum = (before?.[field] ?? 0) + (used[field] ?? 0);
   return sum > 0 ? { [field]: sum } : {};
 }
+
+/** Whether people see from it that the model has done something. */
+const isOfModel = (item: OutputItem): boolean =>
+  item.type === 'function_call' ||
+  (item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '');
 
 function withAdvice(error: ModelError) {
   const { code, message, asObject } = error;
