@@ -29,7 +29,7 @@ export class McpConnection {
   readonly #mark = processMark();
   #connecting: Promise<Tool[]> | undefined;
   #client: Client | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(name: string, server: McpServer, options: McpSurroundings) {
     this.#name = name;
@@ -44,9 +44,14 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    // A server may be silent for long: its start is not waited for.
+    this.#closing.abort();
     await this.#connecting;
     await this.#end();
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   async #connect(): Promise<Tool[]> {
@@ -54,7 +59,7 @@ export class McpConnection {
     this.#client = client;
     client.onclose = () => this.#lost(client);
     try {
-      await client.connect(this.#transport(), { timeout: startLimitMs });
+      await client.connect(this.#transport(), this.#startOptions);
       const tools = await this.#list(client);
       this.#options.onProblem(this.#name, undefined);
       return tools;
@@ -64,6 +69,10 @@ export class McpConnection {
       await this.#end();
       return [];
     }
+  }
+
+  get #startOptions() {
+    return { timeout: startLimitMs, signal: this.#closing.signal };
   }
 
   #transport() {
@@ -90,7 +99,7 @@ export class McpConnection {
   async #list(client: Client): Promise<Tool[]> {
     const found: McpTool[] = [];
     for (let cursor: string | undefined; ;) {
-      const page = await client.listTools({ cursor }, { timeout: startLimitMs });
+      const page = await client.listTools({ cursor }, this.#startOptions);
       found.push(...page.tools);
       cursor = page.nextCursor;
       if (cursor === undefined || found.length >= maxTools) break;

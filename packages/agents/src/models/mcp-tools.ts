@@ -16,20 +16,23 @@ export class McpTools {
   readonly #servers: McpServers;
   readonly #surroundings: McpSurroundings;
   #connections: Promise<McpConnection[]> | undefined;
+  #isClosed = false;
 
   constructor(servers: McpServers, surroundings: McpSurroundings) {
     this.#servers = servers;
     this.#surroundings = surroundings;
   }
 
-  /** Connects to the servers that are not yet; never rejects. */
+  /** Connects to the servers that are not yet; none once it is closed. Never rejects. */
   async tools(): Promise<Tool[]> {
+    if (this.#isClosed) return [];
     this.#connections ??= this.#open();
     const connections = await this.#connections;
     return (await Promise.all(connections.map(async (one) => one.tools()))).flat();
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const connections = (await this.#connections) ?? [];
     await Promise.all(connections.map(async (one) => one.close()));
   }

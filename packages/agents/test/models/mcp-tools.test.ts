@@ -84,6 +84,28 @@ test('a server that has ended is started again for the next message', async () =
   expect(await startedHere()).toEqual([]);
 });
 
+test('a server that is silent when it starts does not hold up the end, and nothing is started after it', async () => {
+  const args = ['-e', 'setInterval(() => {}, 1e9)', 'mcp-server'];
+  const mute = { type: 'stdio' as const, command: process.execPath, args, env: {} };
+  const { mcp, problems } = await open({ mute });
+  const tools = mcp.tools();
+  await expect.poll(startedHere).toHaveLength(1);
+
+  const begun = performance.now();
+  await mcp.close();
+  // It may be silent for 30 s.
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  expect(await tools).toEqual([]);
+  expect(await mcp.tools()).toEqual([]);
+  expect(await startedHere()).toEqual([]);
+  expect(problems.size).toBe(0);
+
+  const unused = await open({ mute });
+  await unused.mcp.close();
+  expect(await unused.mcp.tools()).toEqual([]);
+  expect(await startedHere()).toEqual([]);
+});
+
 /** The servers that this process has started. */
 async function startedHere(): Promise<number[]> {
   const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
