@@ -68,7 +68,7 @@ class ModelDriver implements AgentDriver {
       retries,
       maxRounds,
     });
-    if (opening.earlier?.goesOn === true) await session.goOn();
+    if (opening.earlier?.goesOn === true) await goOn(session, opening.signal);
     return session;
   }
 
@@ -87,5 +87,20 @@ class ModelDriver implements AgentDriver {
     const description = `${what}, with Liminal’s own tools.`;
     if (problem === undefined) return { cliType, name, description, available: true };
     return { cliType, name, description, available: false, reason: problem };
+  }
+}
+
+/** Ends the session where it cannot go on, or is no longer wanted before it does. */
+async function goOn(session: ModelSession, signal: AbortSignal): Promise<void> {
+  const stop = (): void => void session.close();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await session.goOn();
+    signal.throwIfAborted();
+  } catch (error) {
+    await session.close();
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,0 +1,61 @@
+/** Sessions that go on with what their turn had asked people, beside an MCP server that is silent. */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { McpServers } from '../../src/index.ts';
+import { createModelProviders } from '../../src/models/model-driver.ts';
+import { cutOff } from '../../src/models/testing/cut-off.ts';
+import { loudEcho } from '../../src/models/testing/echo.ts';
+import { calls, ScriptedClient } from '../../src/models/testing/scripted-client.ts';
+import { Watch } from '../../src/testing/watch.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+function open(mcpServers: McpServers) {
+  const client = new ScriptedClient([calls(['echo', { text: 'loud' }])]);
+  const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
+  const [provider] = createModelProviders({ servers, tools: [loudEcho], mcpServers });
+  if (provider === undefined) throw new Error('There is no provider.');
+  ends.push(() => provider.close());
+  return provider;
+}
+
+test('a session that is ended while it is opened to go on ends at once, and has begun no turn', async () => {
+  const projectDir = await mkdtemp(join(tmpdir(), 'liminal-going-on-'));
+  ends.push(() => rm(projectDir, { recursive: true }));
+  const before = open({});
+  const asked = new Watch(before, 's');
+  await before.createSession({ sessionId: 's', projectDir });
+  await before.sendMessage('s', 'Be loud');
+  await asked.until(() => asked.events.some(({ payload }) => 'approvalId' in payload));
+  const stored = [cutOff(asked.events)];
+
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  ends.push(async () => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const { port } = silent.address() as AddressInfo;
+  const provider = open({ mute: { type: 'http', url: `http://127.0.0.1:${port}`, headers: {} } });
+  const watch = new Watch(provider, 's');
+  const reached = once(silent, 'request');
+  const known = { goesOn: true, stored: { runs: async () => stored } };
+  const opening = provider.loadSession('s', { projectDir, ...known });
+  const refused = expect(opening).rejects.toThrow('The session was ended before');
+  await reached;
+
+  const begun = performance.now();
+  await provider.killSession('s');
+  // The server may be silent for 30 s.
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  await refused;
+  expect(watch.events).toEqual([]);
+});
