@@ -25,17 +25,17 @@ test('all servers’ models are to be chosen from, the configured one first, eac
     { value: 'a:one', name: 'One', group: 'A' },
     { value: 'b:one', name: 'One', group: 'B' },
   ]);
-  expect(catalog.windowOf(catalog.choose('b:one'))).toBe(1_000);
+  expect(catalog.windowOf(catalog.choose('b:one', 'a'))).toBe(1_000);
 });
 
 test('a model that is not listed can be chosen, and is then among them; a server that cannot be used cannot', () => {
   const catalog = new ModelCatalog([server('a'), server('c', { problem: 'Set C_KEY.' })]);
-  const chosen = catalog.choose('a:library/new:7b');
+  const chosen = catalog.choose('a:library/new:7b', 'a');
   expect(chosen.model).toBe('library/new:7b');
   expect(catalog.option(chosen).options[0]).toMatchObject({ value: 'a:library/new:7b' });
-  for (const wrong of ['a', 'a:', 'x:one'])
-    expect(() => catalog.choose(wrong)).toThrow(/SERVER:MODEL/);
-  expect(() => catalog.choose('c:one')).toThrow(/Set C_KEY/);
+  expect(catalog.choose('one', 'a')).toMatchObject({ model: 'one', server: { name: 'a' } });
+  for (const wrong of ['', 'a:']) expect(() => catalog.choose(wrong, 'a')).toThrow(/SERVER:MODEL/);
+  expect(() => catalog.choose('c:one', 'a')).toThrow(/Set C_KEY/);
 });
 
 test('a list is asked for once, by all that need it, and again when it is old; only a session’s own server is missed', async () => {
