@@ -338,6 +338,15 @@ describe('servers of bare models', () => {
     expect(() => models(entries)).toThrow(problem);
   });
 
+  test.each([
+    ['k\n', 'k', undefined],
+    ['…', '…', 'OPENAI_API_KEY has characters that no key has: set it to the key itself.'],
+    ['a b', 'a b', 'OPENAI_API_KEY has characters that no key has: set it to the key itself.'],
+    [' ', '', 'Set OPENAI_API_KEY before Liminal is started.'],
+  ])('the key %j can be sent, or it is said that it is none', (key, apiKey, problem) => {
+    expect(models({}, { OPENAI_API_KEY: key })[0]).toMatchObject({ apiKey, problem });
+  });
+
   test('a name is an agent’s or a model server’s, not both', () => {
     const both = { agents: { a: { command: 'a' } }, models: { a: { type: 'openai' } } };
     expect(() => load({ config: writeFile('both.json', both) })).toThrow(

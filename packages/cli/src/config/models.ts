@@ -125,9 +125,17 @@ function modelConfig(
   const baseUrl = entry.baseUrl ?? variable(maker.url);
   // A key is sent only to the server that it is for.
   const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? maker.key : undefined);
-  const apiKey = keyName === undefined ? undefined : variable(keyName);
+  const apiKey = keyName === undefined ? undefined : variable(keyName)?.trim();
   const title = name ?? (cliType === entry.type ? maker.title : cliType);
-  const isMissing = apiKey === undefined && keyName !== undefined;
-  const problem = isMissing ? `Set ${keyName} before Liminal is started.` : undefined;
+  const problem = keyName === undefined ? undefined : keyProblem(keyName, apiKey);
   return { ...entry, cliType, title, baseUrl, apiKey, problem };
+}
+
+function keyProblem(name: string, key = ''): string | undefined {
+  if (key === '') return `Set ${name} before Liminal is started.`;
+  // Nothing else can be sent; it may be the “…” of an example.
+  const isSendable = /^[\x21-\x7e]+$/.test(key);
+  return isSendable
+    ? undefined
+    : `${name} has characters that no key has: set it to the key itself.`;
 }
