@@ -347,6 +347,11 @@ describe('servers of bare models', () => {
     expect(models({}, { OPENAI_API_KEY: key })[0]).toMatchObject({ apiKey, problem });
   });
 
+  test('a variable with half an address is said to have one', () => {
+    const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: '127.0.0.1:1/v1' };
+    expect(models({}, env)[0]?.problem).toMatch(/^OPENAI_BASE_URL must be a whole address, as/);
+  });
+
   test('a name is an agent’s or a model server’s, not both', () => {
     const both = { agents: { a: { command: 'a' } }, models: { a: { type: 'openai' } } };
     expect(() => load({ config: writeFile('both.json', both) })).toThrow(

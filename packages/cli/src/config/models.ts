@@ -3,16 +3,13 @@ import { z } from 'zod';
 
 const price = z.number().nonnegative();
 
+const wholeAddress = 'must be a whole address, as "http://127.0.0.1:11434/v1"';
+
 const modelFields = {
   /** Whose interface it speaks. */
   type: z.enum(['openai', 'anthropic']),
   /** Default: the maker's own. */
-  baseUrl: z
-    .url({
-      protocol: /^https?$/,
-      error: 'must be a whole address, as "http://127.0.0.1:11434/v1"',
-    })
-    .optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: wholeAddress }).optional(),
   /** The variable of the environment that has the key; none for a server that needs no key. */
   apiKeyEnv: z
     .string()
@@ -127,7 +124,11 @@ function modelConfig(
   const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? maker.key : undefined);
   const apiKey = keyName === undefined ? undefined : variable(keyName)?.trim();
   const title = name ?? (cliType === entry.type ? maker.title : cliType);
-  const problem = keyName === undefined ? undefined : keyProblem(keyName, apiKey);
+  const problem =
+    (modelFields.baseUrl.safeParse(baseUrl).success
+      ? undefined
+      : `${maker.url} ${wholeAddress}.`) ??
+    (keyName === undefined ? undefined : keyProblem(keyName, apiKey));
   return { ...entry, cliType, title, baseUrl, apiKey, problem };
 }
 
