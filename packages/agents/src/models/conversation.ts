@@ -11,6 +11,12 @@ import { readable } from './readable.ts';
 /** In `raw` of a message of the system: what the agent has said just before, in that turn, stands for all before it. */
 export const summaryMark = { liminal: { summary: true } };
 
+/** What a summary is to pay attention to, if the message asks for one. */
+export function compactWish(message: string): string | undefined {
+  const [whole, wish = ''] = /^\/compact(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
+  return whole === undefined ? undefined : wish;
+}
+
 /** The items of stored runs, oldest first; turns of the server itself are not part of the conversation. */
 export function itemsOf(runs: readonly Response[]): OutputItem[] {
   return runs.filter((run) => !isServerTurn(run)).flatMap(({ outputItems }) => outputItems);
@@ -84,7 +90,7 @@ function isShown(item: OutputItem): boolean {
   if (item.parentCallId !== undefined) return false;
   switch (item.type) {
     case 'message':
-      if (item.origin === 'system') return false;
+      if (item.origin === 'system' || isCommand(item)) return false;
       return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
     case 'reasoning':
     case 'function_call':
@@ -95,6 +101,14 @@ function isShown(item: OutputItem): boolean {
       return false;
   }
 }
+
+/** A wish for a summary that came to none: it was for us. */
+const isCommand = ({
+  origin,
+  content,
+  delivery,
+}: Extract<OutputItem, { type: 'message' }>): boolean =>
+  origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /** A call whose permission was still asked for when its turn was cut off, and the id of that question. */
 export interface AskedCall {

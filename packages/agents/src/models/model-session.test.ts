@@ -437,6 +437,18 @@ test('/compact goes on from a summary of what was said', async () => {
   ]);
 });
 
+test('a summary that comes to nothing leaves the conversation as it was', async () => {
+  const { say, client } = await open([says('Good morning.'), says(''), says('Yes.')]);
+  await say('Hello');
+  expect((await say('/compact')).error?.message).toMatch(/The conversation is as it was/);
+  await say('Still there?');
+  expect(texts(client.requests[2]?.conversation ?? [])).toEqual([
+    'user: Hello',
+    'agent: Good morning.',
+    'user: Still there?',
+  ]);
+});
+
 test('a conversation that is too long even for its summary is summarized from its newer part', async () => {
   const long = new ModelError('CONTEXT_LENGTH', 'That is too long.');
   const { say, client } = await open([

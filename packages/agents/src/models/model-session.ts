@@ -18,7 +18,7 @@ import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type { Tool } from '../tools/index.ts';
 import type { ChosenModel, ModelCatalog } from './catalog.ts';
-import { askedIn, costIn, itemsOf, TurnItems } from './conversation.ts';
+import { askedIn, compactWish, costIn, itemsOf, TurnItems } from './conversation.ts';
 import { instructionsFor } from './instructions.ts';
 import { McpTools } from './mcp-tools.ts';
 import { ModelTurn } from './model-turn.ts';
@@ -320,12 +320,6 @@ export class ModelSession implements AgentSession {
 
 const cannotBeAsked = ({ server, model }: ChosenModel): string =>
   `“${model}” of “${server.title}” cannot be asked. ${server.problem ?? ''} Or choose another model.`;
-
-/** What a summary is to pay attention to, if the message asks for one. */
-function compactWish(message: string): string | undefined {
-  const [whole, wish = ''] = /^\/compact(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
-  return whole === undefined ? undefined : wish;
-}
 
 function warnings(texts: string | readonly string[]): SessionNotice[] {
   return [texts].flat().map((text) => ({ level: 'warning', text }));
