@@ -19,6 +19,8 @@ const mocking = [
 ];
 /** Of its own, so that `npm run faults` can do without it: `npm run chaos` plays it. */
 const chaos = 'test/chaos/*.test.ts';
+/** Of a program that must be built first: `npm run llama` plays it. */
+const llama = 'test/llama/*.test.ts';
 /** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
 const alone = [
   'packages/web/test/markdown-bombs.test.ts',
@@ -66,7 +68,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...long, ...alone, ...mocking, chaos],
+          exclude: [...long, ...alone, ...mocking, chaos, llama],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
           // Files share a few processes, and a browser in each: to start them costs a fifth of all that the tests do.
@@ -94,6 +96,17 @@ export default defineConfig({
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
           maxWorkers,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'llama',
+          include: [llama],
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
+          maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },
       },

@@ -21,6 +21,12 @@ export { codexEnvironment, makeCodexHome, type CodexHomeOptions } from './codex/
 export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';
 export type { CodexRecording, RecordedLine, RpcMessage } from './codex/recording.ts';
 export { applyPatch, execCommand, updatePlan, viewImage, writeStdin } from './codex/tools.ts';
+export {
+  startLlamaServer,
+  type LlamaServer,
+  type LlamaServerOptions,
+} from './llama-server/llama-server.ts';
+export { afterTools, callInWords, tinyModel } from './llama-server/tiny-model.ts';
 export type { ModelEntry } from './messages-api/models.ts';
 export {
   apiError,

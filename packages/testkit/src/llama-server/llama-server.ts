@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServerProcess, freePort, makeFolder, removeFolder } from '../services/server-process.ts';
+
+export interface LlamaServer {
+  /** Where it is asked; ends in `/v1`. */
+  readonly url: string;
+  /** Whether an answer is being made. */
+  isBusy(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface LlamaServerOptions {
+  /** A file of a model. */
+  model: Buffer;
+  /** Tokens that a conversation may have. */
+  contextLength: number;
+  args?: readonly string[];
+}
+
+/** Starts llama.cpp's own server, the program that `LLAMA_SERVER` names, on a free port of the loopback. */
+export async function startLlamaServer({
+  model,
+  contextLength,
+  args = [],
+}: LlamaServerOptions): Promise<LlamaServer> {
+  const program = process.env['LLAMA_SERVER'];
+  if (!program) {
+    throw new Error('LLAMA_SERVER names no llama-server. Run npm run llama, which builds one.');
+  }
+  const folder = await makeFolder('llama');
+  const file = join(folder, 'tiny.gguf');
+  await writeFile(file, model);
+  const port = await freePort();
+  const own = [
+    '--model',
+    file,
+    '--alias',
+    'tiny',
+    '--ctx-size',
+    String(contextLength),
+    '--port',
+    String(port),
+  ];
+  const server = await ServerProcess.start({
+    program,
+    args: [...own, '--host', '127.0.0.1', '--offline', '--slots', ...args],
+    ready: 'listening on http',
+    folder,
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    url: `${origin}/v1`,
+    isBusy: async () => {
+      const slots = (await (await fetch(`${origin}/slots`)).json()) as { is_processing: boolean }[];
+      return slots.some((slot) => slot.is_processing);
+    },
+    close: async () => {
+      await server.end('SIGKILL');
+      await removeFolder(folder);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import {
+  afterTools,
+  callInWords,
+  type LlamaServer,
+  startLlamaServer,
+  tinyModel,
+} from '@liminal/testkit';
+
+/** Tokens. */
+export const contextLength = 32_768;
+
+/** By the last word of a prompt. */
+const sayings = [
+  ['something.', 'Good', ' day', ' to you', '.'],
+  ['tool.', ...callInWords('list', {})],
+  ['ever.', ' On', ' and', ' on', ' and'],
+  [afterTools, 'So', ' be', ' it', '.'],
+];
+
+export const prompts = {
+  text: 'Say something.',
+  tool: 'Use a tool.',
+  slow: 'Go on for ever.',
+  long: 'x'.repeat(contextLength),
+};
+
+/**
+ * llama.cpp's server on a model that was made for more than it is started with. An endless answer is cut after seconds,
+ * when it has filled an eighth of the context.
+ */
+export const llamaServer = async (): Promise<LlamaServer> =>
+  startLlamaServer({
+    model: tinyModel(2 * contextLength, sayings),
+    contextLength,
+    args: ['--predict', String(contextLength / 8)],
+  });
