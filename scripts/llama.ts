@@ -2,7 +2,7 @@
 // no program of it; what is built of them, in ten minutes on two cores, is kept in .cache. `LLAMA_SERVER` names another.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './bootstrap/root.mjs';
 
@@ -26,7 +26,7 @@ const settings = [
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
   // The model is tiny, the time that it takes to compile is not.
-  '-DCMAKE_CXX_FLAGS_RELEASE=-O1',
+  '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG',
 ];
 
 function build(): void {
@@ -37,7 +37,8 @@ function build(): void {
     run(folder, 'tar', '-xzf', `${source.replace('@', '-')}.tgz`);
     run(folder, 'git', 'clone', '-q', 'package/llama/gitRelease.bundle', 'llama.cpp');
     run(folder, 'cmake', '-S', 'llama.cpp', '-B', 'build', ...settings);
-    run(folder, 'cmake', '--build', 'build', '--target', 'llama-server', '--parallel');
+    const jobs = String(availableParallelism());
+    run(folder, 'cmake', '--build', 'build', '--target', 'llama-server', '--parallel', jobs);
     mkdirSync(join(root, '.cache', 'llama-server'), { recursive: true });
     run(folder, 'cp', 'build/bin/llama-server', `${built}.new`);
     renameSync(`${built}.new`, built);
