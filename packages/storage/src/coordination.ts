@@ -88,10 +88,44 @@ export interface UpsertStreams {
   publish(message: UpsertMessage): Promise<void>;
 }
 
+/** What is to be done by one of several workers. */
+export interface Task {
+  taskId: string;
+  body: string;
+}
+
+/** Who says something of a task. */
+export type TaskSide = 'asker' | 'worker';
+
+/**
+ * Whether a worker has taken a task, or it waits for one, or there is none that it could wait for. A worker that died
+ * counts for a few seconds yet.
+ */
+export type TaskOutlook = 'taken' | 'waits' | 'unattended';
+
+/**
+ * Hands tasks to workers. A task that a worker has taken and not done, since it died, is not handed out again: nobody
+ * knows how far it came.
+ */
+export interface TaskQueue {
+  /** Gives a task to one of the workers that take tasks, or to the next that does; resolves with its id. */
+  offer(body: string): Promise<string>;
+  /** Gives each task to one of all workers, as soon as it is offered. Ends when the signal aborts. */
+  take(worker: string, signal: AbortSignal): AsyncIterable<Task>;
+  outlook(taskId: string): Promise<TaskOutlook>;
+  /** Messages are kept for a minute after the last one. */
+  say(taskId: string, from: TaskSide, message: string): Promise<void>;
+  /** What one side says of a task, from the beginning and in order, until the signal aborts. A side has one follower. */
+  follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncIterable<string>;
+  /** Withdraws a task that no worker has taken, and forgets what was said of it. */
+  end(taskId: string): Promise<void>;
+}
+
 export interface Coordination {
   upserts: UpsertStreams;
   leases: Leases;
   board: Board;
   inboxes: Inboxes;
   registry: RunRegistry;
+  tasks: TaskQueue;
 }

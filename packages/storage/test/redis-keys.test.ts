@@ -8,7 +8,7 @@ const patience = { timeout: 60_000, interval: 20 };
 /** Uses every part of the driver once. */
 async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], prefix: string) {
   const [one, two] = [await open({ prefix }), await open({ prefix })];
-  const { leases, board, inboxes, registry } = one.coordination;
+  const { leases, board, inboxes, registry, tasks } = one.coordination;
   const stop = new AbortController();
   for (const runId of ['run-1', 'run:{2}', '}3{']) {
     const run = eventsOf(runId, [start, delta('a'), delta('b'), done]);
@@ -29,6 +29,17 @@ async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], 
   await two.coordination.inboxes.send('{one}', 'hello');
   await expect.poll(() => got, patience).toEqual(['hello']);
   await close();
+  const taskId = await tasks.offer('task');
+  for await (const task of two.coordination.tasks.take('{worker}', stop.signal)) {
+    await tasks.say(taskId, 'worker', task.body);
+    break;
+  }
+  for await (const said of tasks.follow(taskId, 'worker', stop.signal)) {
+    expect(said).toBe('task');
+    break;
+  }
+  await tasks.outlook(taskId);
+  await tasks.end(taskId);
   await one.log.unsettled();
   for await (const claim of registry.claims('worker', stop.signal)) {
     await claim.projected(1);
@@ -52,8 +63,8 @@ test.each(['codex', '{mine}'])(
       const keys = scripted ? command.slice(3, 3 + Number(command[2])) : command.slice(1);
       if (keys.length > 1) several.set(keys.join(' '), keys);
     }
-    // Three runs, the registry and an inbox.
-    expect(several.size).toBeGreaterThanOrEqual(5);
+    // Three runs, the registry, an inbox, and the tasks with their workers and with what was said.
+    expect(several.size).toBeGreaterThanOrEqual(7);
     for (const keys of several.values()) {
       expect(keys.map((key) => [key, calculateSlot(key)])).toEqual(
         keys.map((key) => [key, calculateSlot(keys[0] ?? '')]),

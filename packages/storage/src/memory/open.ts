@@ -6,6 +6,7 @@ import { MemoryEventLog } from './event-log.ts';
 import { MemoryLeases } from './leases.ts';
 import { MemoryResponseStore } from './response-store.ts';
 import { MemoryRunRegistry } from './run-registry.ts';
+import { MemoryTaskQueue } from './task-queue.ts';
 import { MemoryUpsertStreams } from './upsert-streams.ts';
 
 export { MemoryUpsertStreams };
@@ -29,6 +30,7 @@ export function openSharedMemoryStorage(
     board: new MemoryBoard(now),
     inboxes: new MemoryInboxes(),
     registry,
+    tasks: new MemoryTaskQueue(),
     upserts: new MemoryUpsertStreams(),
   };
   return { ...open(log, now), coordination };

@@ -1,7 +1,13 @@
 import type { Coordination } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
 import { Announcements, Appender, RedisEventLog, RedisFollowing, RunStreams } from './log/index.ts';
-import { RedisBoard, RedisInboxes, RedisLeases, RedisUpsertStreams } from './coordination/index.ts';
+import {
+  RedisBoard,
+  RedisInboxes,
+  RedisLeases,
+  RedisTaskQueue,
+  RedisUpsertStreams,
+} from './coordination/index.ts';
 import { Claims, RedisRunRegistry } from './registry/index.ts';
 import { Keys, RedisLink } from './connection/index.ts';
 import { StreamReader } from './streams/index.ts';
@@ -43,6 +49,7 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
     options.keepSettledMs ?? 60_000,
   );
   const inboxes = new RedisInboxes(link, keys, reader);
+  const tasks = new RedisTaskQueue(link, keys, reader);
   const registry = new RedisRunRegistry(
     { announcements, claims: new Claims(link, keys), streams, reader, runsKey: keys.runs },
     { claimIdleMs: options.claimIdleMs ?? 30_000, maxLength: options.maxLength ?? 1_000 },
@@ -54,11 +61,13 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
       board: new RedisBoard(link, keys),
       inboxes,
       registry,
+      tasks,
       upserts: new RedisUpsertStreams(link, keys),
     },
     close: async () => {
       await log.close();
       await registry.close();
+      await tasks.close();
       await inboxes.close();
       reader.close();
       link.close();

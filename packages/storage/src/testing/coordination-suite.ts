@@ -5,6 +5,7 @@ import { boardSuite, inboxSuite } from './messages-suite.ts';
 import { leaseSuite } from './lease-suite.ts';
 import { registrySuite } from './registry-suite.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
+import { tasksSuite } from './tasks-suite.ts';
 import { writersSuite } from './writers-suite.ts';
 
 /** What one server uses. */
@@ -31,5 +32,6 @@ export function coordinationSuite(setup: Setup<TwoServers>): void {
   boardSuite(servers);
   inboxSuite(servers);
   registrySuite(servers);
+  tasksSuite(servers);
   writersSuite(servers);
 }

@@ -62,6 +62,21 @@ export class Keys {
     return companion(this.inbox(name), 'opener');
   }
 
+  /** The tasks that no worker has taken. */
+  get tasks(): string {
+    return `${this.#prefix}:tools`;
+  }
+
+  /** Worker → until when it counts as there; companion of `tasks`. */
+  get taskWorkers(): string {
+    return companion(this.tasks, 'workers');
+  }
+
+  /** What one side says of a task; companion of `tasks`, so that one connection waits for all of them. */
+  said(taskId: string, from: string): string {
+    return companion(this.tasks, `${plain(taskId)}:${from}`);
+  }
+
   /** Wakes a reader that waits for streams of one slot; companion of any of them. */
   wake(key: string, reader: string): string {
     return companion(key, `wake:${reader}`);

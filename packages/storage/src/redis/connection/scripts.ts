@@ -32,4 +32,8 @@ export const scripts = {
   send: load('send'),
   post: load('post'),
   wake: load('wake'),
+  attend: load('attend'),
+  takeTask: load('take-task'),
+  say: load('say'),
+  endTask: load('end-task'),
 };

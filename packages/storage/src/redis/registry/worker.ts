@@ -1,3 +1,4 @@
+import { Bell } from '../../bell.ts';
 import type { Announced } from '../log/index.ts';
 
 /** A projecting worker: the runs that it has been given, and those that wait for it. */
@@ -42,25 +43,5 @@ export class Worker {
 
   async heard(): Promise<void> {
     await this.#bell.heard();
-  }
-}
-
-/** Wakes one waiting caller; a ring before the wait is not lost. */
-class Bell {
-  #rung = false;
-  #wake: () => void = () => {};
-
-  ring(): void {
-    this.#rung = true;
-    this.#wake();
-  }
-
-  async heard(): Promise<void> {
-    if (!this.#rung) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
-    }
-    this.#rung = false;
   }
 }

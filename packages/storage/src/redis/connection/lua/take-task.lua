@@ -1,0 +1,9 @@
+-- take-task
+-- Gives a worker a task, and takes it out of those that wait: no other gets it, whatever becomes of this one.
+-- KEYS: the tasks
+-- ARGV: group, worker
+local reply = redis.pcall('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', 1, 'NOACK', 'STREAMS', KEYS[1], '>')
+if not reply or reply.err then return reply end
+local entry = reply[1][2][1]
+redis.call('XDEL', KEYS[1], entry[1])
+return entry

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { Task } from '../src/index.ts';
+import { ask, cuttable, ownRedis } from './redis-stage.ts';
+
+const patience = { timeout: 30_000, interval: 20 };
+const { signal } = new AbortController();
+
+/** Notes the tasks that a worker gets. */
+function bodiesOf(tasks: AsyncIterable<Task>): string[] {
+  const bodies: string[] = [];
+  void (async () => {
+    for await (const { body } of tasks) bodies.push(body);
+  })();
+  return bodies;
+}
+
+test('of tasks nothing stays in Redis for good, and of what one has said only the newest', async () => {
+  const { redis, open } = await ownRedis();
+  const { tasks } = (await open()).coordination;
+  const keys = async () => ((await ask(redis, 'KEYS', '*')) as string[]).toSorted();
+  const taskId = await tasks.offer('task');
+  await tasks.say(taskId, 'asker', 'go');
+  await Promise.all(
+    Array.from({ length: 12_000 }, async () => tasks.say(taskId, 'worker', 'output')),
+  );
+  for await (const task of tasks.take('worker', signal)) {
+    expect(task.taskId).toBe(taskId);
+    const there = [
+      'codex:tools',
+      `{codex:tools}:${taskId}:asker`,
+      `{codex:tools}:${taskId}:worker`,
+    ];
+    const found = await keys();
+    expect(found).toEqual(expect.arrayContaining([...there, '{codex:tools}:workers']));
+    for (const key of found) expect(await ask(redis, 'PTTL', key)).toBeGreaterThan(0);
+    expect(await ask(redis, 'XLEN', there[2]!)).toBeLessThan(10_500);
+    break;
+  }
+  await tasks.end(taskId);
+  expect((await keys()).filter((key) => !key.includes('wake:'))).toEqual(['codex:tools']);
+  expect(await ask(redis, 'XLEN', 'codex:tools')).toBe(0);
+});
+
+test('a worker that was killed no longer counts, and leaves no consumer', async () => {
+  const { redis, open } = await ownRedis();
+  const { tasks } = (await open()).coordination;
+  const group = ['codex:tools', 'codex-tools-group'];
+  await ask(redis, 'XGROUP', 'CREATE', ...group, '0', 'MKSTREAM');
+  await ask(redis, 'XGROUP', 'CREATECONSUMER', ...group, 'killed');
+  await ask(redis, 'ZADD', '{codex:tools}:workers', String(Date.now() + 500), 'killed');
+  const taskId = await tasks.offer('task');
+  expect(await tasks.outlook(taskId)).toBe('waits');
+  await expect.poll(async () => tasks.outlook(taskId), patience).toBe('unattended');
+  expect(await ask(redis, 'XINFO', 'CONSUMERS', ...group)).toEqual([]);
+});
+
+test('a worker goes on after a cut, and where Redis has lost all that it held', async () => {
+  const { redis, open } = await ownRedis();
+  const way = await cuttable(redis.port);
+  const [near, far] = [await open(), await open({ url: way.url })];
+  const bodies = bodiesOf(far.coordination.tasks.take('far', signal));
+  await near.coordination.tasks.offer('before');
+  await expect.poll(() => bodies, patience).toEqual(['before']);
+  way.cut();
+  await near.coordination.tasks.offer('during');
+  way.mend();
+  await expect.poll(() => bodies, patience).toEqual(['before', 'during']);
+  await ask(redis, 'FLUSHALL');
+  await near.coordination.tasks.offer('after');
+  await expect.poll(() => bodies, patience).toEqual(['before', 'during', 'after']);
+});
