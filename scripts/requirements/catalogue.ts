@@ -11,7 +11,6 @@ export type Requirement = string | { readonly text: string; readonly open: Work 
 const open =
   (work: Work) =>
   (text: string): Requirement => ({ text, open: work });
-const models = open('Bare models: OpenAI and Anthropic, with tools and scripts');
 const editors = open('Liminal inside the editor: an ACP agent');
 const traces = open('See inside it, verify it, replay it');
 
@@ -185,7 +184,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-20': '6: a run whose server is gone does not hang, and is marked as failed',
   'FR-001-21': '6: Redis’ memory stays bounded, however many runs come and go',
   'FR-001-22': '5.4: tool calls are executed and their outputs pushed',
-  'FR-001-23': models('6: a tool call is picked up at once'),
+  'FR-001-23': '6: a tool call is picked up at once',
   'FR-001-24': '5.4: an adapter for Anthropic’s Messages API',
   'FR-001-25': '5.1: an adapter for OpenAI, as a function that stands alone',
   'FR-001-26': 'A.5: the Responses API first, Chat Completions only where it is missing',

@@ -9,18 +9,21 @@ import {
   type ModelClient,
   type ModelServer,
 } from '@liminal/agents/models';
-import { builtInTools } from '@liminal/agents/tools';
+import { builtInTools, type ToolQueue } from '@liminal/agents/tools';
 import type { AgentEntry } from './config/agents.ts';
 import type { Config } from './config/load.ts';
 import type { ModelConfig } from './config/models.ts';
 
-/** Every agent type that Liminal knows, whether or not it can run here; configured agents come last. */
-export function createAgents(config: Config): ProviderRegistry {
+/**
+ * Every agent type that Liminal knows, whether or not it can run here; configured agents come last.
+ * @param tasks - The way to workers for tools, where servers share a Redis.
+ */
+export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
   const { agents: entries, claude, mcpServers } = config;
   const agents = new ProviderRegistry();
   agents.register(new ClaudeCodeProvider({ ...claude, mcpServers }));
   if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers }));
-  for (const provider of modelProviders(config)) agents.register(provider);
+  for (const provider of modelProviders(config, tasks)) agents.register(provider);
   agents.register(createDemoProvider());
   for (const [cliType, entry] of Object.entries(entries)) {
     agents.register(configured(cliType, entry, mcpServers));
@@ -51,11 +54,15 @@ function configured(
   });
 }
 
-function modelProviders({ models, tools, mcpServers, hiddenVariables }: Config): CliProvider[] {
+function modelProviders(
+  { models, tools, mcpServers, hiddenVariables }: Config,
+  tasks: ToolQueue | undefined,
+): CliProvider[] {
+  const workers = tools.workers === true ? tasks : undefined;
   const { fetch = false, scripts: runsScripts = true, maxRounds } = tools;
   return createModelProviders({
     servers: models.map(modelServer),
-    tools: builtInTools({ fetch, hiddenVariables }),
+    tools: builtInTools({ fetch, hiddenVariables, workers }),
     mcpServers,
     hiddenVariables,
     runsScripts,

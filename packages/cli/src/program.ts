@@ -107,6 +107,13 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await projector(configure(flags)));
     });
 
+  command('tools')
+    .description('runs tools of bare models beside servers that share a Redis and a database')
+    .action(async (flags: Flags) => {
+      const { tools } = await import('./commands/tools.ts');
+      done(await tools(configure(flags)));
+    });
+
   serverOptions(program.command('doctor'))
     .description('says which agents can run here, and what else is in the way')
     .action(async (flags: Flags) => {

@@ -3,6 +3,7 @@ import { reapOrphans, startGuard } from '@liminal/agents';
 import { createRuntime, type Logger } from '@liminal/runtime';
 import { createCredentials, createLogger, createServer } from '@liminal/server';
 import { createAgents } from './agents.ts';
+import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
 import { learntStores } from './data/learnt-stores.ts';
 import { keptSignedOut } from './data/signed-out.ts';
@@ -31,7 +32,7 @@ type Closers = (() => Promise<unknown>)[];
 
 /**
  * Opens the data folder and starts everything on it. Throws a LiminalError with a sentence on what to do, such as
- * `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
+ * `INVALID_CONFIG`, `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
  */
 export async function startLiminal(config: Config): Promise<Liminal> {
   const closers: Closers = [];
@@ -45,6 +46,11 @@ export async function startLiminal(config: Config): Promise<Liminal> {
 
 async function start(config: Config, closers: Closers) {
   const { dataDir, host } = config;
+  if (config.tools.workers === true && config.shared === undefined) {
+    throw new ConfigError(
+      'The configuration says "tools": { "workers": true }, and the way to workers is a Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL, or leave "workers" out.',
+    );
+  }
   const logger = createLogger(config.logLevel, process.stderr);
   const rejectionsEndUs = outliveRejections(logger);
   closers.push(async () => rejectionsEndUs());
@@ -57,7 +63,7 @@ async function start(config: Config, closers: Closers) {
   await watchProcesses(dataDir, logger, closers);
 
   const { roots, settings } = config;
-  const providers = createAgents(config);
+  const providers = createAgents(config, storage.coordination?.tasks);
   // It reads the data of an earlier server, which may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
     createRuntime({

@@ -117,8 +117,8 @@ export interface TaskQueue {
   say(taskId: string, from: TaskSide, message: string): Promise<void>;
   /** What one side says of a task, from the beginning and in order, until the signal aborts. A side has one follower. */
   follow(taskId: string, from: TaskSide, signal: AbortSignal): AsyncIterable<string>;
-  /** Withdraws a task that no worker has taken, and forgets what was said of it. */
-  end(taskId: string): Promise<void>;
+  /** Hands a task to nobody any more. One that a worker has taken already is not touched. */
+  withdraw(taskId: string): Promise<void>;
 }
 
 export interface Coordination {

@@ -4,23 +4,46 @@ import { editTool } from './edit.ts';
 import { fetchTool } from './fetch.ts';
 import { listTool } from './list.ts';
 import { planTool } from './plan.ts';
+import { remoteTools, type ToolQueue } from './remote/index.ts';
 import { readTool } from './read.ts';
 import { searchTool } from './search.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
 export { isAllowed } from './permissions.ts';
+export { remoteTools, serveTools, type ToolQueue } from './remote/index.ts';
 export * from './tool.ts';
 
 export interface BuiltInOptions {
   /** Whether models may fetch pages from the internet; off unless asked for. */
-  fetch?: boolean;
+  fetch?: boolean | undefined;
   /** Names of variables that shell commands do not get, such as those with the keys of models. */
   hiddenVariables?: readonly string[];
+  /** Leads to workers that run what `toolsForWorkers` lists; else all of it runs here. */
+  workers?: ToolQueue | undefined;
 }
 
+/**
+ * What runs programs, or may take long. All else takes less time than to ask for it; and whether a file is still as
+ * people were shown it before they allowed a change is known here alone.
+ */
+const forWorkers = new Set(['bash', 'search', 'fetch']);
+
 /** For one session, or several. */
-export function builtInTools({ fetch = false, hiddenVariables = [] }: BuiltInOptions = {}): Tool[] {
+export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
+  const tools = toolsHere(options);
+  if (workers === undefined) return tools;
+  return tools.flatMap((tool) =>
+    forWorkers.has(tool.name) ? remoteTools([tool], workers) : [tool],
+  );
+}
+
+/** Those that a worker runs. */
+export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[] {
+  return toolsHere(options).filter(({ name }) => forWorkers.has(name));
+}
+
+function toolsHere({ fetch = false, hiddenVariables = [] }: BuiltInOptions): Tool[] {
   return [
     readTool,
     writeTool(),

@@ -67,6 +67,8 @@ export const ToolsEntry = z.strictObject({
   scripts: z.boolean().optional(),
   /** How often a model is asked in one turn, at most. */
   maxRounds: z.int().positive().optional(),
+  /** Whether `./liminal tools` runs what takes long; only where servers share a Redis. */
+  workers: z.boolean().optional(),
 });
 export type ToolsEntry = z.infer<typeof ToolsEntry>;
 

@@ -47,10 +47,9 @@ export class MemoryTaskQueue implements TaskQueue {
     return this.#each(next, signal);
   }
 
-  async end(taskId: string): Promise<void> {
+  async withdraw(taskId: string): Promise<void> {
     const at = this.#waiting.findIndex((task) => task.taskId === taskId);
     if (at !== -1) this.#waiting.splice(at, 1);
-    for (const side of ['asker', 'worker'] as const) this.#said.delete(`${taskId} ${side}`);
   }
 
   #saidBy(taskId: string, from: TaskSide): string[] {

@@ -91,7 +91,7 @@ export function tasksSuite(servers: () => TwoServers): void {
     test('a task that is withdrawn goes to nobody', async () => {
       const { one, two } = servers();
       const withdrawn = await one.coordination.tasks.offer('withdrawn');
-      await two.coordination.tasks.end(withdrawn);
+      await two.coordination.tasks.withdraw(withdrawn);
       await one.coordination.tasks.offer('stays');
       expect(await worker(two, 'worker').next()).toMatchObject({ body: 'stays' });
     });
@@ -122,15 +122,6 @@ export function tasksSuite(servers: () => TwoServers): void {
       for (const taskId of taskIds) {
         expect(await follow(two, taskId, 'asker').next()).toBe(`to ${taskId}`);
       }
-    });
-
-    test('forgets what was said of a task that has ended', async () => {
-      const { one, two } = servers();
-      const taskId = await one.coordination.tasks.offer('a');
-      await one.coordination.tasks.say(taskId, 'asker', 'before');
-      await one.coordination.tasks.end(taskId);
-      await one.coordination.tasks.say(taskId, 'asker', 'after');
-      expect(await follow(two, taskId, 'asker').next()).toBe('after');
     });
   });
 }

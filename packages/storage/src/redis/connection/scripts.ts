@@ -35,5 +35,4 @@ export const scripts = {
   attend: load('attend'),
   takeTask: load('take-task'),
   say: load('say'),
-  endTask: load('end-task'),
 };

@@ -107,9 +107,8 @@ export class RedisTaskQueue implements TaskQueue {
     }
   }
 
-  async end(taskId: string): Promise<void> {
-    const said = (['asker', 'worker'] as const).map((side) => this.#keys.said(taskId, side));
-    await this.#link.run(scripts.endTask, [this.#keys.tasks, ...said], [taskId]);
+  async withdraw(taskId: string): Promise<void> {
+    await this.#link.call('XDEL', this.#keys.tasks, taskId);
   }
 
   /** Ends all that waits here. */

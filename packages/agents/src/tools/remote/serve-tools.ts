@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '@liminal/protocol';
+import { type Tool, ToolError } from '../tool.ts';
+import { FromAsker, type FromWorker, Order, read } from './messages.ts';
+import { defaultPatience, type Patience, type Task, type ToolQueue } from './task-queue.ts';
+
+export interface ServeOptions {
+  /** Its name among the workers. */
+  worker: string;
+  /** Ends it: what runs then is stopped first. */
+  signal: AbortSignal;
+  /** How many calls run at once; more wait, or go to other workers. */
+  atOnce?: number;
+  patience?: Patience;
+}
+
+/** Runs calls of these tools that `remoteTools` offers, until the signal aborts and nothing of them is left. */
+export async function serveTools(
+  tools: readonly Tool[],
+  queue: ToolQueue,
+  { worker, signal, atOnce = 16, patience = defaultPatience }: ServeOptions,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  for await (const task of queue.take(worker, signal)) {
+    const call = new ServedCall(task, tools, queue, patience).run(signal);
+    running.add(call);
+    void call.finally(() => running.delete(call));
+    while (running.size >= atOnce) await Promise.race(running);
+  }
+  await Promise.all(running);
+}
+
+/** How often, and how far apart (ms), a result is said again that did not arrive. */
+const retries = { times: 20, everyMs: 500 };
+
+/** The worker's side of one call. */
+class ServedCall {
+  readonly #task: Task;
+  readonly #tools: readonly Tool[];
+  readonly #queue: ToolQueue;
+  readonly #patience: Patience;
+  /** Its name in this call, which no other worker has. */
+  readonly #name = randomUUID();
+  readonly #stop = new AbortController();
+  readonly #over = new AbortController();
+  readonly #mayBegin = Promise.withResolvers<boolean>();
+  #timer: NodeJS.Timeout | undefined;
+  /** What is printed, but not yet said. */
+  #printed = '';
+  #printing: Promise<void> = Promise.resolve();
+
+  constructor(task: Task, tools: readonly Tool[], queue: ToolQueue, patience: Patience) {
+    this.#task = task;
+    this.#tools = tools;
+    this.#queue = queue;
+    this.#patience = patience;
+  }
+
+  /** Never rejects. */
+  async run(ending: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([ending, this.#stop.signal]);
+    signal.addEventListener('abort', () => this.#mayBegin.resolve(false), { once: true });
+    if (signal.aborted) this.#mayBegin.resolve(false);
+    const alive = () => void this.#say({ type: 'alive' }).catch(() => {});
+    const heartbeat = setInterval(alive, this.#patience.aliveMs);
+    this.#awaitWord();
+    const listening = this.#listen();
+    try {
+      await this.#say({ type: 'taken', worker: this.#name });
+      if (await this.#mayBegin.promise) await this.#end(await this.#do(signal));
+    } catch {
+      // What cannot be said is missed by the asker, who has not let it begin.
+    } finally {
+      clearInterval(heartbeat);
+      clearTimeout(this.#timer);
+      this.#over.abort();
+      await listening;
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { taskId } = this.#task;
+    for await (const text of this.#queue.follow(taskId, 'asker', this.#over.signal)) {
+      this.#awaitWord();
+      const message = read(FromAsker, text);
+      if (message?.type === 'go') this.#mayBegin.resolve(message.worker === this.#name);
+      if (message?.type === 'cancel') this.#stop.abort();
+    }
+  }
+
+  /** A call whose server is gone ends, as it would if it ran there (invariant 8). */
+  #awaitWord(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#stop.abort(), this.#patience.silentMs);
+  }
+
+  async #do(signal: AbortSignal): Promise<FromWorker> {
+    const order = read(Order, this.#task.body);
+    const tool = this.#tools.find(({ name }) => name === order?.tool);
+    const input = tool?.input.safeParse(order?.input);
+    if (order === undefined || tool === undefined || input?.success !== true) {
+      const message = `The worker does not know this call (${order?.tool}): it needs the version and the settings of the server.`;
+      return { type: 'refused', message };
+    }
+    const print = (text: string) => this.#print(text);
+    try {
+      const { projectDir } = order;
+      return { type: 'result', result: await tool.run(input.data, { projectDir, signal, print }) };
+    } catch (error) {
+      return { type: error instanceof ToolError ? 'refused' : 'failed', message: messageOf(error) };
+    }
+  }
+
+  /** What is printed while the last piece is on its way goes together. */
+  #print(text: string): void {
+    const isFirst = this.#printed === '';
+    this.#printed += text;
+    if (!isFirst) return;
+    this.#printing = this.#printing.then(async () => {
+      const piece = this.#printed;
+      this.#printed = '';
+      // The result has all of it again.
+      await this.#say({ type: 'print', text: piece }).catch(() => {});
+    });
+  }
+
+  async #end(message: FromWorker): Promise<void> {
+    await this.#printing;
+    for (let left = retries.times; ; left -= 1) {
+      try {
+        return await this.#say(message);
+      } catch (error) {
+        if (left === 0) throw error;
+        await delay(retries.everyMs);
+      }
+    }
+  }
+
+  async #say(message: FromWorker): Promise<void> {
+    await this.#queue.say(this.#task.taskId, 'worker', JSON.stringify(message));
+  }
+}

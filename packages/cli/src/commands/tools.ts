@@ -1,0 +1,33 @@
+import { hostname } from 'node:os';
+import { reapOrphans, startGuard } from '@liminal/agents';
+import { serveTools, toolsForWorkers } from '@liminal/agents/tools';
+import { openRedis } from '@liminal/storage/redis';
+import { ConfigError } from '../config/errors.ts';
+import type { Config } from '../config/load.ts';
+import { usingDataDir } from '../data/using-data-dir.ts';
+
+/** Runs what bare models call beside the servers, until a signal ends it and all that it has started. */
+export async function tools({ shared, dataDir, tools, hiddenVariables }: Config): Promise<number> {
+  if (!shared) {
+    throw new ConfigError(
+      'A worker for tools gets its calls through the Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL as for the servers. One server alone needs none.',
+    );
+  }
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
+  const redis = await openRedis({ url: shared.redisUrl, prefix: shared.redisPrefix });
+  const guard = await startGuard();
+  try {
+    await usingDataDir(dataDir, async () => reapOrphans(dataDir));
+    console.log('The worker for tools is at work.');
+    await serveTools(
+      toolsForWorkers({ fetch: tools.fetch, hiddenVariables }),
+      redis.coordination.tasks,
+      { worker: `${hostname()}:${process.pid}`, signal: stop.signal },
+    );
+  } finally {
+    await guard.dismiss();
+    await redis.close();
+  }
+  return 0;
+}
