@@ -19,7 +19,7 @@ import { testRedis, type TestRedis } from '@liminal/testkit';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 
-const patience = { takenMs: 300, aliveMs: 100, silentMs: 2_000, stopMs: 500 };
+const patience = { takenMs: 300, aliveMs: 100, silentMs: 1_500, stopMs: 500 };
 const { signal: never } = new AbortController();
 
 let redis: TestRedis;
@@ -184,6 +184,29 @@ describe.each([
       'does not know this call (unknown)',
     );
     expect(await refusal(call(queue, tool, { other: '' }))).toContain('does not know this call');
+  });
+
+  test('may be silent for as long as they like, while both sides are there', async () => {
+    const [queue] = await newQueues();
+    const { tool, begun, end } = slowTool();
+    work(queue, [tool]);
+    onTestFinished(end);
+    // Together longer than the silence by which either side is lost.
+    const enough = Promise.withResolvers<void>();
+    let alive = Math.ceil((1.5 * patience.silentMs) / patience.aliveMs);
+    const watched: ToolQueue = {
+      ...bound(queue),
+      say: async (...said) => {
+        if (--alive === 0) enough.resolve();
+        return queue.say(...said);
+      },
+    };
+    const calling = call(watched, tool, { text: '' });
+    const inside = await begun;
+    await Promise.race([enough.promise, calling, once(inside, 'abort')]);
+    expect(inside.aborted).toBe(false);
+    end();
+    expect(await calling).toEqual(done);
   });
 
   test('end when they are stopped', async () => {
