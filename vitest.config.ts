@@ -99,17 +99,21 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'llama',
-          include: [llama],
-          testTimeout: timeouts.integration,
-          hookTimeout: timeouts.integration,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
-        },
-      },
+      ...(process.env['LLAMA_SERVER']
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'llama',
+                include: [llama],
+                testTimeout: timeouts.integration,
+                hookTimeout: timeouts.integration,
+                maxWorkers: 1,
+                sequence: { groupOrder: 4 },
+              },
+            },
+          ]
+        : []),
       {
         extends: true,
         test: {
