@@ -42,6 +42,12 @@ export type TurnEnd = Extract<EventPayload, { type: 'response_done' | 'response_
 const full =
   'This turn has said more than can be kept of one. What it says from here on is not shown, but what it asks is: stop it, or wait for its end.';
 
+const fullMark = (turnId: string): string => `${turnId}:full`;
+
+/** Whether the item says that the turn has reached its limit. */
+export const isFullMark = (item: OutputItem, turnId: string): boolean =>
+  item.id === fullMark(turnId);
+
 /**
  * Writes one turn's events and knows its open items, so that every item that starts also ends before the turn's one
  * terminal event (invariants 2 and 3). Bounds what an agent says: items that are too long are cut, and past the limit
@@ -68,6 +74,11 @@ export class TurnWriter {
   /** Whether the turn has reached its limit. */
   get isFull(): boolean {
     return this.#bounds.isFull;
+  }
+
+  /** The time (ISO 8601 UTC) of the next event. */
+  get time(): string {
+    return this.#timestamp;
   }
 
   /** Sets the time (ISO 8601 UTC) of later events. */
@@ -247,7 +258,7 @@ export class TurnWriter {
 
   #sayFull(): void {
     this.#saidFull = true;
-    const id = `${this.turnId}:full`;
+    const id = fullMark(this.turnId);
     const item = { type: 'message', id, origin: 'system', content: full } as const;
     this.write(startPayload(item));
     this.write({ type: 'item_done', itemId: id, finalItem: item });

@@ -110,28 +110,6 @@ const isCommand = ({
 }: Extract<OutputItem, { type: 'message' }>): boolean =>
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
-/** A call whose permission was still asked for when its turn was cut off, and the id of that question. */
-export interface AskedCall {
-  call: Extract<OutputItem, { type: 'function_call' }>;
-  approvalId: string;
-}
-
-/** What the newest run was still asking people when it was cut off. */
-export function askedIn(runs: readonly Response[]): AskedCall[] {
-  const items = runs.findLast((run) => !isServerTurn(run))?.outputItems ?? [];
-  const done = new Set(
-    items.flatMap((item) => (item.type === 'function_call_output' ? item.callId : [])),
-  );
-  return items.flatMap((item) => {
-    if (item.type !== 'approval' || item.outcome?.outcome !== 'cancelled') return [];
-    const call = items.find((one) => one.type === 'function_call' && one.callId === item.callId);
-    if (call?.type !== 'function_call' || done.has(call.callId)) return [];
-    // A script cannot be gone on with in its middle.
-    if (call.parentCallId !== undefined) return [];
-    return [{ call, approvalId: item.approvalId }];
-  });
-}
-
 /**
  * What was said in the middle of a turn stands where the model has read it: before what it said next. It began earlier,
  * often amid an answer.

@@ -18,7 +18,7 @@ import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type { Tool } from '../tools/index.ts';
 import type { ChosenModel, ModelCatalog } from './catalog.ts';
-import { askedIn, compactWish, costIn, itemsOf, TurnItems } from './conversation.ts';
+import { compactWish, costIn, itemsOf, TurnItems } from './conversation.ts';
 import { instructionsFor } from './instructions.ts';
 import { McpTools } from './mcp-tools.ts';
 import { ModelTurn } from './model-turn.ts';
@@ -33,6 +33,7 @@ import {
   unknownSetting,
 } from './settings.ts';
 import { ToolCalls } from './tool-calls.ts';
+import { askedIn } from './waiting-calls.ts';
 
 export interface ModelSessionOptions {
   opening: SessionOpening;

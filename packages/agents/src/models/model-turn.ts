@@ -4,16 +4,11 @@ import { isoNow } from '../base/iso-clock.ts';
 import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { type ChosenModel, costOf } from './catalog.ts';
-import {
-  type AskedCall,
-  conversationOf,
-  newerHalf,
-  summaryMark,
-  type TurnItems,
-} from './conversation.ts';
+import { conversationOf, newerHalf, summaryMark, type TurnItems } from './conversation.ts';
 import { type ModelAnswer, ModelError, type ModelRequest } from './model-client.ts';
 import { type RetrySettings, waitAfter } from './retries.ts';
 import type { ToolCalls, WantedCall } from './tool-calls.ts';
+import type { AskedCall } from './waiting-calls.ts';
 
 export interface ModelTurnOptions {
   writer: TurnWriter;
@@ -88,12 +83,12 @@ export class ModelTurn {
 
   /** Goes on with what the last turn was still asking people when it was cut off. */
   async goOn(asked: readonly (AskedCall & Pick<WantedCall, 'onAsked'>)[]): Promise<void> {
-    const calls = asked.map(({ call, ...question }) => {
+    const calls = asked.map(({ call, ...known }) => {
       const { callId, name, arguments: text } = call;
       const itemId = `${this.#options.writer.turnId}:${callId}`;
       const item = { ...call, id: itemId };
       this.#now.start(item);
-      return { callId, name, arguments: text, itemId, item, ...question };
+      return { callId, name, arguments: text, itemId, item, ...known };
     });
     await this.#untilEnd(async () => {
       await this.#runAll(calls);

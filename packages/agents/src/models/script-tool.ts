@@ -1,15 +1,29 @@
+import type { EventPayload, OutputItem } from '@liminal/protocol';
 import { z } from 'zod';
 import type { TurnWriter } from '../base/turn-writer.ts';
-import { describeTools, runScript, type ScriptHost, type ScriptOutcome } from '../scripts/index.ts';
+import {
+  describeTools,
+  runScript,
+  type ScriptError,
+  type ScriptHost,
+  type ScriptOutcome,
+} from '../scripts/index.ts';
 import type { Tool, ToolResult } from '../tools/index.ts';
 import type { ToolFace } from './model-client.ts';
+import { ScriptReplay } from './script-replay.ts';
 import type { WantedCall } from './tool-calls.ts';
+import { outputOf, type RecordedCall, scriptCallOf, scriptOf } from './waiting-calls.ts';
 
 /** The name of the tool that runs a script. */
 export const scriptName = 'run_script';
 
 /** What a tool's call came to. */
-export type Answer = Pick<ToolResult, 'output' | 'success'>;
+export interface Answer extends Pick<ToolResult, 'output' | 'success'> {
+  /** When (ISO 8601 UTC). */
+  endedAt?: string;
+}
+
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 
 const Input = z.object({
   code: z.string().min(1).describe('The body of an async JavaScript function.'),
@@ -22,29 +36,20 @@ export function scriptFace(faces: readonly ToolFace[]): ToolFace {
   return { name: scriptName, description, parameters };
 }
 
+/** What a script's call is answered of which nobody knows how far it came. */
+const notRunAgain =
+  'The server ended while this ran: it may be done, or not, or in part. It was not run again.';
+
 /**
  * The tool for one call of it: says its start, the calls that the script makes, and its end (seed 001, A.5).
  * @param run - Runs a call of the script as one of the model's own, with its permission.
  */
 export function scriptTool(
-  { itemId }: WantedCall,
+  call: WantedCall,
   tools: ScriptHost['tools'],
   writer: () => TurnWriter,
   run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>,
 ): Tool<z.infer<typeof Input>> {
-  const scriptId = `${itemId}:script`;
-  let count = 0;
-  const host: ScriptHost = {
-    tools,
-    call: async (name, input, signal) => {
-      const callId = `${scriptId}:${++count}`;
-      const said = { name, callId, arguments: JSON.stringify(input ?? {}) };
-      const item = { type: 'function_call', id: callId, ...said, origin: 'agent' } as const;
-      const whole = { ...item, parentCallId: scriptId };
-      writer().start(whole);
-      return run({ ...said, itemId: callId, item: whole }, signal);
-    },
-  };
   return {
     name: scriptName,
     description: '',
@@ -53,18 +58,105 @@ export function scriptTool(
     face: async () => ({ title: 'Script' }),
     needs: () => undefined,
     run: async ({ code }, { signal }) => {
-      writer().write({ type: 'script_execution_start', itemId: scriptId, code });
-      const outcome = await runScript(code, host, { signal });
-      if (outcome.ok) {
-        const result = JSON.stringify(outcome.result);
-        writer().write({ type: 'script_execution_done', itemId: scriptId, result, success: true });
-      } else {
-        const { error } = outcome;
-        writer().write({ type: 'script_execution_error', itemId: scriptId, error });
-      }
+      const outcome = await new ScriptCall(call, tools, writer, run).run(code, signal);
       return { output: wordsOf(outcome), success: outcome.ok };
     },
   };
+}
+
+/** One call of the tool: a script that begins, or one that was cut off and is run again up to there. */
+class ScriptCall implements ScriptHost {
+  readonly tools: ScriptHost['tools'];
+  readonly #id: string;
+  /** When it began first, if that was before. */
+  readonly #startedAt: string | undefined;
+  readonly #replay: ScriptReplay;
+  readonly #writer: () => TurnWriter;
+  readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>;
+  readonly #departed = new AbortController();
+  #departure: ScriptError | undefined;
+  /** Places of calls that wait for a person. */
+  readonly #unasked: Set<number>;
+  readonly #onAsked: () => void;
+
+  constructor(
+    { itemId, script, onAsked }: WantedCall,
+    tools: ScriptHost['tools'],
+    writer: () => TurnWriter,
+    run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>,
+  ) {
+    this.#id = scriptOf(itemId);
+    this.tools = tools;
+    this.#writer = writer;
+    this.#run = run;
+    const { startedAt, calls = [] } = script ?? {};
+    this.#startedAt = startedAt;
+    this.#replay = new ScriptReplay(calls, (error) => this.#depart(error));
+    this.#unasked = new Set(calls.flatMap(({ approvalId }, at) => (approvalId ? at + 1 : [])));
+    this.#onAsked = () => onAsked?.();
+  }
+
+  async run(code: string, signal: AbortSignal): Promise<ScriptOutcome> {
+    const itemId = this.#id;
+    const { time } = this.#write({ type: 'script_execution_start', itemId, code });
+    const startedAt = this.#startedAt ?? time;
+    const either = AbortSignal.any([signal, this.#departed.signal]);
+    const ended = await runScript(code, this, { signal: either, startedAt });
+    if (ended.ok) this.#replay.ends();
+    const error = signal.aborted ? undefined : this.#departure;
+    const outcome: ScriptOutcome = error ? { ...ended, ok: false, error } : ended;
+    if (outcome.ok) {
+      const result = JSON.stringify(outcome.result);
+      this.#write({ type: 'script_execution_done', itemId, result, success: true });
+    } else {
+      this.#write({ type: 'script_execution_error', itemId, error: outcome.error });
+    }
+    return outcome;
+  }
+
+  async call(name: string, input: unknown, signal: AbortSignal): Promise<Answer> {
+    const said = { name, arguments: JSON.stringify(input ?? {}) };
+    const place = this.#replay.place(said);
+    const before = await this.#replay.turnOf(place, signal);
+    const callId = scriptCallOf(this.#id, place);
+    const itsOwn = { id: callId, callId, parentCallId: this.#id };
+    if (before !== undefined && before.approvalId === undefined)
+      return this.#repeat(before, itsOwn);
+    const item = { type: 'function_call', ...said, origin: 'agent', ...itsOwn } as const;
+    this.#writer().start(item);
+    const onAsked = (): void => {
+      if (this.#unasked.delete(place) && this.#unasked.size === 0) this.#onAsked();
+    };
+    const again = before && { approvalId: before.approvalId, onAsked };
+    return this.#run({ ...said, callId, itemId: callId, item, ...again }, signal);
+  }
+
+  waits(): void {
+    this.#replay.waits();
+  }
+
+  /** Says again what is known of a call, and does not make it. */
+  #repeat({ item, output }: RecordedCall, itsOwn: Pick<CallItem, 'id' | 'callId'>): Answer {
+    const { error: _, ...call } = item;
+    this.#writer().add({ ...call, ...itsOwn });
+    const writer = this.#writer();
+    const lost = { output: notRunAgain, success: false, endedAt: writer.time };
+    const type = 'function_call_output';
+    const said = output ?? { type, ...lost, origin: 'tool_harness' };
+    writer.add({ ...said, ...itsOwn, id: outputOf(itsOwn.id) });
+    return output ?? lost;
+  }
+
+  #write(payload: EventPayload): TurnWriter {
+    const writer = this.#writer();
+    writer.write(payload);
+    return writer;
+  }
+
+  #depart(error: ScriptError): void {
+    this.#departure = error;
+    this.#departed.abort();
+  }
 }
 
 function wordsOf(outcome: ScriptOutcome): string {

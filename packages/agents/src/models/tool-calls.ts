@@ -6,6 +6,7 @@ import { type Permission, type Tool, ToolError, type ToolResult } from '../tools
 import type { ModelCall, ToolFace } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
 import { type Answer, scriptFace, scriptName, scriptTool } from './script-tool.ts';
+import { outputOf, type ScriptRecord } from './waiting-calls.ts';
 
 export interface ToolCallsOptions {
   tools: readonly Tool[];
@@ -19,9 +20,11 @@ export interface ToolCallsOptions {
 /** A call that is to be run. */
 export interface WantedCall extends ModelCall {
   /** Of the question that was asked before, and is asked again. */
-  approvalId?: string;
+  approvalId?: string | undefined;
   /** Its item, whole and still open. */
   item?: OutputItem | undefined;
+  /** Of a script that was cut off, and is gone on with. */
+  script?: ScriptRecord;
   /** Called as soon as people are asked, or need not be; it may be called again. */
   onAsked?: () => void;
 }
@@ -51,13 +54,14 @@ export class ToolCalls {
    * Runs a call and writes its output with `writer`, at the time. Never rejects for what the model or a tool did wrong.
    */
   async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<Answer> {
-    const outputId = `${call.itemId}:output`;
-    const output = outputOf(outputId, call);
+    const outputId = outputOf(call.itemId);
+    const output = emptyOutput(outputId, call);
     const end = (said: Answer): Answer => {
       const whole = { ...output, ...said };
-      if (writer().isOpen(outputId)) writer().done(outputId, whole);
-      else writer().add(whole);
-      return said;
+      const now = writer();
+      if (now.isOpen(outputId)) now.done(outputId, whole);
+      else now.add(whole);
+      return { ...said, endedAt: now.time };
     };
     try {
       const prepared = this.#prepare(call, writer);
@@ -72,6 +76,7 @@ export class ToolCalls {
         writer().append(outputId, text);
       };
       const result = await this.#run(prepared, print, signal);
+      call.onAsked?.();
       const answer = end(fieldsOf(result));
       if (result.plan) {
         writer().add({ type: 'plan', id: `${call.itemId}:plan`, entries: result.plan });
@@ -116,7 +121,7 @@ export class ToolCalls {
   /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */
   async #refusal(
     { tool, input }: Prepared,
-    { callId, approvalId, onAsked }: WantedCall,
+    { callId, approvalId, script, onAsked }: WantedCall,
     title: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {
@@ -124,7 +129,8 @@ export class ToolCalls {
     const needed = tool.needs(input, projectDir);
     const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
     if (isAllowed) {
-      onAsked?.();
+      // Of a script that goes on, people are asked about its calls.
+      if (script === undefined) onAsked?.();
       return undefined;
     }
     const question = { title, callId, options: choices(needed, permissions.areKept) };
@@ -178,7 +184,7 @@ function parseArguments(text: string): unknown {
   }
 }
 
-function outputOf(
+function emptyOutput(
   id: string,
   { callId, item }: WantedCall,
 ): Extract<OutputItem, { type: 'function_call_output' }> {

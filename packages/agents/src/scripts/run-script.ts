@@ -26,12 +26,16 @@ export interface ScriptHost {
    * @param signal - Aborts when the script ends before the call. The script's promise waits until the call has settled.
    */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
+  /** The script has had all answers so far, and does nothing until the next one. */
+  waits?(): void;
 }
 
 interface ToolAnswer {
   /** What the script gets; without success, the message of the Error that is thrown there. */
   output: string;
   success: boolean;
+  /** When it came (ISO 8601 UTC); default now. */
+  endedAt?: string;
 }
 
 export type ScriptOutcome =
@@ -42,6 +46,8 @@ export type ScriptOutcome =
 export interface ScriptOptions {
   limits?: Partial<ScriptLimits>;
   signal: AbortSignal;
+  /** When it begins by its own clock (ISO 8601 UTC), which is moved on only by answers; default now. */
+  startedAt?: string;
 }
 
 /** Between two looks at a script that may be beyond stopping itself, ms. */
@@ -54,16 +60,18 @@ const maxOldGenerationSizeMb = 256;
 /**
  * Runs the body of an async JavaScript function in a sandbox, with the tools as `tools.name(input)`, `print`, and nothing
  * else. Resolves when nothing of it is left: its thread has ended and its calls have settled. Rejects only for faults of ours.
+ * Time and random numbers depend on nothing but `startedAt` and the answers: with the same ones it does the same again.
  */
 export async function runScript(
   code: string,
   host: ScriptHost,
-  { limits: changed, signal }: ScriptOptions,
+  { limits: changed, signal, startedAt }: ScriptOptions,
 ): Promise<ScriptOutcome> {
   const limits = { ...defaultLimits, ...changed };
   const printed = new Printed(limits.outputCharacters);
   const tools = host.tools.map(({ name }) => name);
-  const task = { code, tools, limits, printed: printed.memory };
+  const now = timeOf(startedAt);
+  const task = { code, tools, limits, printed: printed.memory, now };
   const ending = await endingOf(task, host, signal);
   if ('error' in ending) return { ok: false, error: ending.error, printed: printed.read() };
   const result = JSON.parse(ending.result) as unknown;
@@ -92,13 +100,17 @@ async function runInThread(task: Task, host: ScriptHost, signal: AbortSignal): P
   const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
   const ended = new AbortController();
   const calls = new Set<Promise<void>>();
+  let answers = 0;
   const answer = async (id: number, name: string, input: string) => {
-    const answered: Answer = { id, ...(await answerOf(host, name, input, ended.signal)) };
-    worker.postMessage(answered);
+    const { endedAt, ...said } = await answerOf(host, name, input, ended.signal);
+    answers += 1;
+    worker.postMessage({ id, ...said, now: timeOf(endedAt) } satisfies Answer);
   };
   worker.on('message', (said: Said) => {
     if (said.type === 'end') end(said.ending);
-    else if (!ended.signal.aborted) {
+    else if (said.type === 'waits') {
+      if (said.answers === answers) host.waits?.();
+    } else if (!ended.signal.aborted) {
       const call = answer(said.id, said.name, said.input).finally(() => calls.delete(call));
       calls.add(call);
     }
@@ -132,8 +144,8 @@ async function answerOf(
     return { output, success: false };
   }
   try {
-    const { output, success } = await host.call(name, JSON.parse(input), signal);
-    return { output, success };
+    const { output, success, endedAt } = await host.call(name, JSON.parse(input), signal);
+    return { output, success, ...(endedAt !== undefined && { endedAt }) };
   } catch (error) {
     return { output: messageOf(error), success: false };
   }
@@ -147,6 +159,9 @@ async function answerOf(
 function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
   return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;
 }
+
+/** In ms since 1970. */
+const timeOf = (at: string | undefined): number => (at === undefined ? Date.now() : Date.parse(at));
 
 const isTooDeep = (json: string): boolean => cutDepth(json) !== json;
 

@@ -10,7 +10,9 @@ export type ScriptErrorCode =
   | 'SCRIPT_MEMORY'
   | 'SCRIPT_CALLS'
   | 'SCRIPT_OUTPUT'
-  | 'SCRIPT_CANCELLED';
+  | 'SCRIPT_CANCELLED'
+  /** It was run again from its beginning, and did something else than before. */
+  | 'SCRIPT_DEPARTED';
 
 /** Why a script has no result. The message is a sentence for the model; lines are those of its own code. */
 export interface ScriptError {

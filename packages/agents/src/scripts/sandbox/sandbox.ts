@@ -46,6 +46,8 @@ export interface SandboxOptions {
   printed: Printed;
   /** Begins a call; its input is JSON. */
   onCall(id: number, name: string, input: string): void;
+  /** Called when the script can do nothing more until a call is answered. */
+  onWait(answers: number): void;
   /** Called once. Nothing may be asked of the sandbox after it. */
   onEnd(ending: Ending): void;
 }
@@ -81,6 +83,7 @@ export class Sandbox {
   #hasBegun = false;
   #hasEnded = false;
   #callsUnderWay = 0;
+  #answers = 0;
 
   private constructor(options: SandboxOptions, memory: Memory, runtime: QuickJSRuntime) {
     this.#options = options;
@@ -121,6 +124,7 @@ export class Sandbox {
     const fits = length <= this.#options.limits.memoryBytes / 16;
     const text = fits ? output : `The output has ${length} characters, too many for a script.`;
     this.#callsUnderWay -= 1;
+    this.#answers += 1;
     this.#work(() => {
       const isSuccess = success && fits ? context.true : context.false;
       const json = context.newString(JSON.stringify(text));
@@ -186,7 +190,8 @@ export class Sandbox {
       while (!this.#mustStop() && this.#runtime.hasPendingJob()) {
         this.#runtime.executePendingJobs(jobsAtOnce);
       }
-      if (this.#hasEnded || this.#callsUnderWay > 0) return;
+      if (this.#hasEnded) return;
+      if (this.#callsUnderWay > 0) return this.#options.onWait(this.#answers);
       this.#fail(this.#hasGrown() ? noMemory(this.#options.limits) : neverEnds);
     } catch (error) {
       this.#fail(broken(error));
