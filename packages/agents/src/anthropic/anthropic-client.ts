@@ -7,7 +7,7 @@ import {
   type ModelClient,
   type ModelRequest,
 } from '../models/model-client.ts';
-import { longestTimer, patience, patientFetch } from '../models/patient-fetch.ts';
+import { longestTimer, patientFetch } from '../models/patient-fetch.ts';
 import { modelErrorOf, noStream } from './errors.ts';
 import { factsListed, type ModelFacts } from './model-facts.ts';
 import { buildRequest } from './request.ts';
@@ -47,7 +47,6 @@ export class AnthropicClient implements ModelClient {
       maxRetries: 0,
       timeout: longestTimer,
       fetch: patientFetch,
-      fetchOptions: patience,
       // It would print what models say, when that cannot be read.
       logLevel: 'off',
       openTelemetry: false,

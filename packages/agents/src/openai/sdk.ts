@@ -1,5 +1,5 @@
 import { OpenAI } from 'openai';
-import { longestTimer, patience, patientFetch } from '../models/patient-fetch.ts';
+import { longestTimer, patientFetch } from '../models/patient-fetch.ts';
 
 /** For the SDK, which wants a key; it is never sent. */
 const noKey = 'none';
@@ -24,7 +24,6 @@ export class Sdk extends OpenAI {
       logLevel: 'off',
       defaultHeaders: { 'user-agent': 'Liminal' },
       fetch: (input, init) => patientFetch(input, { ...init, headers: headersOf(init, apiKey) }),
-      fetchOptions: patience,
     });
   }
 }

@@ -1,0 +1,137 @@
+/** The SDKs' own way to a server against the standard's. */
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { freePort } from '@liminal/testkit';
+import { afterEach, expect, test } from 'vitest';
+import { patientFetch } from '../../src/models/patient-fetch.ts';
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/answers?version=1`;
+}
+
+const echo: RequestListener = (request, response) => {
+  const { method, url, headers } = request;
+  const { accept, authorization, 'content-type': type, 'content-length': length } = headers;
+  void text(request).then((body) => {
+    const said = { method, url, accept, authorization, type, length, body };
+    response.setHeader('set-cookie', ['a=1', 'b=2']).end(JSON.stringify(said));
+  });
+};
+
+const moved =
+  (status: number): RequestListener =>
+  (request, response) => {
+    if (request.url === '/elsewhere') echo(request, response);
+    else response.writeHead(status, { location: '/elsewhere' }).end('It is elsewhere.');
+  };
+
+const says =
+  (status: number, headers: Record<string, string>, body: string | Buffer): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body);
+
+/** A response that is sent as it stands here. */
+const raw =
+  (bytes: string): RequestListener =>
+  ({ socket }) =>
+    socket.end(bytes);
+
+const asked = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', authorization: 'Bearer key', accept: 'a/b' },
+  body: '{"said":"Grüße 🌍"}',
+};
+
+/** All that an SDK sees of an answer. */
+async function seen(fetching: typeof fetch, url: string, init: RequestInit = asked) {
+  try {
+    const response = await fetching(url, init);
+    const { status, ok, headers } = response;
+    // What is unpacked is not packed.
+    const said = [...headers].filter(([name]) => !['date', 'content-encoding'].includes(name));
+    const body = await response.text().catch(nameOf);
+    return { status, ok, said, body };
+  } catch (error) {
+    return nameOf(error);
+  }
+}
+
+const nameOf = (error: unknown): string => String(error);
+
+const gzip = { 'content-encoding': 'gzip' };
+
+test.each<[string, RequestListener]>([
+  ['says what it was sent', echo],
+  ['has moved for good', moved(308)],
+  ['has moved for now', moved(307)],
+  ['has moved what it says', moved(303)],
+  ['has moved, as old servers do', moved(301)],
+  ['sends on for ever', (_, response) => response.writeHead(307, { location: '/v1' }).end()],
+  ['packs its answers', says(200, gzip, gzipSync('Packed.'))],
+  ['packs its errors', says(429, gzip, gzipSync('Packed.'))],
+  ['says nothing', says(204, {}, '')],
+  ['refuses', says(400, { 'retry-after': '3' }, '{"error":"No."}')],
+  [
+    'has a header in UTF-8',
+    raw('HTTP/1.1 200 OK\r\nx-name: Größe 🌍\r\ncontent-length: 2\r\n\r\nOk'),
+  ],
+  ['hangs up', ({ socket }) => socket.destroy()],
+  [
+    'hangs up amid its answer',
+    raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nOk\r\n'),
+  ],
+  ['says less than it has promised', raw('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nOk')],
+  ['speaks no HTTP', raw('Hello.\r\n\r\n')],
+])('a server that %s looks as it does to fetch', async (_case, listener) => {
+  const url = await serve(listener);
+  expect(await seen(patientFetch, url)).toEqual(await seen(fetch, url));
+});
+
+test('an address with a password is not asked, nor one where nobody is', async () => {
+  const nobody = `http://127.0.0.1:${await freePort()}`;
+  await expect(patientFetch(nobody)).rejects.toMatchObject({
+    message: 'fetch failed',
+    cause: { code: 'ECONNREFUSED' },
+  });
+  await expect(patientFetch('http://me:secret@127.0.0.1/')).rejects.toThrow('a name or a password');
+});
+
+test('an answer that nobody reads to its end is left, and so is one that is aborted', async () => {
+  const waiting: ServerResponse[] = [];
+  const url = await serve((_, response) => {
+    waiting.push(response);
+    response.write('Begun.');
+  });
+  const left = await patientFetch(url);
+  const leaving = once(waiting[0]!, 'close');
+  await left.body?.cancel();
+  await leaving;
+  const aborter = new AbortController();
+  const { signal } = aborter;
+  const read = await patientFetch(url, { signal });
+  const unread = await patientFetch(url, { signal });
+  const reading = read.text();
+  const aborting = Promise.all(waiting.slice(1).map((one) => once(one, 'close')));
+  const reason = new Error('Stopped.');
+  aborter.abort(reason);
+  await expect(reading).rejects.toBe(reason);
+  await aborting;
+  await expect(unread.text()).rejects.toBe(reason);
+});
