@@ -26,6 +26,8 @@ export interface ModelRequest {
   isWithoutCalls?: boolean;
   /** How much the model is to think, if it can be told: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
+  /** What a maker has made of items and tools in earlier requests of the turn, by them; it may add to it. */
+  made?: WeakMap<object, unknown>;
 }
 
 /** What one answer came to, once its stream has ended. */

@@ -57,6 +57,7 @@ export class ModelTurn {
   /** The ids of all items of the session. */
   readonly #taken: Set<string>;
   readonly #steered: Steered[] = [];
+  readonly #made = new WeakMap<object, unknown>();
   #usage: Usage | undefined;
   #cost: number | undefined;
   #toldUsageAt = Number.NEGATIVE_INFINITY;
@@ -233,6 +234,7 @@ export class ModelTurn {
       conversation,
       tools: tools.faces,
       effort,
+      made: this.#made,
       ...(isWithoutCalls && { isWithoutCalls }),
     };
     for (let attempt = 1; ; attempt += 1) {

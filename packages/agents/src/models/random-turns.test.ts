@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildRequest } from '../anthropic/request.ts';
 import { CallIds } from '../openai/call-ids.ts';
 import { chatRequest } from '../openai/chat/request.ts';
+import { jsonOf } from '../openai/json.ts';
 import { responsesRequest } from '../openai/responses/request.ts';
 import type { CliProvider } from '../provider.ts';
 import { foldTurn } from '../testing/folding.ts';
@@ -211,7 +212,8 @@ async function play(turns: readonly Turn[]) {
   }
   const again = await Stage.open(stored);
   try {
-    return { live: await stage.next(), rebuilt: await again.next() };
+    const [live, rebuilt] = [await stage.next(), await again.next()];
+    return { live, rebuilt, requests: stage.client.requests };
   } finally {
     await Promise.all([stage.close(), again.close()]);
   }
@@ -275,10 +277,15 @@ const idsIn = ({ content }: Message, type: 'tool_use' | 'tool_result'): string[]
 test('any turns give each maker a conversation that it takes, the same from memory as from history', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
-      const { live, rebuilt } = await play(turns);
+      const { live, rebuilt, requests } = await play(turns);
       if (live === undefined || rebuilt === undefined) throw new Error('The model was not asked.');
       expect(wires(live)).toEqual(wires(rebuilt));
       expect(faultsIn(wires(live))).toEqual([]);
+      for (const { made, ...request } of requests) {
+        // What was written in an earlier round is the same as if it were written now.
+        const json = JSON.stringify(responsesRequest(request));
+        expect(jsonOf(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
+      }
     }),
     { numRuns: 100 },
   );

@@ -22,6 +22,7 @@ import {
   readComplaint,
   refusedFiles,
 } from './errors.ts';
+import { jsonOf } from './json.ts';
 import { readModels, readOwnModels } from './listed-models.ts';
 import { RefusedFields } from './refused-fields.ts';
 import { responsesRequest } from './responses/request.ts';
@@ -43,6 +44,8 @@ const openAi = 'https://api.openai.com/v1';
 /** How long a list of models may take, ms, and how large it may be, bytes. */
 const listTimeoutMs = 15_000;
 const maxListSize = 4 * 1024 * 1024;
+
+const jsonType = { 'content-type': 'application/json' };
 
 const interfaces = {
   responses: {
@@ -131,7 +134,8 @@ export class OpenAiClient implements ModelClient {
     for (;;) {
       const body = this.#refused.without(request.model, bodyOf({ ...request, conversation }));
       try {
-        return await this.#sdk.post(path, { body, signal, stream: true }).asResponse();
+        const sent = { body: jsonOf(body), headers: jsonType, signal, stream: true };
+        return await this.#sdk.post(path, sent).asResponse();
       } catch (error) {
         const complaint = complaintIn(error);
         if (complaint === undefined) throw error;

@@ -1,6 +1,6 @@
 import type { OutputItem } from '@liminal/protocol';
 import type { OpenAI } from 'openai';
-import type { ModelRequest } from '../../models/model-client.ts';
+import type { ModelRequest, ToolFace } from '../../models/model-client.ts';
 import { dataUrl, missing, ownRaw, type Part, partsOf, validArguments } from '../conversation.ts';
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
@@ -13,14 +13,16 @@ type InputPart = OpenAI.Responses.ResponseInputContent;
  */
 export function responsesRequest(request: ModelRequest): Body {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
+  const { made = new WeakMap() } = request;
   return {
     model,
     ...(instructions !== '' && { instructions }),
-    input: conversation.flatMap((item, index) => inputOf(item, conversation[index + 1])),
-    ...(tools.length > 0 && {
-      // Not strict: a strict schema has no optional fields.
-      tools: tools.map((tool) => ({ ...tool, type: 'function' as const, strict: false })),
-    }),
+    input: conversation.flatMap((item, index) =>
+      item.type === 'reasoning' && !goesOn(conversation[index + 1])
+        ? []
+        : once(made, item, inputOf),
+    ),
+    ...(tools.length > 0 && { tools: tools.map((tool) => once(made, tool, toolOf)) }),
     ...(isWithoutCalls === true && tools.length > 0 && { tool_choice: 'none' as const }),
     ...(effort !== undefined && {
       reasoning: { effort: effort as OpenAI.ReasoningEffort, summary: 'auto' as const },
@@ -31,12 +33,28 @@ export function responsesRequest(request: ModelRequest): Body {
   };
 }
 
-function inputOf(item: OutputItem, next: OutputItem | undefined): InputItem[] {
+function once<From extends object, To>(
+  made: WeakMap<object, unknown>,
+  from: From,
+  make: (from: From) => To,
+): To {
+  if (!made.has(from)) made.set(from, make(from));
+  return made.get(from) as To;
+}
+
+// Not strict: a strict schema has no optional fields.
+const toolOf = (tool: ToolFace): OpenAI.Responses.FunctionTool => ({
+  ...tool,
+  type: 'function',
+  strict: false,
+});
+
+function inputOf(item: OutputItem): InputItem[] {
   switch (item.type) {
     case 'message':
       return messageOf(item);
     case 'reasoning':
-      return goesOn(next) ? reasoningOf(item) : [];
+      return reasoningOf(item);
     case 'function_call': {
       const { callId, name, arguments: input } = item;
       return [{ type: 'function_call', call_id: callId, name, arguments: validArguments(input) }];

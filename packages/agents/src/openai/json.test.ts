@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { jsonOf } from './json.ts';
+
+test('a request is the JSON that JSON.stringify makes, the first time and again', () => {
+  const field = fc.oneof(
+    fc.jsonValue(),
+    fc.constant(undefined),
+    fc.array(fc.oneof(fc.jsonValue(), fc.record({ a: fc.constant(undefined), b: fc.jsonValue() }))),
+  );
+  const request = fc.dictionary(fc.string({ unit: 'binary' }), field);
+  fc.assert(
+    fc.property(request, (said) => {
+      expect([jsonOf(said), jsonOf(said)]).toEqual([JSON.stringify(said), JSON.stringify(said)]);
+    }),
+  );
+});
+
+test('an element that has been written is not written again', () => {
+  let writings = 0;
+  const element = { toJSON: () => (writings += 1) };
+  expect([jsonOf({ list: [element] }), jsonOf({ list: [element, 2] })]).toEqual([
+    '{"list":[1]}',
+    '{"list":[1,2]}',
+  ]);
+});

@@ -1,0 +1,25 @@
+/** The JSON of what has been written before, by the object that it is of. */
+const written = new WeakMap<object, string>();
+
+/**
+ * The JSON of a request, as `JSON.stringify` writes it. What stands in a list of its fields must never change: a
+ * conversation only grows, and each of its requests has the earlier one in it.
+ */
+export function jsonOf(request: object): string {
+  const fields = Object.entries(request).flatMap(([name, value]: [string, unknown]) => {
+    const said = Array.isArray(value) ? listOf(value) : JSON.stringify(value);
+    return said === undefined ? [] : `${JSON.stringify(name)}:${said}`;
+  });
+  return `{${fields.join(',')}}`;
+}
+
+const listOf = (list: readonly unknown[]): string => `[${list.map(elementOf).join(',')}]`;
+
+function elementOf(element: unknown): string {
+  if (typeof element !== 'object' || element === null) return JSON.stringify(element) ?? 'null';
+  const known = written.get(element);
+  if (known !== undefined) return known;
+  const said = JSON.stringify(element);
+  written.set(element, said);
+  return said;
+}
