@@ -72,7 +72,13 @@ function modelProviders(
 
 function modelServer({ cliType: name, ...config }: ModelConfig): ModelServer {
   const client = new LazyClient(config.type, async () => clientOf(config));
-  return { ...config, name, client };
+  return { ...config, name, client, takesAudio: takesAudio(config) };
+}
+
+/** Of all interfaces only Chat Completions takes sounds. OpenAI's own server has Responses, too, and is asked by that. */
+function takesAudio({ type, baseUrl, api }: Omit<ModelConfig, 'cliType'>): boolean {
+  const spoken = api ?? (baseUrl === undefined ? 'responses' : 'chat');
+  return type === 'openai' && spoken === 'chat';
 }
 
 async function clientOf({ type, ...config }: Omit<ModelConfig, 'cliType'>): Promise<ModelClient> {

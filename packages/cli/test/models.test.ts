@@ -1,7 +1,14 @@
 /** A bare model at the terminal. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answer, freePort, httpError, startResponsesApi } from '@liminal/testkit';
+import {
+  answer,
+  chat,
+  freePort,
+  httpError,
+  startChatCompletionsApi,
+  startResponsesApi,
+} from '@liminal/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Home } from './command.ts';
 
@@ -42,4 +49,59 @@ test('a model that cannot be asked is refused with what to do', async () => {
   const away = home.start(['run', 'hi', '--agent', 'local']);
   expect(await away.exitCode).toBe(1);
   expect(away.stderr).toContain(`at http://127.0.0.1:${port} (ECONNREFUSED). Check that it runs`);
+});
+
+/** The beginning of a sound, with bytes that no text has. */
+const sound = Buffer.from('UklGRgD/gApXQVZF', 'base64');
+
+test('a sound reaches the model of a Chat Completions server byte for byte', async () => {
+  const api = await startChatCompletionsApi({ script: [chat.answer('A bell.')] });
+  configure({ local: { type: 'openai', baseUrl: api.url, model: 'm' } });
+  const file = join(home.data, 'bell.wav');
+  writeFileSync(file, sound);
+
+  const command = home.start(['run', 'What is it?', '--attach', file, '--agent', 'local']);
+  expect(await command.exitCode).toBe(0);
+  await api.close();
+  expect(command.stdout).toBe('A bell.\n');
+  expect(api.requests.at(-1)?.body.messages.at(-1)).toEqual({
+    role: 'user',
+    content: [
+      { type: 'text', text: 'What is it?' },
+      { type: 'input_audio', input_audio: { data: sound.toString('base64'), format: 'wav' } },
+    ],
+  });
+});
+
+test('a sound that the model’s server refuses is named to it, and the turn goes on', async () => {
+  const refusal = chat.httpError(500, 'audio input is not supported - hint: no mmproj');
+  const api = await startChatCompletionsApi({ script: [refusal, chat.answer('I hear nothing.')] });
+  configure({ local: { type: 'openai', baseUrl: api.url, model: 'm', api: 'chat' } });
+  const file = join(home.data, 'bell.wav');
+  writeFileSync(file, sound);
+
+  const command = home.start(['run', 'What is it?', '--attach', file, '--agent', 'local']);
+  expect(await command.exitCode).toBe(0);
+  await api.close();
+  expect(command.stdout).toBe('I hear nothing.\n');
+  expect(api.requests.at(-1)?.body.messages.at(-1)).toEqual({
+    role: 'user',
+    content: 'What is it?\n\n[bell.wav (audio/wav) cannot be shown here]',
+  });
+});
+
+test.each([
+  ['the Responses API', { type: 'openai', api: 'responses' }],
+  ['Anthropic’s interface', { type: 'anthropic' }],
+])('a sound is refused before anything is asked where a server speaks %s', async (_, speaks) => {
+  const api = await startResponsesApi({ script: [] });
+  configure({ local: { ...speaks, baseUrl: api.url, model: 'm' } });
+  const file = join(home.data, 'bell.mp3');
+  writeFileSync(file, sound);
+
+  const command = home.start(['run', 'What is it?', '--attach', file, '--agent', 'local']);
+  expect(await command.exitCode).toBe(1);
+  await api.close();
+  expect(command.stderr).toMatch(/takes no such audio\. Take “bell\.mp3” \(audio\/mpeg\) out/);
+  expect(api.requests).toEqual([]);
 });

@@ -193,6 +193,28 @@ it('files are chosen, looked at, sent without words, and shown and saved byte fo
   expect(Buffer.concat(await saved.toArray()).equals(notes.buffer)).toBe(true);
 });
 
+it('a sound is sent while the agent takes it, and says why it cannot be once another model takes none', async () => {
+  stage.info = { ...stage.info, accepts: { ...accepts, audio: ['audio/wav'] } };
+  const page = await stage.visit();
+  const buffer = Buffer.from('UklGRgD/gApXQVZF', 'base64');
+  await pick(page, { name: 'bell.wav', mimeType: 'audio/wav', buffer });
+  await card(page, 'bell.wav').getByText('12 bytes').waitFor();
+  const send = button(page, 'Send message');
+  await expect.poll(() => send.isEnabled()).toBe(true);
+
+  stage.say({ type: 'session:info', sessionId, info: { ...stage.info, accepts } });
+  await card(page, 'bell.wav')
+    .getByText(/takes no such audio\. Take “bell\.wav”/)
+    .waitFor();
+
+  stage.say({ type: 'session:info', sessionId, info: stage.info });
+  await card(page, 'bell.wav').getByRole('alert').waitFor({ state: 'detached' });
+  await send.click();
+  const { blocks = [] } = await sent();
+  expect(blocks).toMatchObject([{ type: 'audio', mimeType: 'audio/wav', name: 'bell.wav' }]);
+  expect(stored(blocks[0])?.equals(buffer)).toBe(true);
+});
+
 it('an image is pasted into the message, or anywhere that is no other field', async () => {
   const page = await stage.visitShared();
   await give(page, 'paste', { files: [screen], at: composer });

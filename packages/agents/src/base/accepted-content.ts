@@ -9,6 +9,14 @@ type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
 export const onlyText: AcceptedContent = { image: [], audio: [], resource: [] };
 /** The images that language models read. */
 export const commonImages = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+/** The sounds that language models hear, under each name that browsers have for them, and their format. */
+export const commonSounds: Readonly<Record<string, 'wav' | 'mp3'>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+};
 
 /** A message's text with what else is said in words. */
 export const joinWords = (text: string, more: readonly string[]): string =>

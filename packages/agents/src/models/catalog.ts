@@ -26,6 +26,8 @@ export interface ModelServer {
   prices?: ModelPrices | undefined;
   /** Tokens that it takes. */
   contextWindow?: number | undefined;
+  /** Whether a message to its models may have sounds, as far as is known before it is asked; default no. */
+  takesAudio?: boolean | undefined;
   /** Why it cannot be used, and what to do; it is then not offered. */
   problem?: string | undefined;
 }

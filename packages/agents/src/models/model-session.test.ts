@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { OutputItem, Response } from '@liminal/protocol';
+import type { ContentBlock, OutputItem, Response } from '@liminal/protocol';
 import type { CliProvider, ProjectGrants } from '../provider.ts';
 import { foldTurn } from '../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../testing/watch.ts';
@@ -161,6 +161,32 @@ test('the model, and its maker, can change in the middle of a session', async ()
   await expect(provider.setConfigOption?.('s', 'model', 'nobody:x')).rejects.toMatchObject({
     code: 'INVALID_OPTION',
   });
+});
+
+test('a sound is taken as long as the server of the chosen model takes any, and refused before it is sent', async () => {
+  const other = new ScriptedClient([], 'anthropic');
+  const { provider, client, watch } = await open([says('A bell.')], {
+    server: { takesAudio: true },
+    others: [{ name: 'anthropic', title: 'Anthropic', client: other, model: 'two' }],
+  });
+  const sounds = (): string[] | undefined =>
+    watch.updates.findLast(({ accepts }) => accepts)?.accepts?.audio;
+  const bell: ContentBlock = { type: 'audio', mimeType: 'audio/x-wav', data: 'UklGRg==' };
+  const ring = async (): Promise<unknown> =>
+    provider.sendMessage('s', 'What is it?', { blocks: [bell] });
+
+  await watch.until(() => sounds()?.includes('audio/mpeg'));
+  const { turnId } = (await ring()) as { turnId: string };
+  await watch.ended(turnId);
+  expect(client.requests[0]?.conversation).toMatchObject([{ blocks: [bell] }]);
+
+  await provider.setConfigOption?.('s', 'model', 'anthropic:two');
+  await watch.until(() => sounds()?.length === 0);
+  await expect(ring()).rejects.toMatchObject({
+    code: 'CONTENT_NOT_SUPPORTED',
+    message: expect.stringMatching(/takes no such audio\. Take audio\/x-wav out of the message/),
+  });
+  expect(other.requests).toEqual([]);
 });
 
 test('what a model calls is run, in parallel, and it is asked again with the outputs', async () => {

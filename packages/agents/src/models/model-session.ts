@@ -9,6 +9,7 @@ import {
   type Response,
   type SessionNotice,
 } from '@liminal/protocol';
+import { commonImages, commonSounds } from '../base/accepted-content.ts';
 import { isoNow } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -82,11 +83,6 @@ const compact = {
 /** A conversation with models. What was said is in Liminal's own history, so any model can go on with it. */
 export class ModelSession implements AgentSession {
   isAlive = true;
-  readonly accepts: AcceptedContent = {
-    image: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
-    audio: [],
-    resource: ['text/*', 'application/pdf'],
-  };
   readonly #options: ModelSessionOptions;
   readonly #output: SessionOutput;
   readonly #approvals: PendingApprovals;
@@ -127,6 +123,17 @@ export class ModelSession implements AgentSession {
     this.#output.update({ commands: [compact] });
     this.#tellOptions();
     void this.#learnModels();
+  }
+
+  /** What the chosen model's interface takes; what the model itself does not, it is only told of. */
+  get accepts(): AcceptedContent {
+    const { catalog, name } = this.#options;
+    const { takesAudio = false } = this.#chosen?.server ?? catalog.server(name);
+    return {
+      image: commonImages,
+      audio: takesAudio ? Object.keys(commonSounds) : [],
+      resource: ['text/*', 'application/pdf'],
+    };
   }
 
   async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
@@ -315,7 +322,7 @@ export class ModelSession implements AgentSession {
     const { catalog } = this.#options;
     const model = catalog.option(this.#chosen);
     const rest = [modeOption(this.#permissions.mode), effortOption(this.#effort)];
-    this.#output.update({ configOptions: [model, ...rest] });
+    this.#output.update({ configOptions: [model, ...rest], accepts: this.accepts });
   }
 }
 

@@ -211,14 +211,18 @@ export const isForeignReasoning = (complaint: Complaint): boolean =>
   complaint.words.includes("item['content'] is not an array");
 
 /**
- * Which files of a conversation a server, or its model, complains of; undefined if of none. The words are llama.cpp's,
- * under 400 and 500.
+ * Which files of a conversation a server, or its model, complains of; undefined if of none. Most of the words are
+ * llama.cpp's, under 400 and 500; two are vLLM's, and `unsupported_format` is OpenAI's for a sound that is none.
  */
 export function refusedFiles({
+  code,
   words,
 }: Complaint): ((block: ContentBlock, item: OutputItem) => boolean) | undefined {
-  const [, kind] = /\b(image|audio) input is not supported/i.exec(words) ?? [];
+  const [, kind] =
+    /\b(image|audio)(?: input is not supported|\(s\) may be provided)/i.exec(words) ?? [];
   if (kind !== undefined) return ({ type }) => type === kind.toLowerCase();
+  if (code === 'unsupported_format') return ({ type }) => type === 'audio';
+  if (words.includes('is not a multimodal model')) return () => true;
   if (words.includes("Output of tool call should be 'Input text'")) {
     return (_block, { type }) => type === 'function_call_output';
   }

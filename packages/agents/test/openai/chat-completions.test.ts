@@ -7,6 +7,7 @@ import {
   pixel,
   startChatCompletionsApi,
 } from '@liminal/testkit';
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
 import { OpenAiClient } from '../../src/openai/index.ts';
 import { Asking, itemsOf, user } from './asking.ts';
@@ -102,6 +103,29 @@ test.each([
   });
   expect(asking.text).toBe('half');
 });
+
+const [wav, png] = ['[a.wav (audio/wav)', '[a.png (image/png)'];
+test.each([
+  ['audio input is not supported - hint: you may need to provide the mmproj', {}, [wav]],
+  ['At most 0 audio(s) may be provided in one prompt.', {}, [wav]],
+  ['At most 0 image(s) may be provided in one prompt.', {}, [png]],
+  ['qwen3 is not a multimodal model', {}, [wav, png]],
+  ['This model does not support the format you provided.', { code: 'unsupported_format' }, [wav]],
+])(
+  'where a server says “%s”, the files that it means are only named',
+  async (says, more, named) => {
+    const client = await start([chat.httpError(400, says, more), chat.answer('ok')]);
+    const blocks: ContentBlock[] = [
+      { type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==', name: 'a.wav' },
+      { type: 'image', mimeType: 'image/png', data: pixel, name: 'a.png' },
+    ];
+    const said: OutputItem = { type: 'message', id: 'u', origin: 'user', content: 'hi', blocks };
+    expect(await itemsOf(client, { conversation: [said] })).toMatchObject([{ content: 'ok' }]);
+    const [first, second] = api.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(first).not.toContain('cannot be shown');
+    expect(second?.match(/\[a\.\w+ \(\S+\)(?= cannot be shown here\])/g)).toEqual(named);
+  },
+);
 
 test('an error in the middle of a stream is the answer’s error', async () => {
   const error = { message: 'The engine died.', code: 500 };

@@ -145,6 +145,25 @@ test('a user’s files are parts of their message', () => {
   ]);
 });
 
+test.each([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+])('a sound of the type %s goes as it is, as %s', (mimeType, format) => {
+  const data = Buffer.from([0, 255, 10, 13, 128, 62, 63]).toString('base64');
+  expect(messages(said('user', 'listen', [{ type: 'audio', mimeType, data }]))).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'listen' },
+        { type: 'input_audio', input_audio: { data, format } },
+      ],
+    },
+  ]);
+});
+
 test('words alone are one text, which every server takes', () => {
   const blocks: ContentBlock[] = [
     { type: 'resource', resource: { uri: 'blob:2', name: 'a.txt', text: 'words' } },

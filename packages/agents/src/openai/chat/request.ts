@@ -1,5 +1,6 @@
 import type { OutputItem } from '@liminal/protocol';
 import type { OpenAI } from 'openai';
+import { commonSounds } from '../../base/accepted-content.ts';
 import type { ModelRequest } from '../../models/model-client.ts';
 import {
   type CallOutput,
@@ -149,16 +150,8 @@ function userContent(parts: readonly Part[]): string | UserPart[] {
   return words.length === sent.length ? words.join('\n\n') : sent.map(userPart);
 }
 
-const audioFormats: Record<string, 'wav' | 'mp3'> = {
-  'audio/wav': 'wav',
-  'audio/x-wav': 'wav',
-  'audio/wave': 'wav',
-  'audio/mpeg': 'mp3',
-  'audio/mp3': 'mp3',
-};
-
 const isUnknownAudio = (part: Part): part is Exclude<Part, { type: 'text' }> =>
-  part.type === 'audio' && audioFormats[part.mimeType] === undefined;
+  part.type === 'audio' && commonSounds[part.mimeType] === undefined;
 
 function userPart(part: Part): UserPart {
   switch (part.type) {
@@ -167,7 +160,7 @@ function userPart(part: Part): UserPart {
     case 'image':
       return { type: 'image_url', image_url: { url: dataUrl(part) } };
     case 'audio': {
-      const format = audioFormats[part.mimeType] ?? 'wav';
+      const format = commonSounds[part.mimeType] ?? 'wav';
       return { type: 'input_audio', input_audio: { data: part.data, format } };
     }
     case 'file':
