@@ -140,6 +140,8 @@ test.each([
     maker.play([{ say: 'It ran.' }]);
     await stage.server.restart();
     await session.untilEnded(5);
+    // It stands once, in the turn that goes on.
+    await expect.poll(() => session.tool('Run echo run > ran.txt').count()).toBe(1);
     await session.allow();
     await session.untilSaid('It ran.');
     await session.untilEnded(6);

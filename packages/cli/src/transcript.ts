@@ -1,5 +1,5 @@
 /** The news of a session since the last look, in their order. */
-import type { SessionView, TurnView } from '@liminal/client';
+import type { JoinedTurn } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
 export type Line =
@@ -7,18 +7,18 @@ export type Line =
   | { kind: 'item'; item: UpsertObject }
   /** A waiting permission request. */
   | { kind: 'approval'; item: Extract<UpsertObject, { type: 'approval' }> }
-  | { kind: 'turn'; turn: TurnView };
+  | { kind: 'turn'; turn: JoinedTurn };
 
 /** Remembers what has been reported, so that each thing is reported once, however often the view changes. */
 export class Transcript {
   readonly #said = new Set<string>();
 
-  /** The news in a view. An item is news when it has finished, or its turn has. */
-  read(view: Pick<SessionView, 'turns'>): Line[] {
-    return view.turns.flatMap((turn) => this.#readTurn(turn));
+  /** The news in these turns. An item is news when it has finished, or its turn has. */
+  read({ turns }: { turns: readonly JoinedTurn[] }): Line[] {
+    return turns.flatMap((turn) => this.#readTurn(turn));
   }
 
-  #readTurn(turn: TurnView): Line[] {
+  #readTurn(turn: JoinedTurn): Line[] {
     const isOver = turn.status !== 'in_progress';
     const lines: Line[] = [];
     for (const item of turn.items) {

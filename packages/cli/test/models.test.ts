@@ -10,7 +10,7 @@ import {
   startResponsesApi,
 } from '@liminal/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Home } from './command.ts';
+import { clientOf, eventually, Home } from './command.ts';
 
 let home: Home;
 
@@ -104,4 +104,51 @@ test.each([
   await api.close();
   expect(command.stderr).toMatch(/takes no such audio\. Take “bell\.mp3” \(audio\/mpeg\) out/);
   expect(api.requests).toEqual([]);
+});
+
+test('a turn that waits over its server’s end is told as one, then and later', async () => {
+  const touch = chat.call('bash', { command: 'touch made.txt' });
+  const script = [chat.answer([chat.text('I make it.'), touch]), chat.answer('It is made.')];
+  const api = await startChatCompletionsApi({ script });
+  configure({ local: { type: 'openai', baseUrl: api.url, model: 'm', api: 'chat' } });
+  const first = await home.serve();
+  const before = clientOf(first);
+  const made = { cliType: 'local', projectDir: home.project };
+  const { sessionId } = await before.requests.createSession(made);
+  const tail = home.start(['tail', sessionId]);
+  await before.requests.send(sessionId, 'Make it');
+  await tail.says(/waits for an answer/);
+  before.close();
+  await first.command.end('SIGKILL');
+
+  const client = clientOf(await home.serve(['--port', new URL(first.url).port]));
+  await tail.says(/The server ended here; the turn goes on below/);
+  const asked = async () => {
+    const { entries } = await client.requests.history(sessionId);
+    return entries.flatMap((item) =>
+      item.type === 'approval' && item.outcome === undefined ? item.approvalId : [],
+    );
+  };
+  await eventually(async () => (await asked()).length).toBe(1);
+  const [approvalId = ''] = await asked();
+  await client.requests.answerApproval(sessionId, approvalId, { optionId: 'allow' });
+  await tail.says(/It is made/);
+
+  const all = home.start(['tail', sessionId]);
+  await all.says(/It is made/);
+  const json = home.start(['tail', sessionId, '--json']);
+  await json.says(/It is made/);
+  client.close();
+  await api.close();
+  expect(all.stdout.trimEnd().split('\n')).toEqual([
+    '> Make it',
+    'I make it.',
+    '! The server ended here; the turn goes on below.',
+    '* touch made.txt',
+    '? touch made.txt: Allow',
+    'It is made.',
+  ]);
+  expect(tail.stdout).not.toMatch(/turn failed|turn_ended/);
+  // Programs get all of it.
+  expect(json.stdout).toMatch(/"reason":"turn_ended"/);
 });

@@ -17,6 +17,7 @@ export { newId } from './new-id.ts';
 export type { OutboxStorage, UnsentMessage } from './outbox/storage.ts';
 export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
+export { goesOnWords, type JoinedTurn, joinTurns } from './session/join-turns.ts';
 export type { SessionStore } from './session/session-store.ts';
 export { stopReason } from './session/stop-reason.ts';
 export type { PendingMessage, SessionView, TurnView } from './session/view.ts';

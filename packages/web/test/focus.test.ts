@@ -252,6 +252,25 @@ it('a failed turn is announced once, however quickly it fails', async () => {
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
+it('a turn that its server’s end cut off is not announced as failed while another goes on with it', async () => {
+  running();
+  const page = await stage.visitShared();
+  const told = await listen(page);
+  const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
+  const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
+  const closed = approval('p', { status: 'complete', outcome });
+  const again = approval('p', { turnId: 't2', itemId: 't2:p' });
+  stage.history = {
+    ...stage.history,
+    entries: [...stage.history.entries, closed, again],
+    turns: [turn('t1', { status: 'error', error }), turn('t2', { trigger: 'agent' })],
+  };
+  stage.hangUp();
+  await page.getByText('The server ended here; the turn goes on below.').waitFor();
+  stage.say(ended('t2'));
+  await expect.poll(told).toEqual(['Demo has answered.']);
+});
+
 it('the end of an answer, a wait and a failure are announced once, and no clock is', async () => {
   running();
   const page = await stage.visitShared();

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { LiminalClient, SessionView, TurnView } from '@liminal/client';
+import { type JoinedTurn, joinTurns, type LiminalClient, type SessionView } from '@liminal/client';
 import { type ApprovalOption, LiminalError, markHidden, messageOf } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
@@ -72,16 +72,18 @@ function readSetting(text: string): [id: string, value: string] {
   );
 }
 
-/** One turn on the terminal. */
-class PrintedTurn {
+/** One turn on the terminal, and what goes on with it after its server's end. */
+export class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
-  readonly #turnId: string;
+  #turnId: string;
   readonly #isJson: boolean;
   readonly #transcript = new Transcript();
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
-  /** Aborts the question on the screen. */
+  /** The ids of the questions on the screen. */
+  readonly #asking = new Set<string>();
+  /** Aborts the last of them. */
   #question = new AbortController();
 
   constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
@@ -99,13 +101,17 @@ class PrintedTurn {
     const isGone = readerGone(process.stdout);
     let exitCode = closedPipeExit;
     const look = ({ turns, info }: SessionView): boolean => {
-      const turn = turns.find((each) => each.turnId === this.#turnId);
-      if (!turn) return false;
-      this.#tellActivity(info?.activity ?? '');
-      this.#tell(turn);
-      if (turn.status === 'in_progress') return false;
-      exitCode = turn.status === 'complete' ? 0 : 1;
-      return true;
+      const joined = joinTurns(turns);
+      for (;;) {
+        const turn = joined.find((each) => each.turnId === this.#turnId);
+        if (!turn) return false;
+        this.#tellActivity(info?.activity ?? '');
+        this.#tell(turn);
+        if (turn.status === 'in_progress') return false;
+        exitCode = turn.status === 'complete' ? 0 : 1;
+        if (turn.goesOnIn === undefined) return true;
+        this.#turnId = turn.goesOnIn;
+      }
     };
     await watch(this.#client, this.#sessionId, look, isGone);
     this.#question.abort();
@@ -114,7 +120,7 @@ class PrintedTurn {
     return exitCode;
   }
 
-  #tell(turn: TurnView): void {
+  #tell(turn: JoinedTurn): void {
     if (!this.#isJson) this.#text.update(turn);
     for (const line of this.#transcript.read({ turns: [turn] })) {
       if (this.#isJson) console.log(jsonLine(line));
@@ -132,7 +138,7 @@ class PrintedTurn {
   }
 
   #show(line: Line): void {
-    if (line.kind === 'approval') return void this.#decide(line.item).catch(complain);
+    if (line.kind === 'approval') return void this.#ask(line.item).catch(complain);
     if (line.kind === 'item' && line.item.type === 'approval') this.#question.abort();
     if (this.#isJson) return;
     // Messages have been streamed, or were typed a moment ago.
@@ -141,6 +147,18 @@ class PrintedTurn {
     if (text === '') return;
     this.#text.breakLine();
     console.error(text);
+  }
+
+  /** Asks what is not being asked: a turn that goes on asks again what is still on the screen. */
+  async #ask(approval: Approval): Promise<void> {
+    const { approvalId } = approval;
+    if (this.#asking.has(approvalId)) return;
+    this.#asking.add(approvalId);
+    try {
+      await this.#decide(approval);
+    } finally {
+      this.#asking.delete(approvalId);
+    }
   }
 
   async #decide(approval: Approval): Promise<void> {

@@ -1,3 +1,4 @@
+import { joinTurns } from '@liminal/client';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
 import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
@@ -29,7 +30,9 @@ export async function tail(
       client,
       sessionId,
       (view) => {
-        for (const line of transcript.read(view)) print(line);
+        // Programs get every item of every turn.
+        const turns = json ? view.turns : joinTurns(view.turns);
+        for (const line of transcript.read({ turns })) print(line);
         return !isShared;
       },
       AbortSignal.any([stop.signal, isGone]),

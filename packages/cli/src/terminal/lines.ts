@@ -1,5 +1,5 @@
 /** A session's items as lines for a terminal. */
-import { stopReason, type TurnView } from '@liminal/client';
+import { goesOnWords, type JoinedTurn, stopReason } from '@liminal/client';
 import { markHidden, type UpsertObject } from '@liminal/protocol';
 import type { Line } from '../transcript.ts';
 
@@ -71,13 +71,17 @@ function formatOutcome({ outcome, options }: Of<'approval'>): string {
   return note === undefined ? name : `${name}: ${shorten(markHidden(note))}`;
 }
 
-function formatTurn(turn: TurnView): string {
-  const { status, error } = turn;
+function formatTurn(turn: JoinedTurn): string {
+  const { status, error, goesOnIn } = turn;
+  if (goesOnIn !== undefined) return withMark(goesOnWords(turn));
   if (status === 'aborted') return '! The turn was stopped.';
   if (status === 'error') return `! The turn failed: ${error?.message ?? 'nobody said why'}`;
   const reason = stopReason(turn);
-  return reason === undefined ? '' : `! ${reason}.`;
+  return withMark(reason && `${reason}.`);
 }
+
+const withMark = (sentence: string | undefined): string =>
+  sentence === undefined ? '' : `! ${sentence}`;
 
 function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');

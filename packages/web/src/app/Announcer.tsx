@@ -1,4 +1,4 @@
-import { findSession } from '@liminal/client';
+import { findSession, type JoinedTurn, joinTurns } from '@liminal/client';
 import { useSession, useSessions } from '@liminal/client/react';
 import type { SessionState } from '@liminal/protocol';
 import { useCallback, useEffect, useRef, useState } from 'react';
@@ -45,12 +45,16 @@ function SessionNews({ active, say }: NewsProps & { active: string | undefined }
   return null;
 }
 
+/** A turn that another one goes on with is not over: that one will be. */
+const isOver = ({ status, goesOnIn }: JoinedTurn): boolean =>
+  status !== 'in_progress' && goesOnIn === undefined;
+
 /** News of the session that is shown: the end of each turn. */
 function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
   const { view } = useSession(sessionId);
   const session = findSession(useSessions().projects, sessionId);
   const name = useAgentName(session?.cliType ?? view.info?.session.cliType);
-  const ended = view.turns.findLast((turn) => turn.status !== 'in_progress');
+  const ended = joinTurns(view.turns).findLast(isOver);
   const isReady = view.phase === 'ready';
   const last = useRef<string | undefined>(undefined);
   const wasReady = useRef(false);

@@ -1,4 +1,4 @@
-import type { SessionStore, SessionView, TurnView } from '@liminal/client';
+import { joinTurns, type SessionStore, type SessionView, type TurnView } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
 import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useAgentName } from '../app/agents.tsx';
@@ -30,7 +30,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   const stick = useStickToEnd();
   const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = stick;
   const [memory] = useState(() => new RowMemory());
-  const rows = useMemo(() => toRows(view.turns), [view.turns]);
+  const rows = useMemo(() => toRows(joinTurns(view.turns)), [view.turns]);
   const places = useMemo(() => placesOf(view.turns), [view.turns]);
   const { span, held, heights, draw } = useWindow(rows, scroller, content);
   const { pending } = view;

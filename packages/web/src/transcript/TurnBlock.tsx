@@ -1,4 +1,4 @@
-import type { TurnView } from '@liminal/client';
+import type { JoinedTurn } from '@liminal/client';
 import { memo } from 'react';
 import { RowView } from './RowList.tsx';
 import css from './Transcript.module.css';
@@ -7,7 +7,7 @@ import type { DrawnTurn } from './window/lay-out.ts';
 import { toRows } from './window/turn-rows.ts';
 
 interface TurnBlockProps {
-  turn: TurnView;
+  turn: JoinedTurn;
   /** Its rows that are in the page, and gaps for the others. */
   parts: DrawnTurn['parts'];
   folder: string | undefined;
@@ -80,13 +80,13 @@ export function RowGap({ height }: { height: number }) {
   return <div className={css.gap} style={{ height }} data-gap={height} aria-hidden="true" />;
 }
 
-/** Whether something is said, and neither a person's message nor a notice before it says why. */
-function isUnexplained({ trigger, items: [first] }: TurnView): boolean {
-  const isWhy = first?.type === 'message' && first.origin !== 'agent';
+/** Whether something is said, and neither a person's message, a notice nor an earlier turn before it says why. */
+function isUnexplained({ trigger, goesOnFrom, items: [first] }: JoinedTurn): boolean {
+  const isWhy = goesOnFrom !== undefined || (first?.type === 'message' && first.origin !== 'agent');
   return trigger === 'agent' && first !== undefined && !isWhy;
 }
 
 /** Gives each turn a name of its own. */
-function nameOf({ startedAt }: TurnView): string {
+function nameOf({ startedAt }: JoinedTurn): string {
   return startedAt === undefined ? 'Turn' : `Turn of ${new Date(startedAt).toLocaleTimeString()}`;
 }

@@ -1,4 +1,4 @@
-import { stopReason, type TurnView } from '@liminal/client';
+import { goesOnWords, type JoinedTurn, stopReason, type TurnView } from '@liminal/client';
 import { isServerTurn } from '@liminal/protocol';
 import { Check, Copy } from 'lucide-react';
 import { Button, IconButton } from '../look/controls.tsx';
@@ -16,14 +16,15 @@ import { waitedFor } from './tool-outcome.ts';
 import { TurnFailure } from './TurnFailure.tsx';
 
 interface TurnEndProps {
-  turn: TurnView;
+  turn: JoinedTurn;
   /** Whether nothing was said after it. */
   isLast: boolean;
 }
 
-/** The state of a turn: working, waiting, stopped (and why), failed, or done after some time. */
+/** The state of a turn: working, waiting, stopped (and why), gone on with below, failed, or done after some time. */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
+  if (turn.goesOnIn !== undefined) return <GoesOn turn={turn} />;
   if (turn.status === 'error') {
     return (
       <TurnFailure error={turn.error}>
@@ -46,6 +47,19 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     <div className={css.end} data-status={turn.status}>
       <span>{parts.join(' · ')}</span>
       <CopyAnswer turn={turn} />
+      <ForkHere turnId={turn.turnId} iconClass={css.action} />
+      <RewindFiles turn={turn} iconClass={css.action} />
+    </div>
+  );
+}
+
+/** Where a turn was cut off that stands below again, with what it asks. */
+function GoesOn({ turn }: { turn: JoinedTurn }) {
+  const words = goesOnWords(turn);
+  if (words === undefined) return null;
+  return (
+    <div className={css.end} data-status="gone-on">
+      <span>{words}</span>
       <ForkHere turnId={turn.turnId} iconClass={css.action} />
       <RewindFiles turn={turn} iconClass={css.action} />
     </div>

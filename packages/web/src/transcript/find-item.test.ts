@@ -36,3 +36,20 @@ it('a turn is found by its id, as its first item', () => {
     undefined,
   ]);
 });
+
+it('a call that stands in a later turn again is found there, and so is its question', () => {
+  const cancelled = { outcome: 'cancelled', reason: 'turn_ended' } as const;
+  const question = { callId: 'c1', status: 'complete', outcome: cancelled } as const;
+  const cut = {
+    ...turn('t1', [tool('c1', { status: 'error' }), approval('p1', question)]),
+    status: 'error',
+    error: { code: 'OWNER_LOST', message: '' },
+  } as const;
+  const again = tool('c1', { itemId: 't2:c1' });
+  const next = { ...turn('t2', [again]), trigger: 'agent' } as const;
+  expect(['item-c1', 'p1', 't2:c1'].map((id) => findItem([cut, next], id))).toEqual([
+    't2:c1',
+    't2:c1',
+    't2:c1',
+  ]);
+});

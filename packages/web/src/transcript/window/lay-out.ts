@@ -1,4 +1,4 @@
-import type { TurnView } from '@liminal/client';
+import type { JoinedTurn } from '@liminal/client';
 import type { Span } from './span.ts';
 import { indexOfKey } from './span.ts';
 import type { TurnRow } from './turn-rows.ts';
@@ -14,7 +14,7 @@ export interface Gap {
 /** A turn with its rows that are in the page. */
 export interface DrawnTurn {
   kind: 'turn';
-  turn: TurnView;
+  turn: JoinedTurn;
   parts: readonly (TurnRow | Gap)[];
 }
 

@@ -1,19 +1,19 @@
-import type { TurnView } from '@liminal/client';
+import type { JoinedTurn } from '@liminal/client';
 import { arrange, type Row } from '../arrange.ts';
 
 /** One row of the whole conversation: a row of a turn, or the line with the turn's end. */
 export interface TurnRow {
   /** Unique in the whole conversation. */
   key: string;
-  turn: TurnView;
+  turn: JoinedTurn;
   /** Absent for a turn's end. */
   row?: Row;
 }
 
-const made = new WeakMap<TurnView, readonly TurnRow[]>();
+const made = new WeakMap<JoinedTurn, readonly TurnRow[]>();
 
 /** All rows of a conversation in one list, top to bottom. Rows of an unchanged turn are the same objects. */
-export function toRows(turns: readonly TurnView[]): readonly TurnRow[] {
+export function toRows(turns: readonly JoinedTurn[]): readonly TurnRow[] {
   return turns.flatMap((turn) => {
     const known = made.get(turn);
     if (known !== undefined) return known;
@@ -23,7 +23,7 @@ export function toRows(turns: readonly TurnView[]): readonly TurnRow[] {
   });
 }
 
-function rowsOf(turn: TurnView): readonly TurnRow[] {
+function rowsOf(turn: JoinedTurn): readonly TurnRow[] {
   const rows: TurnRow[] = arrange(turn.items, turn.status !== 'in_progress').map((row) => ({
     key: `${turn.turnId} ${row.key}`,
     turn,

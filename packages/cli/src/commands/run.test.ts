@@ -1,0 +1,107 @@
+import type { LiminalClient, SessionView, TurnView } from '@liminal/client';
+import type { ApprovalUpsert } from '@liminal/protocol';
+import { afterEach, expect, test, vi } from 'vitest';
+import { PrintedTurn } from './run.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const at = '2026-01-01T00:00:00.000Z';
+const base = { sessionId: 's', sourceTimestamp: at, emittedAt: at } as const;
+
+function asks(turnId: string, rest: Partial<ApprovalUpsert> = {}): ApprovalUpsert {
+  const options = [{ optionId: 'no', name: 'Refuse', kind: 'reject_once' as const }];
+  const question = { approvalId: 'p', callId: 'c', title: 'Run it?', options };
+  const itemId = `${turnId}:approval:p`;
+  return { ...base, type: 'approval', turnId, itemId, status: 'create', ...question, ...rest };
+}
+
+const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
+const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
+const closed = asks('t1', { status: 'complete', outcome });
+/** The turn before its server's end, and after it; and the one that goes on. */
+const asking: TurnView = { turnId: 't1', status: 'in_progress', items: [asks('t1')] };
+const cut: TurnView = { turnId: 't1', status: 'error', error, items: [closed] };
+const next: TurnView = {
+  turnId: 't2',
+  trigger: 'agent',
+  status: 'in_progress',
+  items: [asks('t2')],
+};
+const answer = { ...base, turnId: 't2', itemId: 'm', status: 'complete' } as const;
+const message = { ...answer, type: 'message', content: 'Then not.', origin: 'agent' } as const;
+const over: TurnView = { ...next, status: 'complete', items: [message] };
+
+class Server {
+  /** What comes of each answer to a question, by the question's id. */
+  take: (approvalId: string) => Promise<void> = async () => {};
+  readonly answered: string[] = [];
+  #turns: readonly TurnView[] = [];
+  #look = () => {};
+
+  show(...turns: TurnView[]): void {
+    this.#turns = turns;
+    this.#look();
+  }
+
+  get client(): LiminalClient {
+    const view = () => ({ phase: 'ready', turns: this.#turns }) as unknown as SessionView;
+    const subscribe = (look: () => void) => {
+      this.#look = look;
+      return () => {};
+    };
+    const answerApproval = async (_: string, approvalId: string) => {
+      this.answered.push(approvalId);
+      await this.take(approvalId);
+    };
+    return {
+      session: () => ({ subscribe, getSnapshot: view }),
+      connection: { subscribe: () => () => {}, getSnapshot: () => ({ state: 'open' }) },
+      requests: { answerApproval },
+    } as unknown as LiminalClient;
+  }
+}
+
+/** Follows the turn that asks; gives its exit code, and what the terminal shows. */
+function follow(server: Server) {
+  const said: string[] = [];
+  const written: string[] = [];
+  vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  server.show(asking);
+  const exitCode = new PrintedTurn(server.client, 's', 't1', false).follow();
+  return { exitCode, said, written };
+}
+
+test('a turn that its server’s end cut off is followed into the one that goes on, which asks again', async () => {
+  const server = new Server();
+  server.take = async () => {
+    throw new Error('The server is away.');
+  };
+  const { exitCode, said, written } = follow(server);
+  await vi.waitFor(() => expect(said).toContain('The server is away.'));
+
+  server.take = async () => {};
+  server.show(cut, next);
+  await vi.waitFor(() => expect(server.answered).toEqual(['p', 'p']));
+  server.show(cut, over);
+  expect(await exitCode).toBe(0);
+  expect(written.join('')).toContain('Then not.');
+  expect(said).toContain('! The server ended here; the turn goes on below.');
+  expect(said.join('\n')).not.toMatch(/turn failed|turn_ended/);
+});
+
+test('what is still being asked then is not asked twice', async () => {
+  const server = new Server();
+  const taken = Promise.withResolvers<void>();
+  server.take = () => taken.promise;
+  const { exitCode, said } = follow(server);
+  server.show(cut, next);
+  taken.resolve();
+  server.show(cut, over);
+  expect(await exitCode).toBe(0);
+  expect(server.answered).toEqual(['p']);
+  expect(said.filter((line) => line.includes('Run it?'))).toHaveLength(1);
+});

@@ -1,0 +1,240 @@
+import {
+  closeOpenItems,
+  emptyResponse,
+  type EventPayload,
+  foldResponse,
+  foldUpsert,
+  responseToUpserts,
+  type ServerMessage,
+  startUpsertFold,
+  type StreamEvent,
+  summarizeTurn,
+  toResponse,
+} from '@liminal/protocol';
+import { runOf } from '@liminal/protocol/testing';
+import { describe, expect, it } from 'vitest';
+import { applyMessage } from './apply-message.ts';
+import { goesOnWords, type JoinedTurn, joinTurns } from './join-turns.ts';
+import { history, sessionId } from './testing/items.ts';
+import { emptyView, type TurnView } from './view.ts';
+
+const options = [{ optionId: 'allow', name: 'Allow', kind: 'allow_once' as const }];
+
+const begins = (trigger: 'user' | 'agent'): EventPayload => ({
+  type: 'response_start',
+  modelId: 'm',
+  providerId: 'p',
+  trigger,
+});
+const says = (id: string, content: string): EventPayload[] => [
+  { type: 'item_start', itemId: id, itemType: 'message', origin: 'agent' },
+  { type: 'item_done', itemId: id, finalItem: { type: 'message', id, content, origin: 'agent' } },
+];
+/** A call as a model makes it, with an id that a later turn does not give it again. */
+function calls(turnId: string, callId: string): EventPayload[] {
+  const call = { name: 'bash', callId, arguments: '{}' };
+  const id = `${turnId}:${callId}`;
+  return [{ type: 'item_start', itemId: id, itemType: 'function_call', ...call }];
+}
+const question = (callId: string) => {
+  const approvalId = `asks ${callId}`;
+  return { approvalId, callId, title: `Run ${callId}?`, options };
+};
+function asks(turnId: string, callId: string): EventPayload[] {
+  const itemId = `${turnId}:approval:asks ${callId}`;
+  return [{ type: 'item_start', itemId, itemType: 'approval', ...question(callId) }];
+}
+/** The beginning of an output. */
+function prints(turnId: string, callId: string, text: string): EventPayload[] {
+  const itemId = `${turnId}:${callId}:out`;
+  return [
+    { type: 'item_start', itemId, itemType: 'function_call_output', callId },
+    { type: 'item_delta', itemId, deltaContent: text },
+  ];
+}
+function gives(turnId: string, callId: string, output: string): EventPayload[] {
+  const id = `${turnId}:${callId}`;
+  const call = { type: 'function_call', id, callId, name: 'bash', arguments: '{}' } as const;
+  const given = { type: 'function_call_output', callId, output, success: true } as const;
+  return [
+    { type: 'item_done', itemId: id, finalItem: { ...call, origin: 'agent' } },
+    {
+      type: 'item_done',
+      itemId: `${id}:out`,
+      finalItem: { ...given, id: `${id}:out`, origin: 'tool_harness' },
+    },
+  ];
+}
+const done: EventPayload = { type: 'response_done', status: 'completed' };
+
+/** A run as its payloads say; where it has no end, its server's end cuts it off. */
+function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LOST') {
+  const of = { turnId, runId: turnId, sessionId };
+  const events = runOf(payloads, of);
+  const last = payloads.at(-1)?.type;
+  if (last === 'response_done') return events;
+  const state = events.reduce(foldResponse, emptyResponse());
+  const error = { code, message: 'The server stopped.' };
+  const closing = closeOpenItems(state, { status: 'error', error });
+  return runOf([...payloads, ...closing, { type: 'response_error', error }], of);
+}
+
+/** What readers have who were there all the time. */
+function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
+  const messages = runs.flatMap((events) => {
+    let state = startUpsertFold();
+    return events.flatMap((event) => {
+      const step = foldUpsert(state, event, Date.parse(event.timestamp));
+      ({ state } = step);
+      return step.outputs.map((output): ServerMessage => {
+        if (output.kind === 'turn')
+          return { type: 'session:turn', sessionId, payload: output.event, cursor: 'c' };
+        if (output.kind === 'upsert')
+          return { type: 'session:upsert', sessionId, payload: output.upsert, cursor: 'c' };
+        const { kind: _, ...where } = output;
+        const type = output.kind === 'append' ? 'session:append' : 'session:discard';
+        return { type, sessionId, ...where, cursor: 'c' } as ServerMessage;
+      });
+    });
+  });
+  return messages.reduce((view, one) => applyMessage(view, one, 0), emptyView(sessionId)).turns;
+}
+
+/** What readers have who come later. */
+function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
+  const responses = runs.flatMap(
+    (events) => toResponse(events.reduce(foldResponse, emptyResponse())) ?? [],
+  );
+  const entries = responses.flatMap((response) => responseToUpserts(response, ''));
+  const page = history('snapshot', responses.map(summarizeTurn), entries);
+  return applyMessage(emptyView(sessionId), page, 0).turns;
+}
+
+/** A turn as people see it: what stands in it, and the line at its end. */
+const picture = (turn: JoinedTurn) => ({
+  items: turn.items.map((item) => item.itemId),
+  ...(turn.goesOnIn !== undefined && { in: turn.goesOnIn, ends: goesOnWords(turn) }),
+  ...(turn.goesOnFrom !== undefined && { from: turn.goesOnFrom }),
+});
+const line = 'The server ended here; the turn goes on below.';
+
+describe.each([
+  ['live', live],
+  ['in history', stored],
+])('%s', (_, read) => {
+  const pictures = (...runs: StreamEvent[][]) => joinTurns(read(runs)).map(picture);
+
+  it('a turn that is gone on with keeps what it said and did, and not what stands below again', () => {
+    const cut = run('t1', [
+      begins('user'),
+      ...says('said', 'I look, and then I run it.'),
+      ...calls('t1', 'read'),
+      ...calls('t1', 'quiet'),
+      ...calls('t1', 'loud'),
+      ...asks('t1', 'loud'),
+      ...gives('t1', 'read', 'a.ts'),
+    ]);
+    const next = [begins('agent'), ...calls('t2', 'loud'), ...asks('t2', 'loud')];
+    expect(pictures(cut, runOf(next, { turnId: 't2', runId: 't2', sessionId }))).toEqual([
+      { items: ['said', 't1:read', 't1:quiet'], in: 't2', ends: line },
+      { items: ['t2:loud', 't2:approval:asks loud'], from: 't1' },
+    ]);
+  });
+
+  it('is known from its first call on, and where nobody need be asked any more', () => {
+    const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
+    const next = run('t2', [
+      begins('agent'),
+      ...calls('t2', 'a'),
+      ...gives('t2', 'a', 'ok'),
+      ...says('end', 'Done.'),
+      done,
+    ]);
+    expect(pictures(cut, next)).toEqual([
+      { items: [], in: 't2', ends: line },
+      { items: ['t2:a', 'end'], from: 't1' },
+    ]);
+  });
+
+  it('a turn that is cut off twice has its line once', () => {
+    const asking = (turnId: string, trigger: 'user' | 'agent') =>
+      run(turnId, [begins(trigger), ...calls(turnId, 'a'), ...asks(turnId, 'a')]);
+    expect(pictures(asking('t1', 'user'), asking('t2', 'agent'), asking('t3', 'agent'))).toEqual([
+      { items: [], in: 't2', ends: line },
+      { items: [], in: 't3', ends: undefined, from: 't1' },
+      { items: ['t3:a', 't3:approval:asks a'], from: 't2' },
+    ]);
+  });
+
+  it('of two questions, the one that is not asked again stays', () => {
+    const cut = run('t1', [
+      begins('user'),
+      ...calls('t1', 'script'),
+      ...asks('t1', 'inner'),
+      ...calls('t1', 'a'),
+      ...asks('t1', 'a'),
+    ]);
+    const next = run('t2', [begins('agent'), ...calls('t2', 'a'), done]);
+    expect(pictures(cut, next)[0]?.items).toEqual(['t1:script', 't1:approval:asks inner']);
+  });
+
+  it('what a call had printed stays where it is made again', () => {
+    const cut = run('t1', [
+      begins('user'),
+      ...calls('t1', 'a'),
+      ...prints('t1', 'a', 'half'),
+      ...asks('t1', 'a'),
+    ]);
+    const next = run('t2', [begins('agent'), ...calls('t2', 'a'), done]);
+    expect(pictures(cut, next)[0]).toEqual({ items: ['t1:a:out'], in: 't2', ends: line });
+  });
+
+  const asking = [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')];
+  const again = [...calls('t2', 'a'), ...asks('t2', 'a'), done];
+  it.each([
+    ['no turn follows', [run('t1', asking)]],
+    ['a person began the next', [run('t1', asking), run('t2', [begins('user'), ...again])]],
+    [
+      'the next asks something else',
+      [run('t1', asking), run('t2', [begins('agent'), ...calls('t2', 'b'), done])],
+    ],
+    [
+      'another turn came between',
+      [
+        run('t1', asking),
+        run('t', [begins('user'), ...says('hi', 'Hi.'), done]),
+        run('t2', [begins('agent'), ...again]),
+      ],
+    ],
+    [
+      'it failed for another reason',
+      [run('t1', asking, 'MODEL_ERROR'), run('t2', [begins('agent'), ...again])],
+    ],
+    ['it asked nothing', [run('t1', asking.slice(0, 2)), run('t2', [begins('agent'), ...again])]],
+  ])('nothing is joined where %s', (_case, runs) => {
+    const turns = read(runs);
+    expect(joinTurns(turns)).toEqual(turns);
+  });
+
+  it('a turn of the server itself may stand between them', () => {
+    const told = { type: 'message', id: 'n', content: 'A task ended.', origin: 'system' } as const;
+    const between = run('t', [
+      begins('agent'),
+      { type: 'item_done', itemId: 'n', finalItem: told },
+      { type: 'response_done', status: 'completed', finishReason: 'tasks_ended' },
+    ]);
+    const runs = [run('t1', asking), between, run('t2', [begins('agent'), ...again])];
+    expect(pictures(...runs).map(({ in: next }) => next)).toEqual(['t2', undefined, undefined]);
+  });
+});
+
+it('turns that have not changed stay the same objects, while the newest goes on', () => {
+  const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
+  const next = [begins('agent'), ...calls('t2', 'a'), ...asks('t2', 'a')];
+  const before = live([cut, runOf(next, { turnId: 't2', runId: 't2', sessionId })]);
+  const later = before.with(1, { ...before[1]!, usage: { inputTokens: 1, outputTokens: 1 } });
+  const [one, two] = [joinTurns(before), joinTurns(later)];
+  expect(two[0]).toBe(one[0]);
+  expect(two[1]).not.toBe(one[1]);
+  expect(joinTurns(later)[1]).toBe(two[1]);
+});

@@ -1,0 +1,92 @@
+import type { TurnSummary, UpsertObject } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { approval, message, tool, turn, upsert } from './items.ts';
+import { sessionId, shareStage, stage } from './stage.ts';
+
+shareStage();
+
+const stopped = 'The server stopped while this turn was running.';
+const lost = { errorCode: 'OWNER_LOST', errorMessage: stopped } as const;
+const command = { toolArguments: { command: 'npm test' } };
+const question = (turnId: string, rest: Partial<UpsertObject> = {}) =>
+  approval('p', { turnId, itemId: `${turnId}:p`, callId: 'c', ...rest });
+
+/** A turn that read something, ran something, and asked for one thing more, when its server ended. */
+const cut: UpsertObject[] = [
+  message('u', 'Test it', { origin: 'user', status: 'complete' }),
+  message('m', 'I look first.', { status: 'complete' }),
+  tool('r', {
+    kind: 'read',
+    toolName: 'Read',
+    title: 'Read a.ts',
+    status: 'complete',
+    toolOutput: 'a',
+  }),
+  tool('x', { toolArguments: { command: 'npm run build' }, status: 'error', ...lost }),
+  tool('c', { ...command, status: 'error', ...lost }),
+  question('t1', { status: 'complete', outcome: { outcome: 'cancelled', reason: 'turn_ended' } }),
+];
+const error = { code: lost.errorCode, message: stopped };
+const head = turn('t1', { status: 'error', endedAt: 2_000, trigger: 'user', error });
+const again = [tool('c', { ...command, turnId: 't2', itemId: 't2:c' }), question('t2')];
+
+function holds(turns: TurnSummary[], entries: UpsertObject[]): void {
+  stage.history = { entries, turns, cursor: 't1:0', hasMore: false };
+}
+
+const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
+const line = (page: Page) => log(page).getByText('The server ended here; the turn goes on below.');
+
+/** What people see of both turns, once the second is there. */
+async function expectOneTurn(page: Page): Promise<void> {
+  await line(page).waitFor();
+  await log(page).getByText('I look first.').waitFor();
+  await log(page).getByRole('group', { name: 'Read a.ts' }).waitFor();
+  // Nobody knows how far this one came.
+  await log(page).getByRole('group', { name: 'Run npm run build' }).waitFor();
+  expect(await log(page).getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
+  const words = await log(page).innerText();
+  expect(words).not.toMatch(/The turn failed|OWNER_LOST|turn_ended|went on by itself/);
+  await page.getByRole('group', { name: /^Permission: / }).waitFor();
+}
+
+it.each([
+  { width: 1000, height: 700 },
+  { width: 390, height: 700 },
+])(
+  'a turn that waited over its server’s end is shown as one, while it goes on: %j',
+  async (viewport) => {
+    holds([head], cut);
+    const page = await stage.visit({ viewport });
+    // Nothing yet says that it goes on.
+    await log(page).getByRole('group', { name: 'The turn failed' }).waitFor();
+    const started = {
+      turnId: 't2',
+      sessionId,
+      modelId: 'm',
+      providerId: 'p',
+      trigger: 'agent',
+    } as const;
+    stage.say({
+      type: 'session:turn',
+      sessionId,
+      payload: { type: 'turn_started', ...started },
+      cursor: 'c',
+    });
+    for (const item of again) stage.say(upsert(item));
+    await expectOneTurn(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+  },
+);
+
+it('so it is in history', async () => {
+  holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
+  await expectOneTurn(await stage.visitShared());
+});
+
+it('a search that finds the call or its question leads to the turn that goes on', async () => {
+  holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
+  const page = await stage.visit({}, `/session/${sessionId}#item-t1:p`);
+  await log(page).locator('[data-found="true"]').filter({ hasText: 'npm test' }).waitFor();
+});
