@@ -2,7 +2,7 @@
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { cutText, hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
-import { ModelError, type ModelErrorCode } from '../models/model-client.ts';
+import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
 
 /** An error as the API words it, in an answer of its own or in the middle of a stream. */
 interface ApiFailure {
@@ -56,6 +56,10 @@ const filtered: Kind = {
   code: 'CONTENT_FILTER',
   sentence: 'The model server’s content filter stopped the answer. Ask in other words.',
 };
+const noTools: Kind = {
+  code: 'NO_TOOLS',
+  sentence: 'The model calls no tools. Choose another one.',
+};
 const refused: Kind = {
   code: 'MODEL_ERROR',
   sentence: 'The model server did not take the request.',
@@ -91,6 +95,7 @@ const kindOfStatus: Record<number, Kind> = {
 
 /** For what has no type or status of its own; the words are those of the API and of local servers. */
 const kindOfWords: [RegExp, Kind][] = [
+  [lacksTools, noTools],
   [/prompt is too long|max_tokens.{0,3} exceed|context (length|window|size|limit)/i, context],
   [/credit balance|billing/i, billing],
   [/content.?filter|blocked by/i, filtered],

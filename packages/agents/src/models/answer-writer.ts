@@ -36,6 +36,11 @@ export class AnswerWriter {
     return this.#written.length > 0;
   }
 
+  /** The ids of what it has written. */
+  get written(): readonly string[] {
+    return this.#written;
+  }
+
   /** Begins an item; returns its id, which is `item.id` unless that is taken. A call named like its item stays so. */
   start(item: OutputItem): string {
     const id = this.#free(item.id);

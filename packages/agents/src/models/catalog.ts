@@ -47,6 +47,8 @@ const listLimitMs = 10_000;
 export class ModelCatalog {
   readonly #servers: ReadonlyMap<string, ModelServer>;
   readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
+  /** Models that have refused tools, as `valueOf` names them. */
+  readonly #withoutTools = new Set<string>();
   readonly #asking = new Map<string, Promise<string | undefined>>();
 
   constructor(servers: readonly ModelServer[]) {
@@ -95,8 +97,19 @@ export class ModelCatalog {
 
   /** Tokens that a model takes, if that is known. */
   windowOf({ server, model }: ChosenModel): number | undefined {
-    const listed = this.#lists.get(server.name)?.models.find(({ id }) => id === model);
-    return (server.model === model ? server.contextWindow : undefined) ?? listed?.contextWindow;
+    const own = server.model === model ? server.contextWindow : undefined;
+    return own ?? this.#listed({ server, model })?.contextWindow;
+  }
+
+  /** Whether a model calls tools: yes, unless its server says otherwise. */
+  callsTools(chosen: ChosenModel): boolean {
+    if (this.#withoutTools.has(valueOf(chosen))) return false;
+    return this.#listed(chosen)?.callsTools ?? true;
+  }
+
+  /** The model has refused them, and is asked without from now on. */
+  callsNoTools(chosen: ChosenModel): void {
+    this.#withoutTools.add(valueOf(chosen));
   }
 
   /** The choice of a model, as far as the servers' lists are known. */
@@ -136,6 +149,10 @@ export class ModelCatalog {
 
   get #usable(): ModelServer[] {
     return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
+  }
+
+  #listed({ server, model }: ChosenModel): ListedModel | undefined {
+    return this.#lists.get(server.name)?.models.find(({ id }) => id === model);
   }
 
   /** The configured model first, then what the server lists. */

@@ -21,6 +21,7 @@ export interface ModelRequest {
    * its output after it.
    */
   conversation: readonly OutputItem[];
+  /** None for a model that calls none: then the conversation has no calls and no outputs either. */
   tools: readonly ToolFace[];
   /** The tools are only told, since the conversation has calls of them: the model is to answer in words. */
   isWithoutCalls?: boolean;
@@ -57,6 +58,8 @@ export interface ListedModel {
   name?: string | undefined;
   /** Tokens that it can take, if the server says so. */
   contextWindow?: number | undefined;
+  /** Whether it calls tools, if the server says so. */
+  callsTools?: boolean | undefined;
 }
 
 /** One model server, by the interface that it speaks. */
@@ -80,12 +83,18 @@ export type ModelErrorCode =
   /** The key is missing, wrong, or may not use this model. */
   | 'AUTHENTICATION'
   | 'MODEL_NOT_FOUND'
+  /** The model calls no tools: ask it without any. */
+  | 'NO_TOOLS'
   /** The server is overloaded, failed, or is not configured as it must be. */
   | 'MODEL_UNAVAILABLE'
   /** The server could not be reached, or the stream broke off. */
   | 'CONNECTION_FAILED'
   /** The server did not take the request, or its answer could not be read. */
   | 'MODEL_ERROR';
+
+/** As OpenRouter, Ollama, vLLM and llama.cpp say it of a model that calls no tools. */
+export const lacksTools =
+  /does not support (tools|tool (use|calls?|calling)|function calling)|tools? (use |calling )?(is|are) not supported|no endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja/i;
 
 /** Why a model gave no whole answer. The message is a sentence for people with the server's own words in it. */
 export class ModelError extends LiminalError {

@@ -230,7 +230,7 @@ export class ModelSession implements AgentSession {
     const turn = new ModelTurn({
       writer,
       chosen,
-      contextWindow: catalog.windowOf(chosen),
+      catalog,
       effort: this.#effort === 'default' ? undefined : this.#effort,
       instructions,
       earlier: past.items,

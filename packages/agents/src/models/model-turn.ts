@@ -3,17 +3,19 @@ import { type ContentBlock, messageOf, type OutputItem, type Usage } from '@limi
 import { isoNow } from '../base/iso-clock.ts';
 import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import { AnswerWriter } from './answer-writer.ts';
-import { type ChosenModel, costOf } from './catalog.ts';
+import { inCalls, inWords } from './calls-in-words.ts';
+import { type ChosenModel, costOf, type ModelCatalog } from './catalog.ts';
 import { conversationOf, newerHalf, summaryMark, type TurnItems } from './conversation.ts';
 import { type ModelAnswer, ModelError, type ModelRequest } from './model-client.ts';
 import { type RetrySettings, waitAfter } from './retries.ts';
+import { blockIn } from './script-block.ts';
 import type { ToolCalls, WantedCall } from './tool-calls.ts';
 import type { AskedCall } from './waiting-calls.ts';
 
 export interface ModelTurnOptions {
   writer: TurnWriter;
   chosen: ChosenModel;
-  contextWindow: number | undefined;
+  catalog: ModelCatalog;
   effort: string | undefined;
   instructions: string;
   /** All items before this turn. */
@@ -223,21 +225,13 @@ export class ModelTurn {
   }
 
   /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
-  async #ask(conversation: OutputItem[], isWithoutCalls = false): Promise<Asked> {
-    const { chosen, instructions, effort, tools, retries, wait } = this.#options;
+  async #ask(conversation: readonly OutputItem[], isWithoutCalls = false): Promise<Asked> {
+    const { chosen, catalog, retries, wait } = this.#options;
     const { client, problem } = chosen.server;
     if (problem !== undefined) throw new ModelError('MODEL_UNAVAILABLE', problem);
     const { signal } = this.#abort;
-    const request: ModelRequest = {
-      model: chosen.model,
-      instructions,
-      conversation,
-      tools: tools.faces,
-      effort,
-      made: this.#made,
-      ...(isWithoutCalls && { isWithoutCalls }),
-    };
     for (let attempt = 1; ; attempt += 1) {
+      const request = this.#request(conversation, isWithoutCalls);
       const held = new Map<string, OutputItem>();
       const answer = new AnswerWriter(this.#options.writer, this.#taken, isoNow, held);
       try {
@@ -248,8 +242,13 @@ export class ModelTurn {
         for (const { itemId } of calls) held.delete(itemId);
         // A server has run its own tools.
         for (const item of held.values()) this.#now.done(item.id, item);
-        return { ...given, calls };
+        const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
+        return { ...given, calls: [...calls, ...more] };
       } catch (error) {
+        if (isLackOfTools(error) && catalog.callsTools(chosen)) {
+          catalog.callsNoTools(chosen);
+          continue;
+        }
         const ms = signal.aborted ? undefined : waitAfter(error, attempt, retries);
         if (ms === undefined) throw error;
         answer.withdraw('retried');
@@ -259,9 +258,39 @@ export class ModelTurn {
     }
   }
 
+  /** A model that calls no tools is told how to write a script instead. */
+  #request(conversation: readonly OutputItem[], isWithoutCalls: boolean): ModelRequest {
+    const { chosen, catalog, instructions, effort, tools } = this.#options;
+    const callsTools = catalog.callsTools(chosen);
+    const more = callsTools ? undefined : tools.instructions;
+    return {
+      model: chosen.model,
+      instructions: more === undefined ? instructions : `${instructions}\n\n${more}`,
+      conversation: callsTools ? inCalls(conversation) : inWords(conversation),
+      tools: callsTools ? tools.faces : [],
+      effort,
+      made: this.#made,
+      ...(isWithoutCalls && { isWithoutCalls }),
+    };
+  }
+
+  /** The script at the end of an answer, begun as a call, where the model was told of that. */
+  #callsInWords({ written }: AnswerWriter, { finishReason }: ModelAnswer): WantedCall[] {
+    const { chosen, catalog, items, tools } = this.#options;
+    if (catalog.callsTools(chosen) || tools.instructions === undefined) return [];
+    const block = blockIn(
+      items.ended.filter(({ id }) => written.includes(id)),
+      finishReason,
+    );
+    if (block === undefined) return [];
+    this.#now.start(block.item);
+    return [block];
+  }
+
   #count(used: Usage | undefined): void {
     if (used === undefined) return;
-    const { chosen, contextWindow } = this.#options;
+    const { chosen, catalog } = this.#options;
+    const contextWindow = catalog.windowOf(chosen);
     const before = this.#usage;
     const price = costOf(chosen, used);
     if (price !== undefined) this.#cost = (this.#cost ?? 0) + price;
@@ -280,6 +309,9 @@ export class ModelTurn {
     this.#now.write({ type: 'usage_update', usage: this.#usage });
   }
 }
+
+const isLackOfTools = (error: unknown): boolean =>
+  error instanceof ModelError && error.code === 'NO_TOOLS';
 
 function sumOf(
   field: 'cacheReadInputTokens' | 'cacheCreationInputTokens',

@@ -40,13 +40,23 @@ interface Turn {
   answers: ('allow' | 'refuse' | 'stop')[];
   /** The server dies after so many events; the session is then opened anew. */
   cut: number | undefined;
+  /** The model of the turn; `plain` calls no tools. */
+  model: 'one' | 'plain';
   /** Opened anew though the turn has ended. */
   isReopened: boolean;
 }
 
+const block = (code: string): string => `\`\`\`liminal-script\n${code}\n\`\`\``;
+const scripts = [
+  block("return tools.echo({ text: 'a' })"),
+  block("return tools.echo({ text: 'loud' })"),
+  `Now.\n${block("await tools.echo({ text: 'fail' })")}`,
+  '```liminal-script\nreturn 1',
+];
 const short = fc.constantFrom('', ' ', 'a', 'So. ', 'Well\n');
 const part: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ say: short }),
+  fc.record({ say: fc.constantFrom(...scripts) }),
   fc.record({ think: short, isSigned: fc.boolean() }),
   fc.record({
     call: fc.constantFrom('echo', 'echo', 'nobody', 'no name.'),
@@ -64,6 +74,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
   answers: fc.array(fc.constantFrom('allow', 'allow', 'refuse', 'stop')),
   cut: fc.option(fc.nat(25), { nil: undefined, freq: 5 }),
+  model: fc.constantFrom('one', 'plain'),
   isReopened: fc.boolean(),
 });
 
@@ -84,9 +95,10 @@ class Stage {
   private constructor(acts: Act[]) {
     this.#acts = acts;
     this.client = new ScriptedClient(acts);
+    this.client.withoutTools.add('plain');
     const servers = [{ name: 'openai', title: 'OpenAI', client: this.client, model: 'one' }];
     const retries = { attempts: 10, firstMs: 0, maxMs: 1 };
-    const options = { servers, tools: [loudEcho], runsScripts: false, retries };
+    const options = { servers, tools: [loudEcho], retries };
     const [provider] = createModelProviders(options);
     if (provider === undefined) throw new Error('There is no provider.');
     this.#provider = provider;
@@ -108,7 +120,8 @@ class Stage {
   }
 
   /** The turn's events. */
-  async play({ rounds, answers }: Turn): Promise<readonly EventDraft[]> {
+  async play({ rounds, answers, model }: Turn): Promise<readonly EventDraft[]> {
+    await this.#provider.setConfigOption?.('s', 'model', model);
     this.#acts.splice(0, this.#acts.length, ...rounds.map((one) => this.#act(one)), ...ends());
     this.#answers = [...answers];
     const { turnId } = await this.#provider.sendMessage('s', 'Go on');
@@ -116,10 +129,12 @@ class Stage {
     return this.#watch.of(turnId);
   }
 
-  /** What the model is asked next. */
-  async next(): Promise<ModelRequest | undefined> {
-    await this.play({ rounds: [], answers: [], cut: undefined, isReopened: false });
-    return this.client.requests.at(-1);
+  /** What a model is asked next. */
+  async next(model: Turn['model']): Promise<ModelRequest> {
+    await this.play({ rounds: [], answers: [], cut: undefined, model, isReopened: false });
+    const request = this.client.requests.at(-1);
+    if (request === undefined) throw new Error('The model was not asked.');
+    return request;
   }
 
   close(): Promise<void> {
@@ -196,7 +211,7 @@ function said(
   return [{ ...face, itemId }];
 }
 
-/** Plays the turns, and asks once more: in the session as it is, and in one that is opened anew. */
+/** Plays the turns, and asks each model once more: in the session as it is, and in one that is opened anew. */
 async function play(turns: readonly Turn[]) {
   const stored: Response[] = [];
   let stage = await Stage.open(stored);
@@ -212,8 +227,11 @@ async function play(turns: readonly Turn[]) {
   }
   const again = await Stage.open(stored);
   try {
-    const [live, rebuilt] = [await stage.next(), await again.next()];
-    return { live, rebuilt, requests: stage.client.requests };
+    const asked = [];
+    for (const model of ['one', 'plain'] as const) {
+      asked.push({ live: await stage.next(model), rebuilt: await again.next(model) });
+    }
+    return { asked, requests: stage.client.requests };
   } finally {
     await Promise.all([stage.close(), again.close()]);
   }
@@ -266,6 +284,18 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
   return new Set(all).size === all.length ? faults : [...faults, 'an id twice'];
 }
 
+/** What only a server with tools takes; empty if there is none of it. */
+function callsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): unknown[] {
+  return [
+    ...responses.filter(({ type }) => type?.startsWith('function_call')),
+    ...chat.filter((message) => message.role === 'tool' || 'tool_calls' in message),
+    ...anthropic.flatMap((message) => [
+      ...idsIn(message, 'tool_use'),
+      ...idsIn(message, 'tool_result'),
+    ]),
+  ];
+}
+
 type Message = ReturnType<typeof wires>['anthropic'][number];
 
 const idsIn = ({ content }: Message, type: 'tool_use' | 'tool_result'): string[] =>
@@ -277,10 +307,13 @@ const idsIn = ({ content }: Message, type: 'tool_use' | 'tool_result'): string[]
 test('any turns give each maker a conversation that it takes, the same from memory as from history', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
-      const { live, rebuilt, requests } = await play(turns);
-      if (live === undefined || rebuilt === undefined) throw new Error('The model was not asked.');
-      expect(wires(live)).toEqual(wires(rebuilt));
-      expect(faultsIn(wires(live))).toEqual([]);
+      const { asked, requests } = await play(turns);
+      for (const { live, rebuilt } of asked) {
+        expect(live.instructions).toBe(rebuilt.instructions);
+        expect(wires(live)).toEqual(wires(rebuilt));
+        expect(faultsIn(wires(live))).toEqual([]);
+        expect(live.tools.length === 0 ? callsIn(wires(live)) : []).toEqual([]);
+      }
       for (const { made, ...request } of requests) {
         // What was written in an earlier round is the same as if it were written now.
         const json = JSON.stringify(responsesRequest(request));

@@ -4,6 +4,7 @@ import type { TurnWriter } from '../base/turn-writer.ts';
 import {
   describeTools,
   runScript,
+  scriptFence,
   type ScriptError,
   type ScriptHost,
   type ScriptOutcome,
@@ -35,6 +36,28 @@ export function scriptFace(faces: readonly ToolFace[]): ToolFace {
   const { $schema: _, ...parameters } = z.toJSONSchema(Input, { io: 'input' });
   return { name: scriptName, description, parameters };
 }
+
+/** How a message begins that is Liminal's, since a model without tools knows only the user's and its own. */
+export const fromLiminal = '(This is from Liminal, not from the user.)';
+
+/** What a model that calls no tools is told of scripts. @param faces - The tools that a script can use. */
+export const scriptInstructions = (
+  faces: readonly ToolFace[],
+): string => `You cannot call tools directly. To use them, end your answer with a script in a block like this one, and wait:
+
+\`\`\`${scriptFence}
+const found = await tools.NAME({ … });
+print('Found:', found);
+return found.length;
+\`\`\`
+
+- It is JavaScript, the body of an async function. It has the functions below and nothing else: no modules, no files, no network. Put many calls into one script.
+- Write one such block in an answer, closed, and nothing after it. It is run when your answer has ended. Never make up what it gives: the next message, which begins with “${fromLiminal}”, says what it printed and returned, or why it failed.
+- The user may be asked for a permission before a call, and may refuse it: the call then throws an Error.
+- An answer without such a block ends your turn: answer so when you are done, or have a question. To show code to the user, use a block of another name.
+
+\`\`\`ts
+${describeTools(faces)}\`\`\``;
 
 /** What a script's call is answered of which nobody knows how far it came. */
 const notRunAgain =

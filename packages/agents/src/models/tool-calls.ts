@@ -5,7 +5,13 @@ import type { TurnWriter } from '../base/turn-writer.ts';
 import { type Permission, type Tool, ToolError, type ToolResult } from '../tools/tool.ts';
 import type { ModelCall, ToolFace } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
-import { type Answer, scriptFace, scriptName, scriptTool } from './script-tool.ts';
+import {
+  type Answer,
+  scriptFace,
+  scriptInstructions,
+  scriptName,
+  scriptTool,
+} from './script-tool.ts';
 import { outputOf, type ScriptRecord } from './waiting-calls.ts';
 
 export interface ToolCallsOptions {
@@ -23,6 +29,8 @@ export interface WantedCall extends ModelCall {
   approvalId?: string | undefined;
   /** Its item, whole and still open. */
   item?: OutputItem | undefined;
+  /** Why it is not to be run, as a sentence for the model. */
+  problem?: string;
   /** Of a script that was cut off, and is gone on with. */
   script?: ScriptRecord;
   /** Called as soon as people are asked, or need not be; it may be called again. */
@@ -43,11 +51,21 @@ export class ToolCalls {
   readonly #options: ToolCallsOptions;
   /** The tools as a model is told of them. */
   readonly faces: readonly ToolFace[];
+  /** Without the one that runs scripts. */
+  readonly #own: readonly ToolFace[];
+  readonly #areInScripts: boolean;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
     const faces = options.tools.map(faceOf);
-    this.faces = options.runsScripts && faces.length > 0 ? [...faces, scriptFace(faces)] : faces;
+    this.#areInScripts = options.runsScripts && faces.length > 0;
+    this.#own = faces;
+    this.faces = this.#areInScripts ? [...faces, scriptFace(faces)] : faces;
+  }
+
+  /** What a model that calls no tools is told of scripts; undefined if it can use none. */
+  get instructions(): string | undefined {
+    return this.#areInScripts ? scriptInstructions(this.#own) : undefined;
   }
 
   /**
@@ -91,7 +109,8 @@ export class ToolCalls {
 
   /** Throws ToolError for what makes no sense; its message tells the model what to do. */
   #prepare(call: WantedCall, writer: () => TurnWriter): Prepared {
-    const { name, arguments: text } = call;
+    const { name, arguments: text, problem } = call;
+    if (problem !== undefined) throw new ToolError(problem);
     const tool = this.#toolOf(call, writer);
     if (tool === undefined) {
       const names = this.faces.map((one) => one.name).join(', ');

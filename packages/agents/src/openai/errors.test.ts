@@ -73,7 +73,14 @@ test.each([
   ['MODEL_UNAVAILABLE', true, 502, '<html><h1>Bad Gateway</h1></html>'],
   ['MODEL_UNAVAILABLE', true, undefined, { code: 'server_error', message: 'Broken' }],
   ['MODEL_ERROR', false, 404, { detail: 'Not Found' }],
-  ['MODEL_ERROR', false, 400, { error: 'gemma does not support tools' }],
+  ['NO_TOOLS', false, 400, { error: 'gemma does not support tools' }],
+  [
+    'NO_TOOLS',
+    false,
+    400,
+    { error: { message: '"auto" tool choice requires --enable-auto-tool-choice to be set' } },
+  ],
+  ['NO_TOOLS', false, 404, { error: { message: 'No endpoints found that support tool use.' } }],
 ] as const)('%s (passing: %j) is status %j with %j', (code, isPassing, status, body) => {
   expect(errorOf(status, body)).toMatchObject({ code, isPassing, details: { body } });
 });

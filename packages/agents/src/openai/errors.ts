@@ -1,7 +1,7 @@
 /** Why a server that speaks OpenAI's interfaces gave no answer, in one set of codes whatever the server. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
-import { ModelError, type ModelErrorCode } from '../models/model-client.ts';
+import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
 
 /** What a server says of an error; OpenAI's fields, which others fill in part. */
 export interface Complaint {
@@ -108,6 +108,12 @@ const kinds: Kind[] = [
       has('content_filter', 'content_policy_violation', 'invalid_prompt')(complaint) ||
       /_policy(_violation)?$/.test(complaint.code) ||
       /content management policy/i.test(complaint.words),
+  },
+  {
+    code: 'NO_TOOLS',
+    says: 'The model calls no tools',
+    advice: 'Choose another one.',
+    fits: ({ status, words }) => [400, 404, 422].includes(status ?? 0) && lacksTools.test(words),
   },
   {
     code: 'MODEL_NOT_FOUND',

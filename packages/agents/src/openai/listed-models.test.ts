@@ -25,3 +25,14 @@ test('the list of any other server is as it says, with what it says of its model
   ]);
   expect(readModels({ data: null })).toEqual([]);
 });
+
+test.each([
+  [true, { supported_parameters: ['stop', 'tools'] }],
+  [false, { supported_parameters: ['stop'] }],
+  [true, { capabilities: { completion_chat: true, function_calling: true } }],
+  [false, { capabilities: { completion_chat: true, function_calling: false } }],
+  [undefined, { capabilities: ['completion'] }],
+  [undefined, {}],
+])('that a model calls tools is %s by the entry %j', (callsTools, entry) => {
+  expect(readModels({ data: [{ id: 'a', ...entry }] })[0]?.callsTools).toBe(callsTools);
+});

@@ -19,6 +19,13 @@ const Entry = z.looseObject({
   context_length: size,
   context_window: size,
   max_context_length: size,
+  /** OpenRouter’s: the fields of a request that it takes. */
+  supported_parameters: z.array(z.unknown()).optional().catch(undefined),
+  /** Mistral’s. */
+  capabilities: z
+    .looseObject({ function_calling: z.boolean().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
   /** As it was started, and as the model was made. */
   meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
 });
@@ -68,6 +75,8 @@ function modelsOf(entries: readonly unknown[]): ListedModel[] {
           said.max_context_length ??
           said.meta?.n_ctx ??
           said.meta?.n_ctx_train,
+        callsTools:
+          said.supported_parameters?.includes('tools') ?? said.capabilities?.function_calling,
       },
     ];
   });

@@ -20,8 +20,6 @@ function left(body: object, said: unknown, status = 400): object | undefined {
   return refused.without('m', body);
 }
 
-const withTools = { model: 'm', messages: [], tools: [] };
-const { tools: _tools, ...withoutTools } = withTools;
 const { stream_options: _options, ...withoutOptions } = chat;
 const { store: _store, ...withoutStore } = responses;
 const { include: _include, ...withoutInclude } = responses;
@@ -35,15 +33,6 @@ test.each([
     withoutOptions,
     422,
     { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'No' }] },
-  ],
-  [withTools, withoutTools, 400, { error: 'registry/tiny:1b does not support tools' }],
-  [
-    withTools,
-    withoutTools,
-    400,
-    openAi(
-      '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
-    ),
   ],
   [responses, withoutStore, 400, openAi("Unrecognized argument: 'store'")],
   [responses, withoutStore, 400, openAi('No', 'store', 'unknown_parameter')],

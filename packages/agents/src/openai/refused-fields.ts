@@ -10,7 +10,6 @@ const optional = [
   'reasoning_effort',
   'reasoning.summary',
   'reasoning',
-  'tools',
 ] as const;
 type Field = (typeof optional)[number];
 
@@ -36,10 +35,6 @@ export class RefusedFields {
   }
 }
 
-/** As Ollama, vLLM and llama.cpp say it of a model that calls no tools: it can still talk. */
-const lacksTools =
-  /does not support (tools|tool (use|calls?|calling)|function calling)|tools? (use |calling )?(is|are) not supported|--enable-auto-tool-choice|tools param requires --jinja/i;
-
 const isIn = (body: object, field: Field): boolean => {
   const [outer = '', inner] = field.split('.');
   const value: unknown = (body as Record<string, unknown>)[outer];
@@ -55,7 +50,6 @@ function leaveOut(body: object, field: Field): object {
 }
 
 function isAbout({ param, words, body }: Complaint, field: Field): boolean {
-  if (field === 'tools') return lacksTools.test(words);
   if (param !== '') return param === field || /^[.[]/.test(after(param, field));
   if (field === 'include' && /encrypted content is not supported/i.test(words)) return true;
   const name = field.replace('.', String.raw`\.`);

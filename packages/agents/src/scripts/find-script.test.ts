@@ -3,51 +3,64 @@ import { findScript } from './find-script.ts';
 
 const block = (code: string, fence = '```') => `${fence}liminal-script\n${code}\n${fence}`;
 
-test('a message that ends in a closed block named liminal-script asks to run it', () => {
-  expect(findScript(block('return 1'))).toBe('return 1');
-  expect(findScript(`I look first.\n\n${block('const a = 1;\n\nreturn a;')}\n \n`)).toBe(
+test.each([
+  [block('return 1'), '', 'return 1'],
+  [
+    `I look first.\n\n${block('const a = 1;\n\nreturn a;')}\n \n`,
+    'I look first.\n',
     'const a = 1;\n\nreturn a;',
-  );
-  expect(findScript('```liminal-script\r\nreturn 1\r\n```\r\n')).toBe('return 1');
-  expect(findScript('  ``` liminal-script \nreturn 1\n   ```  ')).toBe('return 1');
-  expect(findScript('```liminal-script\n```')).toBe('');
+  ],
+  ['```liminal-script\r\nreturn 1\r\n```\r\n', '', 'return 1'],
+  ['  ``` liminal-script \nreturn 1\n   ```  ', '', 'return 1'],
+])('%j ends in a closed block named liminal-script, and asks to run it', (said, before, code) => {
+  expect(findScript(said)).toEqual({ code, before });
 });
 
 test.each([
   ['without one', 'return 1'],
   ['an empty message', ''],
-  ['one that is not closed', '```liminal-script\nreturn 1'],
   ['words after it', `${block('return 1')}\nThat was it.`],
+  ['several, and words after them', `${block('1')}\nor\n${block('2')}\nWhich one?`],
   ['another block after it', `${block('return 1')}\n\`\`\`js\n2\n\`\`\``],
-  ['one that is not closed after it', `${block('return 1')}\n\`\`\`js\n2`],
+  ['another block after it that is not closed', `${block('return 1')}\n\`\`\`js\n2`],
   ['another language', '```js\nreturn 1\n```'],
-  ['more words behind the name', '```liminal-script once\nreturn 1\n```'],
   ['a longer name', '```liminal-scripts\nreturn 1\n```'],
   ['the name amid a line', 'So: ```liminal-script\nreturn 1\n```'],
-  ['tildes', block('return 1', '~~~')],
   ['an indented block', '    ```liminal-script\n    return 1\n    ```'],
   ['a quoted one', '> ```liminal-script\n> return 1\n> ```'],
   ['one within another block', `\`\`\`\`markdown\n${block('return 1')}\n\`\`\`\``],
   ['one within another block that is not closed', `\`\`\`\`markdown\n${block('return 1')}`],
   ['one within tildes', `~~~\n${block('return 1')}\n~~~`],
-  ['one that is closed by fewer backticks', '````liminal-script\nreturn 1\n```'],
-  ['one whose end has words behind it', '```liminal-script\nreturn 1\n``` done'],
 ])('a message asks to run nothing: %s', (_what, message) => {
   expect(findScript(message)).toBeUndefined();
 });
 
-test('of several blocks the last one is run', () => {
-  expect(findScript(`${block('return 1')}\nor\n${block('return 2')}`)).toBe('return 2');
+test.each([
+  ['one that is not closed', '```liminal-script\nreturn 1', /not closed/],
+  ['one that is not closed after another', `${block('1')}\n\`\`\`liminal-script\n2`, /not closed/],
+  ['one that is closed by fewer backticks', '````liminal-script\nreturn 1\n```', /not closed/],
+  ['one whose end has words behind it', '```liminal-script\nreturn 1\n``` done', /not closed/],
+  ['several', `${block('return 1')}\nor\n${block('return 2')}`, /more than one/],
+  ['more words behind the name', '```liminal-script once\nreturn 1\n```', /does not open/],
+  ['tildes', block('return 1', '~~~'), /does not open/],
+  ['an empty one', '```liminal-script\n```', /is empty/],
+])('of a script that is not as it must be it is said why it is not run: %s', (_what, said, why) => {
+  expect(findScript(said)).toEqual({ problem: expect.stringMatching(why) });
 });
 
 test('a script may have fences of its own within longer ones', () => {
-  expect(findScript(block('print(`\n```js\n```\n`)', '````'))).toBe('print(`\n```js\n```\n`)');
-  expect(findScript(block('const a = 1;\n~~~\n``', '```'))).toBe('const a = 1;\n~~~\n``');
+  const fenced = 'print(`\n```js\n```\n`)';
+  expect(findScript(block(fenced, '````'))).toMatchObject({ code: fenced });
+  const other = 'const a = 1;\n~~~\n``';
+  expect(findScript(block(other, '```'))).toMatchObject({ code: other });
 });
 
 test('a long message is read quickly', () => {
   const begin = performance.now();
   expect(findScript(`${'`'.repeat(1_000_000)}x\``)).toBeUndefined();
   expect(findScript('```\n'.repeat(250_000))).toBeUndefined();
+  expect(findScript('```liminal-script\n1\n```\n'.repeat(50_000))).toMatchObject({
+    problem: expect.anything(),
+  });
   expect(performance.now() - begin).toBeLessThan(2_000);
 });

@@ -1,27 +1,67 @@
 /** The word after the backticks of a script that is to be run. */
-const scriptFence = 'liminal-script';
+export const scriptFence = 'liminal-script';
+
+/** What a message asks for: a script to be run, or one of which it is not sure that it is meant so. */
+export type FoundScript =
+  | {
+      code: string;
+      /** What the message says before its block. */
+      before: string;
+    }
+  /** Why it is not run, and what to write instead: a sentence for the model. */
+  | { problem: string };
+
+/** A code block that names itself a script: the lines that open and close it. */
+interface Block {
+  from: number;
+  to: number;
+  /** In backticks, with the word and nothing else. */
+  isExact: boolean;
+}
+
+const again = `Write one block, opened by a line with \`\`\`${scriptFence} and nothing else, closed by a line with \`\`\`, at the end of your answer.`;
+const unclosed = `It was not run: the block is not closed. ${again}`;
+const several = `Nothing was run: the answer has more than one script. ${again}`;
+const misnamed = `It was not run: the block does not open as it must. ${again}`;
+const empty = `Nothing was run: the block is empty. ${again}`;
 
 /**
- * The script that a message asks to be run: a code block in backticks with the word `liminal-script`, closed, and the last
- * thing in the message. Of several such blocks it is the last. Blocks begin and end as in CommonMark (section 4.5), so one
- * that is quoted in another block does not count. Undefined if there is none.
+ * The script that a message asks to be run: a code block in backticks with the word `liminal-script`, closed, the only one, and
+ * the last thing in the message. Blocks begin and end as in CommonMark (section 4.5), so one that is quoted in another block
+ * does not count. Undefined if the message does not end in a script: it may speak of one.
  */
-export function findScript(message: string): string | undefined {
-  let open: { mark: string; info: string; lines: string[] } | undefined;
-  let last: string | undefined;
-  for (const line of message.split(/\r?\n/)) {
+export function findScript(message: string): FoundScript | undefined {
+  const lines = message.split(/\r?\n/);
+  let open: { mark: string; info: string; from: number } | undefined;
+  let last: Block | undefined;
+  let count = 0;
+  for (const [at, line] of lines.entries()) {
     if (open === undefined) {
       const [, mark, info] = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/.exec(line) ?? [];
-      if (mark !== undefined && info !== undefined) open = { mark, info: info.trim(), lines: [] };
+      if (mark !== undefined && info !== undefined) open = { mark, info: info.trim(), from: at };
       if (line.trim() !== '') last = undefined;
     } else if (isEndOf(open.mark, line)) {
-      const isScript = open.mark.startsWith('`') && open.info === scriptFence;
-      last = isScript ? open.lines.join('\n') : undefined;
+      const { mark, info, from } = open;
       open = undefined;
-    } else open.lines.push(line);
+      if (!isScript(info)) continue;
+      count += 1;
+      last = { from, to: at, isExact: mark.startsWith('`') && info === scriptFence };
+    }
   }
-  return open === undefined ? last : undefined;
+  if (open !== undefined) return isScript(open.info) ? { problem: unclosed } : undefined;
+  if (last === undefined) return undefined;
+  if (count > 1) return { problem: several };
+  return judged(last, lines);
 }
+
+function judged({ from, to, isExact }: Block, lines: readonly string[]): FoundScript {
+  if (!isExact) return { problem: misnamed };
+  const code = lines.slice(from + 1, to).join('\n');
+  if (code.trim() === '') return { problem: empty };
+  return { code, before: lines.slice(0, from).join('\n') };
+}
+
+const isScript = (info: string): boolean => info.split(/\s/)[0] === scriptFence;
 
 function isEndOf(mark: string, line: string): boolean {
   const [, end = ''] = /^ {0,3}(`+|~+)[ \t]*$/.exec(line) ?? [];

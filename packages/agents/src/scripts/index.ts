@@ -1,5 +1,5 @@
 export { describeTools } from './describe-tools.ts';
-export { findScript } from './find-script.ts';
+export { findScript, scriptFence } from './find-script.ts';
 export { defaultLimits, type ScriptLimits } from './limits.ts';
 export {
   runScript,

@@ -32,6 +32,8 @@ export interface MessagesApiOptions {
   models?: ModelEntry[];
   /** The most models of one page. */
   modelsPerPage?: number;
+  /** The script answers requests without tools, too: the client is no program that asks for itself. */
+  answersAll?: boolean;
 }
 
 /**
@@ -43,6 +45,7 @@ export async function startMessagesApi(options: MessagesApiOptions): Promise<Mes
   const requests = new RecordedRequests<MessagesRequest>();
   const modelRequests: string[] = [];
   const leaving = new Map<MessagesRequest, Promise<void>>();
+  const { answersAll = false } = options;
   let answer: Answer = answering(options.script);
   const server = await serveLoopback((plain, response) => {
     if (plain.path.startsWith('/v1/models') && options.models !== undefined) {
@@ -58,7 +61,7 @@ export async function startMessagesApi(options: MessagesApiOptions): Promise<Mes
     leaving.set(request, leftEarly(response));
     requests.add(request);
     return handle(request, requests.list.length, response, () =>
-      request.kind === 'side' ? answerSideCall(request) : answer(request),
+      request.kind === 'side' && !answersAll ? answerSideCall(request) : answer(request),
     );
   }, fail);
 

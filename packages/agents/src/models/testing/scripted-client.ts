@@ -1,10 +1,11 @@
 import type { AnswerWriter } from '../answer-writer.ts';
-import type {
-  ListedModel,
-  ModelAnswer,
-  ModelCall,
-  ModelClient,
-  ModelRequest,
+import {
+  type ListedModel,
+  type ModelAnswer,
+  type ModelCall,
+  type ModelClient,
+  ModelError,
+  type ModelRequest,
 } from '../model-client.ts';
 
 /** What a model does when it is asked. */
@@ -18,12 +19,12 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 
 /** Says something, and is done. */
 export const says =
-  (text: string): Act =>
+  (text: string, finishReason = 'stop'): Act =>
   (writer) => {
     const id = writer.start({ type: 'message', id: 'said', content: '', origin: 'agent' });
     for (const word of text.split(/(?<= )/)) writer.append(id, word);
     writer.done(id);
-    return { calls: [], finishReason: 'stop', usage };
+    return { calls: [], finishReason, usage };
   };
 
 /** Calls tools, in one answer. */
@@ -74,6 +75,8 @@ export class ScriptedClient implements ModelClient {
   readonly requests: ModelRequest[] = [];
   readonly #acts: Act[];
   models: ListedModel[] = [{ id: 'one', name: 'One', contextWindow: 1_000 }];
+  /** Models that refuse a request with tools. */
+  readonly withoutTools = new Set<string>();
 
   constructor(acts: Act[], providerId = 'openai') {
     this.#acts = acts;
@@ -89,6 +92,9 @@ export class ScriptedClient implements ModelClient {
     writer: AnswerWriter,
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
+    if (request.tools.length > 0 && this.withoutTools.has(request.model)) {
+      throw new ModelError('NO_TOOLS', 'It does not support tools.');
+    }
     this.requests.push({ ...request, conversation: [...request.conversation] });
     const act = this.#acts.shift();
     if (act === undefined) throw new Error('The script has no more acts.');
