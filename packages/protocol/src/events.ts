@@ -89,6 +89,8 @@ export const ScriptExecutionStartPayload = z.object({
   type: z.literal('script_execution_start'),
   itemId: z.string().min(1),
   code: z.string(),
+  /** The call that runs it. */
+  parentCallId: z.string().optional(),
 });
 
 export const ScriptExecutionDonePayload = z.object({

@@ -728,7 +728,7 @@ return said.join('+');`;
     .map(({ payload }) => payload);
   expect(within.filter(({ type }) => type === 'item_done')).toHaveLength(4);
   const script = outputItems.find(({ type }) => type === 'script_execution');
-  expect(script).toMatchObject({ code });
+  expect(script).toMatchObject({ code, parentCallId: 'call_0' });
   expect(outputItems).toContainEqual(
     expect.objectContaining({
       type: 'script_execution_output',

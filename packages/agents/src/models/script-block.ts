@@ -48,7 +48,8 @@ export function blockIn(
   const input = 'code' in found && problem === undefined ? { code: found.code } : {};
   const callId = blockCallOf(last.id);
   const called = { callId, name: scriptName, arguments: JSON.stringify(input) };
-  const item = { type: 'function_call', id: callId, ...called, origin: 'agent' } as const;
+  const face = { title: 'Script', kind: 'execute', origin: 'agent' } as const;
+  const item = { type: 'function_call', id: callId, ...called, ...face } as const;
   return { ...called, itemId: callId, item, ...(problem !== undefined && { problem }) };
 }
 

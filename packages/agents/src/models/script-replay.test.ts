@@ -133,7 +133,9 @@ const told = ({ client }: Server): string =>
   )[0] ?? '';
 
 const within = (run: Response): OutputItem[] =>
-  run.outputItems.filter(({ parentCallId }) => parentCallId !== undefined);
+  run.outputItems.filter(
+    ({ type, parentCallId }) => parentCallId !== undefined && type !== 'script_execution',
+  );
 
 const lost =
   'The server ended while this ran: it may be done, or not, or in part. It was not run again.';

@@ -90,6 +90,7 @@ export function scriptTool(
 /** One call of the tool: a script that begins, or one that was cut off and is run again up to there. */
 class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
+  readonly #parentCallId: string;
   readonly #id: string;
   /** When it began first, if that was before. */
   readonly #startedAt: string | undefined;
@@ -103,11 +104,12 @@ class ScriptCall implements ScriptHost {
   readonly #onAsked: () => void;
 
   constructor(
-    { itemId, script, onAsked }: WantedCall,
+    { callId, itemId, script, onAsked }: WantedCall,
     tools: ScriptHost['tools'],
     writer: () => TurnWriter,
     run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>,
   ) {
+    this.#parentCallId = callId;
     this.#id = scriptOf(itemId);
     this.tools = tools;
     this.#writer = writer;
@@ -121,7 +123,8 @@ class ScriptCall implements ScriptHost {
 
   async run(code: string, signal: AbortSignal): Promise<ScriptOutcome> {
     const itemId = this.#id;
-    const { time } = this.#write({ type: 'script_execution_start', itemId, code });
+    const parentCallId = this.#parentCallId;
+    const { time } = this.#write({ type: 'script_execution_start', itemId, code, parentCallId });
     const startedAt = this.#startedAt ?? time;
     const either = AbortSignal.any([signal, this.#departed.signal]);
     const ended = await runScript(code, this, { signal: either, startedAt });

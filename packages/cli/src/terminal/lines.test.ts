@@ -26,6 +26,20 @@ describe('an item as a line', () => {
     ['hi there', { ...base, type: 'message', origin: 'agent', content: 'hi there' }],
     ['~ let me see', { ...base, type: 'thinking', content: 'let\n me see', providerId: 'p' }],
     ['* List files', { ...tool, toolArguments: {}, title: 'List files' }],
+    [
+      '* Script',
+      { ...tool, toolName: 'run_script', title: 'Script', toolArguments: { code: '1' } },
+    ],
+    [
+      '',
+      {
+        ...tool,
+        toolName: 'script',
+        callId: 'i',
+        parentCallId: 'c',
+        toolArguments: { code: '1' },
+      },
+    ],
     ['* Bash {"command":"ls"}', { ...tool, toolArguments: { command: 'ls' } }],
     [
       '* List failed: no such folder',

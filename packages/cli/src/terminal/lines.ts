@@ -51,11 +51,17 @@ function deliveryOf({ delivery }: Of<'message'>): string {
 }
 
 function formatTool(item: Of<'tool_call'>): string {
+  // The call that runs it says so.
+  if (isScript(item)) return '';
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
   const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
   return `* ${shorten(markHidden(what))}${why}`;
 }
+
+/** Whether it is what a call runs: its id is that of its item, and it has a call above it. */
+const isScript = ({ toolName, callId, itemId, parentCallId }: Of<'tool_call'>): boolean =>
+  toolName === 'script' && callId === itemId && parentCallId !== undefined;
 
 function formatChanges({ diffs }: Of<'file_changes'>): string {
   const paths = [...new Set(diffs.map(({ path }) => path))];

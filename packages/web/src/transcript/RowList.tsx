@@ -1,5 +1,5 @@
 import { memo } from 'react';
-import type { Row } from './arrange.ts';
+import { type Row, waitingBelow } from './arrange.ts';
 import { ItemRow } from './ItemRow.tsx';
 import { NotMadeRun } from './NotMadeRun.tsx';
 import { ReadRun } from './ReadRun.tsx';
@@ -41,7 +41,14 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
       return <ItemRow item={row.item} {...place} />;
     case 'tool':
       return (
-        <ToolCard call={row.call} approval={row.approval} folder={folder} turnEnded={turnEnded}>
+        <ToolCard
+          call={row.call}
+          approval={row.approval}
+          script={row.script}
+          waitsFor={row.script && waitingBelow(row.below)}
+          folder={folder}
+          turnEnded={turnEnded}
+        >
           {row.below.length > 0 &&
             row.below.map((below) => <RowView key={below.key} row={below} {...place} />)}
         </ToolCard>
@@ -74,6 +81,7 @@ function sameContent(a: Row, b: Row): boolean {
     return b.kind === 'not-made' && sameList(a.rows, b.rows, sameContent);
   }
   if (b.kind !== 'tool' || a.call !== b.call || a.approval !== b.approval) return false;
+  if (a.script !== b.script) return false;
   return sameList(a.below, b.below, sameContent);
 }
 

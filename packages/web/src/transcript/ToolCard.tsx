@@ -15,16 +15,22 @@ import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
 interface ToolCardProps {
   call: ToolCallUpsert;
   approval?: ApprovalUpsert | undefined;
+  /** What it runs. */
+  script?: ToolCallUpsert | undefined;
+  /** A question of its script's, that is not answered. */
+  waitsFor?: ApprovalUpsert | undefined;
   folder: string | undefined;
   turnEnded: boolean;
-  /** The items of a subagent that this call started. */
+  /** The items of a subagent that this call started, or of its script. */
   children?: ReactNode;
 }
 
 /** One tool call: a line with its kind, its subject and its outcome, which opens to show the rest. */
-export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCardProps) {
-  const waits = approval !== undefined && isWaiting(approval) && !turnEnded;
-  const phase = toolPhase(call, waits, turnEnded, approval);
+export function ToolCard(props: ToolCardProps) {
+  const { call, approval, script, waitsFor, folder, turnEnded, children } = props;
+  const asked = [approval, waitsFor].find((one) => one !== undefined && isWaiting(one));
+  const waits = asked !== undefined && !turnEnded;
+  const phase = toolPhase(call, waits, turnEnded, approval, script);
   const began = beganAt(call, approval);
   const hasBelow = Boolean(children);
   const [chosen, setChosen] = useRemembered<boolean | undefined>(openName, undefined);
@@ -64,7 +70,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
           </span>
           <ToolOutcome call={call} phase={phase} began={began} />
         </button>
-        {waits && <WaitingLink approval={approval} />}
+        {waits && <WaitingLink approval={asked} />}
       </div>
       {open && (
         <div id={bodyId} className={css.body}>

@@ -2,17 +2,20 @@ import type { ToolCallUpsert } from '@liminal/protocol';
 import type { ReactNode } from 'react';
 import { DiffView } from '../diff/DiffView.tsx';
 import { ShownText } from '../look/ShownText.tsx';
+import { CodeBlock } from '../markdown/CodeBlock.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { Attachments } from './Attachments.tsx';
+import { Fold } from './Fold.tsx';
 import { LongText } from './LongText.tsx';
 import { ModelNote } from './ModelNote.tsx';
 import { isForModel } from './model-text.ts';
 import { ToolFiles } from './ToolFiles.tsx';
 import { plainText } from '../terminal/plain-text.ts';
 import { Terminal } from '../terminal/Terminal.tsx';
+import { count } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
 import css from './ToolDetails.module.css';
-import { commandOf, otherArguments } from './tool-words.ts';
+import { codeOf, commandOf, otherArguments } from './tool-words.ts';
 import { type ToolPhase, toolTook } from './tool-outcome.ts';
 
 interface ToolDetailsProps {
@@ -62,6 +65,16 @@ function Invocation({ call, folder, whole }: Pick<ToolDetailsProps, 'call' | 'fo
     return (
       <div data-to-see={whole}>
         <LongText className={css.command} text={command} label="Command" whole={whole} />
+      </div>
+    );
+  }
+  const code = codeOf(call);
+  if (code !== undefined && !whole) {
+    return (
+      <div className={css.part}>
+        <Fold name="code" title={`Code, ${count(code.trimEnd().split('\n').length, 'line')}`}>
+          <CodeBlock code={code.trimEnd()} lang="js" open={false} />
+        </Fold>
       </div>
     );
   }

@@ -1,7 +1,7 @@
 import type { UpsertObject } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { arrange, type Row } from './arrange.ts';
+import { arrange, type Row, waitingBelow } from './arrange.ts';
 import { approval, fileChanges, text, tool } from './testing/items.ts';
 
 /**
@@ -51,6 +51,26 @@ it('what changed in files comes last, and once the turn has ended', () => {
   expect(shape(arrange(items, true))).toBe('agent(m1 c1) m2 c2');
   expect(shape(arrange(items, false))).toBe('agent(m1) m2');
   expect(shape(arrange([text('m'), fileChanges('c', { diffs: [] })], true))).toBe('m');
+});
+
+it('a script and its calls are part of the call that runs it', () => {
+  const script = (callId: string, parentCallId: string) =>
+    tool(callId, { toolName: 'script', parentCallId });
+  const items = [
+    tool('run', { toolName: 'run_script' }),
+    script('s', 'run'),
+    tool('a', { parentCallId: 's' }),
+    approval('p', { callId: 'a', parentCallId: 's' }),
+    text('m'),
+  ];
+  const rows = arrange(items);
+  expect(shape(rows)).toBe('run(a!) m');
+  expect(rows[0]).toMatchObject({ script: { callId: 's' } });
+  expect(rows[0]?.kind === 'tool' && waitingBelow(rows[0].below)).toMatchObject({ itemId: 'p' });
+  // A tool of that name of anybody else's is a call like others.
+  expect(shape(arrange([tool('agent'), script('s', 'agent'), script('t', 'gone')]))).toBe(
+    'agent(s) t',
+  );
 });
 
 it('a failed read stays a row of its own, where it can be seen', () => {

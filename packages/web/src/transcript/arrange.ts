@@ -4,7 +4,15 @@ import { isNotMade, toolPhase } from './tool-outcome.ts';
 /** A row of a turn. */
 export type Row =
   | { kind: 'item'; key: string; item: Exclude<UpsertObject, { type: 'tool_call' }> }
-  | { kind: 'tool'; key: string; call: ToolCallUpsert; approval?: ApprovalUpsert; below: Row[] }
+  | {
+      kind: 'tool';
+      key: string;
+      call: ToolCallUpsert;
+      approval?: ApprovalUpsert;
+      /** What the call runs, which is shown with it; what it does is below. */
+      script?: ToolCallUpsert;
+      below: Row[];
+    }
   | { kind: 'reads'; key: string; calls: ToolCallUpsert[] }
   | { kind: 'not-made'; key: string; rows: ToolRow[] };
 
@@ -14,12 +22,13 @@ export type ToolRow = Extract<Row, { kind: 'tool' }>;
 const runLength = 2;
 
 /**
- * Arranges a turn's items for reading: a subagent's items go below the call that started it, a permission request goes
- * to its call; what changed in files comes last, once the turn has ended. Consecutive reads become one row, and so do consecutive calls that were not made.
+ * Arranges a turn's items for reading: a subagent's items go below the call that started it, those of a script below the
+ * call that runs it, a permission request goes to its call; what changed in files comes last, once the turn has ended. Consecutive reads become one row, and so do consecutive calls that were not made.
  */
 export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[] {
   const calls = items.filter((item) => item.type === 'tool_call');
   const byCallId = new Map(calls.map((call) => [call.callId, call]));
+  const scripts = new Map<string, ToolCallUpsert>();
   const approvals = new Map<string, ApprovalUpsert>();
   const children = new Map<string | undefined, UpsertObject[]>();
   for (const item of items) {
@@ -28,6 +37,10 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
       continue;
     }
     const parent = parentOf(item, byCallId);
+    if (parent !== undefined && isScriptOf(item, byCallId.get(parent)) && !scripts.has(parent)) {
+      scripts.set(parent, item);
+      continue;
+    }
     const siblings = children.get(parent);
     if (siblings === undefined) children.set(parent, [item]);
     else siblings.push(item);
@@ -40,11 +53,17 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
   const toRow = (item: UpsertObject): Row => {
     if (item.type !== 'tool_call') return { kind: 'item', key: item.itemId, item };
     const approval = approvals.get(item.callId);
-    const below = rowsBelow(item.callId);
+    const script = scripts.get(item.callId);
+    const below = [...(script ? rowsBelow(script.callId) : []), ...rowsBelow(item.callId)];
     const row: ToolRow = { kind: 'tool', key: item.itemId, call: item, below };
-    return approval === undefined ? row : { ...row, approval };
+    return { ...row, ...(approval && { approval }), ...(script && { script }) };
   };
   return rowsBelow(undefined);
+}
+
+/** Whether the item is the script that the call runs: it says nothing that the call does not. */
+function isScriptOf(item: UpsertObject, call: ToolCallUpsert | undefined): item is ToolCallUpsert {
+  return item.type === 'tool_call' && item.toolName === 'script' && call?.toolName === 'run_script';
 }
 
 function changesLast(items: readonly UpsertObject[], turnEnded: boolean): readonly UpsertObject[] {
@@ -108,6 +127,17 @@ function isSmallRead({ call, approval, below }: ToolRow): boolean {
   const reads = call.kind === 'read' || call.kind === 'search';
   const plain = call.status !== 'error' && call.toolOutputIsError !== true;
   return reads && plain && approval === undefined && below.length === 0;
+}
+
+/** The first permission request below a row that still waits for an answer. */
+export function waitingBelow(rows: readonly Row[]): ApprovalUpsert | undefined {
+  for (const row of rows) {
+    if (row.kind !== 'tool') continue;
+    const { approval, below } = row;
+    const waiting = approval && isWaiting(approval) ? approval : waitingBelow(below);
+    if (waiting !== undefined) return waiting;
+  }
+  return undefined;
 }
 
 /** Whether a permission request still waits for an answer. */

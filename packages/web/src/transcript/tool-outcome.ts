@@ -9,15 +9,16 @@ import { isForModel } from './model-text.ts';
  */
 export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
-/** `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled one. */
+/** `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled one. `script`: what the call runs. */
 export function toolPhase(
   call: ToolCallUpsert,
   waits: boolean,
   turnEnded: boolean,
   approval?: ApprovalUpsert,
+  script?: ToolCallUpsert,
 ): ToolPhase {
   if (approval !== undefined && wasRejected(approval)) return 'rejected';
-  if (call.errorCode === 'CANCELLED') return 'stopped';
+  if (call.errorCode === 'CANCELLED' || script?.errorCode === 'SCRIPT_CANCELLED') return 'stopped';
   if (call.toolOutputIsError === true && isForModel(call.toolOutput ?? '')) return 'stopped';
   if (call.status === 'error' || call.toolOutputIsError === true) return 'failed';
   if (call.status === 'complete') return 'done';

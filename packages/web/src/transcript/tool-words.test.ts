@@ -18,6 +18,16 @@ it('a call that runs something shows its command', () => {
   expect(toolWords(call)).toEqual({ verb: 'Run', subject: 'npm test' });
 });
 
+it('a script is its first line', () => {
+  const script = (code: unknown, toolName = 'run_script') =>
+    tool('a', { toolName, kind: 'execute', title: 'Script', toolArguments: { code } });
+  const words = { verb: 'Script', subject: 'const a = 1;' };
+  expect(toolWords(script('\n  const  a = 1;\nreturn a;'))).toEqual(words);
+  // What a model has given as its code may be anything.
+  expect(toolWords(script(1))).toEqual({ verb: 'Run', subject: 'Script' });
+  expect(toolWords(script('1', 'other'))).toEqual({ verb: 'Run', subject: 'Script' });
+});
+
 it('a command given as a list of words is shown as one would type it', () => {
   const ran = (...command: string[]) => tool('a', { kind: 'execute', toolArguments: { command } });
   expect(commandOf(ran('/bin/bash', '-lc', 'echo hi | wc'))).toBe('echo hi | wc');

@@ -42,6 +42,8 @@ const sought = ['pattern', 'query'];
 
 export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
   if (isSubagent(call)) return { verb: 'Subagent', subject: oneLine(subagentTask(call)) };
+  const code = codeOf(call);
+  if (code !== undefined) return { verb: 'Script', subject: oneLine(firstLine(code)) };
   const verb = (call.kind && verbs[call.kind]) || nameOf(call);
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
 }
@@ -57,6 +59,14 @@ export function commandOf({ kind, toolArguments }: ToolCallUpsert): string | und
   const isScript = /(?:^|\/)(?:ba|z|da)?sh$/.test(shell) && /^-\w*c$/.test(flag);
   return isScript && script !== undefined ? script : words.map((word) => quoted(word)).join(' ');
 }
+
+/** The JavaScript of a call that runs a script; undefined for others. */
+export function codeOf({ toolName, toolArguments }: ToolCallUpsert): string | undefined {
+  const { code } = toolArguments;
+  return (toolName === 'run_script' || toolName === 'script') && isText(code) ? code : undefined;
+}
+
+const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 
 /** As one would type it. */
 function quoted(word: string): string {

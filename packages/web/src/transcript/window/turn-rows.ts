@@ -58,7 +58,8 @@ function wayTo(row: Row, itemId: string): readonly string[] | undefined {
       return way && [row.key, ...way];
     }
     case 'tool': {
-      if (row.call.itemId === itemId || row.approval?.itemId === itemId) return [];
+      const { call, approval, script } = row;
+      if ([call, approval, script].some((item) => item?.itemId === itemId)) return [];
       const way = firstWay(row.below, itemId);
       return way && [row.call.itemId, ...way];
     }
