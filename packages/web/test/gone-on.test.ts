@@ -1,4 +1,4 @@
-import type { TurnSummary, UpsertObject } from '@liminal/protocol';
+import type { ToolCallUpsert, TurnSummary, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
@@ -89,4 +89,41 @@ it('a search that finds the call or its question leads to the turn that goes on'
   holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
   const page = await stage.visit({}, `/session/${sessionId}#item-t1:p`);
   await log(page).locator('[data-found="true"]').filter({ hasText: 'npm test' }).waitFor();
+});
+
+/** A script with what it did so far: a search, and a command that waits for its permission. */
+function script(turnId: string, rest: Partial<ToolCallUpsert> = {}): UpsertObject[] {
+  const itself = `${turnId}:run:script`;
+  const code = "await tools.search({ pattern: 'a' });\nawait tools.bash({ command: 'npm test' });";
+  const made = { turnId, toolArguments: { code }, ...rest };
+  const { kind: _, ...below } = tool(itself, { ...made, toolName: 'script', parentCallId: 'run' });
+  const within = (place: number, more: Partial<ToolCallUpsert>) =>
+    tool(`${itself}:${place}`, { turnId, parentCallId: itself, ...more });
+  return [
+    tool('run', { ...made, itemId: `${turnId}:run`, toolName: 'run_script', title: 'Script' }),
+    below,
+    within(1, { kind: 'search', title: 'Search a', status: 'complete', toolOutput: 'a' }),
+    within(2, { ...command, ...rest }),
+  ];
+}
+
+it('a script that waited is shown once, in the turn that goes on', async () => {
+  const asked = question('t1', {
+    callId: 't1:run:script:2',
+    status: 'complete',
+    outcome: { outcome: 'cancelled', reason: 'turn_ended' },
+  });
+  const before = [...cut.slice(0, 3), ...script('t1', { status: 'error', ...lost }), asked];
+  const next = [...script('t2'), question('t2', { callId: 't2:run:script:2' })];
+  holds([head, turn('t2', { trigger: 'agent' })], [...before, ...next]);
+  const page = await stage.visitShared();
+  await line(page).waitFor();
+  const cards = log(page).getByRole('group', { name: /^Script / });
+  await cards.getByRole('group', { name: 'Run npm test' }).waitFor();
+  expect(await cards.count()).toBe(1);
+  for (const name of ['Read a.ts', 'Search a', 'Run npm test']) {
+    expect(await log(page).getByRole('group', { name }).count()).toBe(1);
+  }
+  expect(await log(page).innerText()).not.toMatch(/The turn failed|OWNER_LOST|turn_ended/);
+  await page.getByRole('group', { name: /^Permission: / }).waitFor();
 });

@@ -189,6 +189,123 @@ describe.each([
     expect(pictures(cut, next)[0]).toEqual({ items: ['t1:a:out'], in: 't2', ends: line });
   });
 
+  describe('a script', () => {
+    const itself = (turnId: string) => `${turnId}:s:script`;
+    const runs = (turnId: string): EventPayload[] => [
+      ...calls(turnId, 's'),
+      {
+        type: 'script_execution_start',
+        itemId: itself(turnId),
+        code: '1',
+        parentCallId: 's',
+      },
+    ];
+    /** Its calls have ids of its own, which a later turn does not give them again. */
+    const within = (turnId: string, place: number) => {
+      const id = `${itself(turnId)}:${place}`;
+      const of = { callId: id, parentCallId: itself(turnId) };
+      const item = { id, ...of, type: 'function_call', name: 'bash', arguments: '{}' } as const;
+      const given = { ...of, id: `${id}:out`, type: 'function_call_output' } as const;
+      return {
+        begins: [
+          { type: 'item_start', itemId: id, itemType: 'function_call', name: 'bash', ...of },
+          { type: 'item_done', itemId: id, finalItem: { ...item, origin: 'agent' } },
+        ] satisfies EventPayload[],
+        prints: [
+          { type: 'item_start', itemId: given.id, itemType: 'function_call_output', ...of },
+          { type: 'item_delta', itemId: given.id, deltaContent: 'half' },
+        ] satisfies EventPayload[],
+        gives: (output: string): EventPayload[] => {
+          const finalItem = { ...given, output, success: true, origin: 'tool_harness' } as const;
+          return [{ type: 'item_done', itemId: given.id, finalItem }];
+        },
+      };
+    };
+    const asksIn = (turnId: string, place: number): EventPayload => {
+      const question = {
+        approvalId: 'q',
+        callId: `${itself(turnId)}:${place}`,
+        title: '?',
+        options,
+      };
+      const itemId = `${turnId}:approval:q`;
+      return { type: 'item_start', itemId, itemType: 'approval', ...question };
+    };
+    const cut = run('t1', [
+      begins('user'),
+      ...says('said', 'I look.'),
+      ...calls('t1', 'read'),
+      ...gives('t1', 'read', 'a.ts'),
+      ...runs('t1'),
+      ...within('t1', 1).begins,
+      ...within('t1', 1).gives('a'),
+      ...within('t1', 2).begins,
+      asksIn('t1', 2),
+      ...within('t1', 3).begins,
+    ]);
+    const again = [
+      begins('agent'),
+      ...runs('t2'),
+      ...within('t2', 1).begins,
+      ...within('t2', 1).gives('a'),
+      ...within('t2', 2).begins,
+    ];
+    const all = (turnId: string): string[] => [
+      `${turnId}:s`,
+      itself(turnId),
+      `${itself(turnId)}:1`,
+      `${itself(turnId)}:2`,
+    ];
+    const before = { items: ['said', 't1:read'], in: 't2', ends: line };
+
+    it('that is gone on with stands once, with all that it did, from its call on', () => {
+      const lengths = again.map((_, index) => index + 1);
+      for (const length of lengths.filter((one) => one > 2)) {
+        const next = runOf(again.slice(0, length), { turnId: 't2', runId: 't2', sessionId });
+        expect(pictures(cut, next)[0]).toEqual(before);
+      }
+      const next = [...again, asksIn('t2', 2)];
+      expect(pictures(cut, runOf(next, { turnId: 't2', runId: 't2', sessionId }))).toEqual([
+        before,
+        { items: [...all('t2'), 't2:approval:q'], from: 't1' },
+      ]);
+    });
+
+    it('that is allowed by now stands once, too', () => {
+      const next = run('t2', [
+        ...again,
+        ...within('t2', 2).gives('b'),
+        ...gives('t2', 's', '1'),
+        done,
+      ]);
+      expect(pictures(cut, next)[0]).toEqual(before);
+    });
+
+    it('that is not made again stays whole', () => {
+      const next = run('t2', [begins('agent'), ...calls('t2', 'other'), done]);
+      expect(pictures(cut, next)[0]?.items).toEqual([
+        'said',
+        't1:read',
+        ...all('t1'),
+        't1:approval:q',
+        `${itself('t1')}:3`,
+      ]);
+    });
+
+    it('leaves there what a call of it had printed when it was cut off', () => {
+      const printed = run('t1', [
+        begins('user'),
+        ...runs('t1'),
+        ...within('t1', 1).begins,
+        ...within('t1', 1).prints,
+        ...within('t1', 2).begins,
+        asksIn('t1', 2),
+      ]);
+      const next = run('t2', [...again, done]);
+      expect(pictures(printed, next)[0]).toMatchObject({ items: [`${itself('t1')}:1`], in: 't2' });
+    });
+  });
+
   const asking = [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')];
   const again = [...calls('t2', 'a'), ...asks('t2', 'a'), done];
   it.each([

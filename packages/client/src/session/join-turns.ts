@@ -1,4 +1,9 @@
-import { type ApprovalUpsert, isServerTurn, type UpsertObject } from '@liminal/protocol';
+import {
+  type ApprovalUpsert,
+  isServerTurn,
+  type ToolCallUpsert,
+  type UpsertObject,
+} from '@liminal/protocol';
 import type { TurnView } from './view.ts';
 
 /** A turn as it is shown beside the others. */
@@ -11,8 +16,8 @@ export interface JoinedTurn extends TurnView {
 
 /**
  * Turns, of which some are one to people: where an agent goes on with what its server's end has cut off, it makes the same
- * calls again and asks the same, in a turn of its own. Those then stand only there; all else stays where it was said or
- * done. What does not change keeps its identity. Source: docs/decisions/0008-waiting-turns.md.
+ * calls again and asks the same, in a turn of its own. Those then stand only there, a script with its calls; all else
+ * stays where it was said or done. What does not change keeps its identity. Source: docs/decisions/0008-waiting-turns.md.
  */
 export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
   if (!turns.some(isCutOff)) return turns;
@@ -46,32 +51,53 @@ const isCutOff = ({ status, error }: TurnView): boolean =>
 const nextOf = (turns: readonly TurnView[], index: number): TurnView | undefined =>
   turns.find((turn, at) => at > index && !isServerTurn(turn));
 
-/** The closed questions of a cut-off turn that the next one asks again, and the calls that it makes again. */
+/** The closed questions of a cut-off turn that the next one asks again, and the calls that it makes again, with all within. */
 function madeAgain({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObject> {
   if (next.trigger !== 'agent') return none;
-  const asked = items.filter(
-    (item): item is ApprovalUpsert =>
-      item.type === 'approval' &&
-      item.outcome?.outcome === 'cancelled' &&
-      next.items.some((one) => isAgain(one, item)),
+  const calls = new Map(
+    items.flatMap((item) => (item.type === 'tool_call' ? [[item.callId, item] as const] : [])),
   );
-  const calls = asked.flatMap(({ callId }) => callId ?? []);
-  const made = items.filter(
-    (item) =>
-      item.type === 'tool_call' &&
-      item.toolOutput === undefined &&
-      calls.includes(item.callId) &&
-      next.items.some((one) => isCall(one, item.callId)),
+  const made = new Set(
+    next.items.flatMap((item) => (item.type === 'tool_call' ? item.callId : [])),
   );
-  return new Set([...asked, ...made]);
+  const asked = items.flatMap((item) => {
+    if (item.type !== 'approval' || item.outcome?.outcome !== 'cancelled') return [];
+    const above = callsAbove(item.callId, calls);
+    // By now the call may be allowed, or its script not yet be so far.
+    const isAgain = next.items.some((one) => isQuestion(one, item)) || above.some(isIn(made));
+    return isAgain ? [{ item, above }] : [];
+  });
+  const again = new Set(asked.flatMap(({ above }) => above.filter(isIn(made))));
+  const isAgain = (item: UpsertObject): boolean =>
+    item.type === 'tool_call' && item.toolOutput === undefined && again.has(item.callId);
+  const isWithin = (item: UpsertObject): boolean =>
+    !isCutOutput(item) && callsAbove(item.parentCallId, calls).some(isIn(again));
+  return new Set([
+    ...asked.map(({ item }) => item),
+    ...items.filter((item) => isAgain(item) || isWithin(item)),
+  ]);
 }
 
-/** Whether an item of the next turn is the same question, or the call that it was about: that may be allowed by now. */
-const isAgain = (item: UpsertObject, { approvalId, callId }: ApprovalUpsert): boolean =>
-  item.type === 'approval' ? item.approvalId === approvalId : isCall(item, callId);
+/** A call of this turn by its id, and those that it belongs to, from the inside out. */
+function callsAbove(callId: string | undefined, calls: ReadonlyMap<string, ToolCallUpsert>) {
+  const above = new Set<string>();
+  for (let id = callId; id !== undefined && !above.has(id); id = calls.get(id)?.parentCallId) {
+    above.add(id);
+  }
+  return [...above];
+}
 
-const isCall = (item: UpsertObject, callId: string | undefined): boolean =>
-  item.type === 'tool_call' && item.callId === callId;
+const isIn =
+  (ids: ReadonlySet<string>) =>
+  (id: string): boolean =>
+    ids.has(id);
+
+const isQuestion = (item: UpsertObject, { approvalId }: ApprovalUpsert): boolean =>
+  item.type === 'approval' && item.approvalId === approvalId;
+
+/** What a call has printed before it was cut off: it stands nowhere else. */
+const isCutOutput = (item: UpsertObject): boolean =>
+  item.type === 'tool_call' && item.status === 'error' && (item.toolOutput ?? '') !== '';
 
 const joined = new WeakMap<TurnView, JoinedTurn>();
 

@@ -53,3 +53,22 @@ it('a call that stands in a later turn again is found there, and so is its quest
     't2:c1',
   ]);
 });
+
+it('what a script did leads to where the script is made again', () => {
+  const cancelled = { outcome: 'cancelled', reason: 'turn_ended' } as const;
+  const script = (turnId: string) => [
+    tool('c1', { itemId: `${turnId}:c1`, toolName: 'run_script', status: 'create' }),
+    tool(`${turnId}:s`, { toolName: 'script', parentCallId: 'c1', status: 'create' }),
+  ];
+  const asking = tool('t1:s:1', { parentCallId: 't1:s', status: 'error' });
+  const question = approval('p1', { callId: 't1:s:1', status: 'complete', outcome: cancelled });
+  const cut = {
+    ...turn('t1', [...script('t1'), asking, question]),
+    status: 'error',
+    error: { code: 'OWNER_LOST', message: '' },
+  } as const;
+  const next = { ...turn('t2', script('t2')), trigger: 'agent' } as const;
+  expect(['t1:c1', 't1:s', 't1:s:1', 'p1'].map((id) => findItem([cut, next], id))).toEqual(
+    Array(4).fill('t2:c1'),
+  );
+});

@@ -7,8 +7,25 @@ import type { UpsertObject } from '@liminal/protocol';
  */
 export function findItem(turns: readonly TurnView[], id: string): string | undefined {
   const shown = joinTurns(turns);
-  const found = find(shown, id) ?? find(shown, callIdOf(find(turns, id)));
+  const found = find(shown, id) ?? findAgain(shown, turns, id);
   return (found ?? shown.find(({ turnId }) => turnId === id)?.items[0])?.itemId;
+}
+
+/** Where a call is made again, or the one that it belongs to. */
+function findAgain(
+  shown: readonly TurnView[],
+  turns: readonly TurnView[],
+  id: string,
+): UpsertObject | undefined {
+  const seen = new Set<UpsertObject>();
+  let item = find(turns, id);
+  while (item !== undefined && !seen.has(item)) {
+    seen.add(item);
+    const again = find(shown, callIdOf(item));
+    if (again !== undefined) return again;
+    item = find(turns, item.type === 'approval' ? item.callId : item.parentCallId);
+  }
+  return undefined;
 }
 
 function find(turns: readonly TurnView[], id: string | undefined): UpsertObject | undefined {
