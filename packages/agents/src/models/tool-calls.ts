@@ -54,6 +54,7 @@ export class ToolCalls {
   /** Without the one that runs scripts. */
   readonly #own: readonly ToolFace[];
   readonly #areInScripts: boolean;
+  #instructions: string | undefined;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
@@ -65,7 +66,8 @@ export class ToolCalls {
 
   /** What a model that calls no tools is told of scripts; undefined if it can use none. */
   get instructions(): string | undefined {
-    return this.#areInScripts ? scriptInstructions(this.#own) : undefined;
+    if (this.#areInScripts) this.#instructions ??= scriptInstructions(this.#own);
+    return this.#instructions;
   }
 
   /**

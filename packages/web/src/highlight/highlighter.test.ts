@@ -10,6 +10,10 @@ it.each([
   for (const name of names.split(' ')) expect([name, findLanguage(name)]).not.toContain(undefined);
 });
 
+it('a script that a model writes into its answer has the colours of JavaScript', () => {
+  expect(findLanguage('liminal-script')?.id).toBe('javascript');
+});
+
 it.each([
   ['Dockerfile', 'docker'],
   ['src/Makefile', 'make'],

@@ -24,6 +24,7 @@ const moreNames = new Map(
     htm: 'html',
     j2: 'jinja',
     ksh: 'bash',
+    'liminal-script': 'javascript',
     m: 'objective-c',
     mk: 'make',
     ml: 'ocaml',
