@@ -11,6 +11,7 @@ import { memory } from './figures/memory.ts';
 import { page } from './figures/page.ts';
 import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
 import { codex } from './figures/codex.ts';
+import { editor } from './figures/editor.ts';
 import { claudeCold, claudeWarm } from './figures/claude.ts';
 import { readers } from './figures/readers.ts';
 import { redis } from './figures/redis.ts';
@@ -22,6 +23,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   latency,
   acpFlatOut,
   acpLatency,
+  editor,
   models,
   bytesPerToken,
   claudeWarm,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { bundleOfSources } from '../../packages/cli/bin/bundle.js';
 import { takeOwnEnvironment } from '../../packages/cli/bin/own-environment.js';
 import { bundleServer } from './bundle.mjs';
 import { complain } from './complain.mjs';
@@ -17,6 +19,14 @@ export async function start(args) {
     await install(root);
     await buildWeb(root);
     await bundleServer(root);
+    const acp = `${bundleOfSources()}/acp.mjs`;
+    if (args[0] === 'acp' && existsSync(acp)) {
+      // An editor runs one for each agent: here it takes no second process.
+      const { main } = /** @type {typeof import('../../packages/cli/src/acp/main.ts')} */ (
+        await import(acp)
+      );
+      process.exit(await main(args.slice(1), own));
+    }
     process.exitCode = await runOwnNode(root, ['packages/cli/bin/liminal.js', ...args], own);
   } catch (error) {
     complain(error);

@@ -37,7 +37,11 @@ async function make(/** @type {string} */ bundle) {
   try {
     const made = await rolldown({
       cwd: root,
-      input: { program: 'packages/cli/src/program.ts', 'warm-up': 'packages/cli/bin/warm-up.js' },
+      input: {
+        program: 'packages/cli/src/program.ts',
+        acp: 'packages/cli/src/acp/main.ts',
+        'warm-up': 'packages/cli/bin/warm-up.js',
+      },
       platform: 'node',
       // It finds its program beside itself.
       external: ['@anthropic-ai/claude-agent-sdk'],

@@ -83,6 +83,7 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await steer(sessionId, message, flags, configure(flags)));
     });
 
+  acpCommand(program, done);
   turnCommands(command, done);
   housekeepingCommands(command, done);
 
@@ -122,6 +123,20 @@ function createProgram(done: (exitCode: number) => void): Command {
     });
 
   return program;
+}
+
+/** For the list of commands: `bin/liminal.js` runs it without all the others. */
+function acpCommand(program: Command, done: (exitCode: number) => void): void {
+  program
+    .command('acp')
+    .description('is an ACP agent on stdin and stdout, for editors; starts a server if none runs')
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async (_flags: object, { args }: Command) => {
+      const { main: acp } = await import('./acp/main.ts');
+      done(await acp(args, takeOwnEnvironment()));
+    });
 }
 
 /** Commands that go back to a turn. */

@@ -13,6 +13,7 @@ export * from './events.ts';
 export { closeItem, closeOpenItems, closingOf, type Closing } from './folds/close-open-items.ts';
 export { responseToUpserts, summarizeTurn } from './folds/history.ts';
 export {
+  changedBy,
   currentItems,
   emptyResponse,
   foldResponse,
@@ -21,6 +22,7 @@ export {
   type ResponseState,
 } from './folds/response.ts';
 export { textOf, withText } from './folds/item-text.ts';
+export { PersistentMap } from './folds/persistent-map.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {
   destroyUpsertFold,

@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket';
 import { ID_MAX } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { acpRoutes } from './acp/index.ts';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
@@ -63,7 +64,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   await app.register(cookie);
   await app.register(websocket, {
-    options: { maxPayload: limits.frameBytes, handleProtocols: ourProtocol },
+    options: {
+      maxPayload: Math.max(limits.frameBytes, limits.acpMessageBytes),
+      handleProtocols: ourProtocol,
+    },
     preClose,
     errorHandler: endFailedSocket,
   });
@@ -92,6 +96,7 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(metricsRoute, { runtime, connections });
   await typed.register(streamRoutes, { runtime, connections, limits });
   await typed.register(webSocketRoute, { runtime, connections, limits });
+  await typed.register(acpRoutes, { runtime, version, connections, limits });
 }
 
 /** Our WebSockets' protocol: a browser that offers protocols requires the server to choose one. */

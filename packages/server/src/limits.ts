@@ -8,6 +8,8 @@ export interface Limits {
   blobBytes: number;
   /** A WebSocket frame from a client. */
   frameBytes: number;
+  /** A message of an ACP client: a prompt has its images within it. */
+  acpMessageBytes: number;
   /** How much may wait in one connection's buffer before its reader counts as slow (invariant 9). */
   bufferBytes: number;
   /** TCP connections. */
@@ -24,6 +26,7 @@ export const defaultLimits: Limits = {
   bodyBytes: 8 * 1024 * 1024,
   blobBytes: BLOB_MAX,
   frameBytes: 64 * 1024,
+  acpMessageBytes: 32 * 1024 * 1024,
   bufferBytes: 1024 * 1024,
   connections: 4096,
   streams: 2048,

@@ -1,15 +1,13 @@
 /** How a command finds the server that runs on the same data folder. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 
-const ServerFile = z.object({
+export interface ServerFile {
   /** Without a trailing slash. */
-  url: z.url(),
-  pid: z.int().positive(),
-  token: z.string(),
-});
-export type ServerFile = z.infer<typeof ServerFile>;
+  url: string;
+  pid: number;
+  token: string;
+}
 
 /** How long a server on this machine may take to answer (ms). */
 const patience = 5000;
@@ -30,8 +28,10 @@ export async function findServer(dataDir: string): Promise<ServerFile | undefine
 
 export function readServerFile(dataDir: string): ServerFile | undefined {
   try {
-    const parsed = ServerFile.safeParse(JSON.parse(readFileSync(pathIn(dataDir), 'utf8')));
-    return parsed.success && isAlive(parsed.data.pid) ? parsed.data : undefined;
+    const read = JSON.parse(readFileSync(pathIn(dataDir), 'utf8')) as Record<string, unknown>;
+    const { url, pid, token } = read;
+    const isWhole = typeof url === 'string' && Number.isInteger(pid) && typeof token === 'string';
+    return isWhole && isAlive(Number(pid)) ? { url, pid: Number(pid), token } : undefined;
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
 import { Connection } from './connection.ts';
+import { watchLiveness } from './liveness.ts';
 
 interface Options {
   runtime: Runtime;
@@ -32,7 +33,11 @@ export async function webSocketRoute(app: App, options: Options) {
       const leave = connections.enter('websocket');
       const connection = new Connection(socket, options);
       watchLiveness(socket, limits.heartbeatMs);
-      socket.on('message', (data) => connection.receive(asText(data)));
+      socket.on('message', (data) => {
+        const text = asText(data);
+        if (text.length <= limits.frameBytes) return connection.receive(text);
+        socket.close(1009, 'The frame is too large.');
+      });
       socket.once('close', () => {
         connection.close();
         leave();
@@ -44,17 +49,4 @@ export async function webSocketRoute(app: App, options: Options) {
 function asText(data: Buffer | ArrayBuffer | Buffer[]): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
   return Buffer.from(data as ArrayBuffer).toString('utf8');
-}
-
-/** Ends a connection whose other side has vanished: it has a whole interval (ms) to answer a ping. */
-function watchLiveness(socket: WebSocket, intervalMs: number): void {
-  let heard = true;
-  socket.on('pong', () => (heard = true));
-  socket.on('message', () => (heard = true));
-  const timer = setInterval(() => {
-    if (!heard) return socket.terminate();
-    heard = false;
-    socket.ping();
-  }, intervalMs);
-  socket.once('close', () => clearInterval(timer));
 }

@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Flood, floodingAgent, promptOf } from '../parts/acp-source.ts';
+import { Editor, type Program } from '../parts/editor.ts';
+import { type Figure, median, percentile, repeat } from '../parts/figure.ts';
+import { Measured } from '../parts/process.ts';
+import { token } from '../parts/token.ts';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const warmUp: Flood = { count: 20_000, rate: 0 };
+const flood: Flood = { count: 200_000, rate: 0 };
+const paced: Flood = { count: 2_000, rate: 200 };
+/** Characters of a delta. */
+const size = 16;
+
+/** An editor (the protocol's own SDK) → `liminal acp` → a server on SQLite → an agent, beside the editor with an agent alone. */
+export async function editor(): Promise<Figure[]> {
+  // As a start does when the code has changed.
+  execFileSync(process.execPath, [here('../../packages/cli/bin/make-bundle.js')]);
+  return [...(await flatOut()), ...(await added(0, 2, 20)), ...(await added(33, 20, 50))];
+}
+
+/** Flat out, and what `liminal acp` weighs after it. */
+async function flatOut(): Promise<Figure[]> {
+  const bareAgent = { command: process.execPath, args: [here('../parts/sdk-agent.ts')] };
+  const pairs = await repeat(3, async () => {
+    const bare = await throughBare(bareAgent);
+    const ours = await through(33, async (one) => {
+      const rate = await rateOf(one);
+      return { rate, memory: one.residentMiB };
+    });
+    return { bare, ...ours };
+  });
+  const rate = Math.round(median(pairs.map((pair) => pair.rate)));
+  const bare = Math.round(median(pairs.map((pair) => pair.bare)));
+  return [
+    {
+      name: 'an editor flat out, share of the SDK’s own agent and client',
+      value: median(pairs.map((pair) => (pair.rate / pair.bare) * 100)),
+      unit: '%',
+      bound: { atLeast: 60 },
+      detail: `${rate} deltas/s, of ${bare} from an agent of the SDK’s on stdio`,
+    },
+    {
+      name: 'liminal acp beside a server, resident',
+      value: Math.max(...pairs.map((pair) => pair.memory)),
+      unit: 'MiB',
+      bound: { atMost: 60 },
+      detail: `after turns of ${warmUp.count} and ${flood.count} deltas, the largest of three`,
+    },
+  ];
+}
+
+async function throughBare(program: Program): Promise<number> {
+  const one = await Editor.start(program, process.cwd());
+  try {
+    return await rateOf(one);
+  } finally {
+    await one.end();
+  }
+}
+
+/** Deltas a second, from the first that the editor has to the last. */
+async function rateOf(one: Editor): Promise<number> {
+  await one.prompt(promptOf(warmUp), () => {});
+  let length = 0;
+  let first = 0;
+  await one.prompt(promptOf(flood), (text) => {
+    first ||= performance.now();
+    length += text.length;
+  });
+  if (length !== flood.count * size) throw new Error('The editor lacks something of the answer.');
+  return (flood.count * 1000) / (performance.now() - first);
+}
+
+/** What stands between the agent and the editor costs so many ms, at 200 deltas a second. */
+async function added(cadenceMs: number, p50: number, p99: number): Promise<Figure[]> {
+  const agent = await floodingAgent([warmUp, paced]);
+  const alone = await Editor.start(agent, process.cwd());
+  const bare = await latencies(alone);
+  await alone.end();
+  await agent.control.close();
+  const ours = await through(cadenceMs, latencies);
+  const of = (p: number) => percentile(ours, p) - percentile(bare, p);
+  const times = (all: readonly number[]) =>
+    `${percentile(all, 50).toFixed(2)} / ${percentile(all, 99).toFixed(2)} ms`;
+  const detail = `p50 / p99: ${times(ours)} against ${times(bare)} with the agent alone, 2,000 deltas`;
+  const name = `an editor at 200 deltas/s, cadence ${cadenceMs} ms, added`;
+  return [
+    { name: `${name}, p50`, value: of(50), unit: 'ms', bound: { atMost: p50 }, detail },
+    { name: `${name}, p99`, value: of(99), unit: 'ms', bound: { atMost: p99 }, detail },
+  ];
+}
+
+/** From the agent's writing to the editor's having it, ms, per delta. */
+async function latencies(one: Editor): Promise<number[]> {
+  await one.prompt(promptOf(warmUp), () => {});
+  const arrivals: number[] = [];
+  let said = '';
+  await one.prompt(promptOf(paced), (text) => {
+    said += text;
+    const at = Number(process.hrtime.bigint() / 1000n);
+    while (arrivals.length < Math.floor(said.length / size)) arrivals.push(at);
+  });
+  const times = said.trim().split(' ').map(Number);
+  if (times.length !== paced.count) throw new Error('The editor lacks something of the answer.');
+  return arrivals.map((at, index) => (at - (times[index] ?? 0)) / 1000);
+}
+
+/** Does something with an editor that has the scripted agent through `liminal acp` and a server of its own. */
+async function through<T>(cadenceMs: number, work: (one: Editor) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
+  const floods = JSON.stringify([warmUp, flood, paced]);
+  const server = await Measured.start([
+    here('../parts/source-server.ts'),
+    dataDir,
+    String(cadenceMs),
+    floods,
+  ]);
+  const url = `http://127.0.0.1:${server.firstLine}`;
+  await writeFile(join(dataDir, 'server.json'), JSON.stringify({ url, token, pid: process.pid }));
+  const acp = [here('../../packages/cli/bin/liminal.js'), 'acp'];
+  const args = [...acp, '--agent', 'acp', '--data', dataDir];
+  const one = await Editor.start({ command: process.execPath, args }, dataDir);
+  try {
+    return await work(one);
+  } finally {
+    await one.end();
+    await server.end();
+    await rm(dataDir, { recursive: true });
+  }
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readServerFile } from '../data/server-file.ts';
+import { connectLines, type Lines } from './lines.ts';
+
+export interface ServerOptions {
+  dataDir: string;
+  /** Of a server that is started. */
+  config: string | undefined;
+  /** Liminal's own variables: the token may be there, and a server that is started gets them. */
+  own: NodeJS.ProcessEnv;
+  /** On the server, with its query. */
+  path: string;
+}
+
+/** How long a server may take to start, ms. */
+const patience = 60_000;
+/** How long one may take that somebody else starts, ms. */
+const patienceWithOther = 5_000;
+const lookMs = 50;
+const lookAgainMs = 500;
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Connects to the server that runs on the data folder; without one, it is started, and stays. Rejects with what to do. */
+export async function connectToServer(
+  options: ServerOptions,
+  onLine: (line: string) => void,
+): Promise<Lines> {
+  return (await connectTo(options, onLine)) ?? (await startAndConnect(options, onLine));
+}
+
+/**
+ * As `connectToServer`, after a server has gone: whoever ended it may be about to start the next, or wants none. It is
+ * started only when it is needed, and does not come by itself.
+ */
+export async function connectAgain(
+  options: ServerOptions,
+  onLine: (line: string) => void,
+  needed: Promise<void>,
+): Promise<Lines> {
+  let until = Number.POSITIVE_INFINITY;
+  const isNeeded = needed.then(() => (until = Date.now() + patienceWithOther));
+  while (Date.now() < until) {
+    const found = await connectTo(options, onLine);
+    if (found) return found;
+    await Promise.race([
+      delay(lookAgainMs),
+      ...(until === Number.POSITIVE_INFINITY ? [isNeeded] : []),
+    ]);
+  }
+  return startAndConnect(options, onLine);
+}
+
+async function startAndConnect(
+  options: ServerOptions,
+  onLine: (line: string) => void,
+): Promise<Lines> {
+  const log = join(options.dataDir, 'server.log');
+  const started = start(options, log);
+  const until = Date.now() + patience;
+  while (Date.now() < Math.min(until, started.endedAt() + patienceWithOther)) {
+    await delay(lookMs);
+    const found = await connectTo(options, onLine);
+    if (found) return found;
+  }
+  throw new Error(`The Liminal server did not start. Its log ${log} ends with: ${lastLine(log)}`);
+}
+
+/** Undefined if no server is there. */
+async function connectTo(
+  { dataDir, own, path }: ServerOptions,
+  onLine: (line: string) => void,
+): Promise<Lines | undefined> {
+  const server = readServerFile(dataDir);
+  if (server === undefined) return undefined;
+  const token = own['LIMINAL_TOKEN'] || server.token;
+  try {
+    return await connectLines({ url: server.url, token, path }, onLine);
+  } catch (error) {
+    if (isNobody(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A record may outlive its server, and its process' number be given to another. */
+const isNobody = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+
+/** Starts a server with a life of its own, which writes to a log. */
+function start({ dataDir, config, own }: ServerOptions, log: string) {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const output = openSync(log, 'a', 0o600);
+  const program = join(root, 'packages/cli/bin/liminal.js');
+  const file = config === undefined ? [] : ['--config', config];
+  const child = spawn(
+    join(root, 'node_modules/.bin/node'),
+    [program, 'serve', '--no-open', '--data', dataDir, ...file],
+    { detached: true, stdio: ['ignore', output, output], env: { ...process.env, ...own } },
+  );
+  closeSync(output);
+  let endedAt = Number.POSITIVE_INFINITY;
+  const hasEnded = () => (endedAt = Date.now());
+  child.once('exit', hasEnded);
+  child.once('error', hasEnded);
+  child.unref();
+  return { endedAt: () => endedAt };
+}
+
+function lastLine(log: string): string {
+  const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+  return lines.at(-1) || 'nothing.';
+}

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import {
+  agent,
+  type AgentApp,
+  type AgentContext,
+  type ClientCapabilities,
+  type InitializeResponse,
+  methods,
+  PROTOCOL_VERSION,
+} from '@agentclientprotocol/sdk/unstable';
+import type { Runtime } from '@liminal/runtime';
+import { AttachedSession } from './attached-session.ts';
+import { badParams, requestError } from './errors.ts';
+import { readPrompt } from './prompt.ts';
+import { modeOption, settingsOf, type ToldSettings } from './settings.ts';
+
+export interface AcpAgentOptions {
+  runtime: Runtime;
+  /** The agent type that new sessions are of, and whose sessions are listed. */
+  cliType: string;
+  version: string;
+  onProblem: (error: unknown) => void;
+}
+
+/** One connection's agent: the protocol's methods, by the runtime's. */
+export function acpAgent(options: AcpAgentOptions): AgentApp {
+  const client = new AcpClient(options);
+  const session = methods.agent.session;
+  const safe =
+    <Context extends { client: AgentContext }, Answer>(
+      work: (context: Context) => Promise<Answer>,
+    ) =>
+    async (context: Context): Promise<Answer> => {
+      client.context = context.client;
+      return work(context).catch((error: unknown) => {
+        throw requestError(error);
+      });
+    };
+  return agent({ name: 'liminal' })
+    .onConnect((connection) => {
+      void connection.closed.finally(() => client.leave());
+    })
+    .onRequest(methods.agent.initialize, ({ params }) => client.initialize(params))
+    .onRequest(methods.agent.authenticate, () => ({}))
+    .onRequest(
+      session.new,
+      safe(async ({ params }) => client.create(params.cwd)),
+    )
+    .onRequest(
+      session.load,
+      safe(async ({ params }) => client.open(params.sessionId, true)),
+    )
+    .onRequest(
+      session.resume,
+      safe(async ({ params }) => client.open(params.sessionId, false)),
+    )
+    .onRequest(
+      session.list,
+      safe(async ({ params }) => client.list(params.cwd)),
+    )
+    .onRequest(
+      session.close,
+      safe(async ({ params }) => client.close(params.sessionId)),
+    )
+    .onRequest(
+      session.delete,
+      safe(async ({ params }) => client.delete(params.sessionId)),
+    )
+    .onRequest(
+      session.fork,
+      safe(async ({ params }) => client.fork(params.sessionId)),
+    )
+    .onRequest(
+      session.setMode,
+      safe(async ({ params }) => client.setMode(params.sessionId, params.modeId)),
+    )
+    .onRequest(
+      session.setConfigOption,
+      safe(async ({ params }) => client.setOption(params.sessionId, params.configId, params.value)),
+    )
+    .onRequest(
+      session.prompt,
+      safe(async ({ params, signal }) => {
+        const { attached, projectDir } = client.attached(params.sessionId);
+        const { message, blocks } = readPrompt(params.prompt, projectDir);
+        return attached.prompt(message, blocks, signal);
+      }),
+    )
+    .onNotification(session.cancel, async ({ params }) => {
+      await client.attached(params.sessionId).attached.cancel().catch(options.onProblem);
+    });
+}
+
+/** How long a new session waits for its agent's settings, ms: clients show only those that its answer has. */
+const settingsMs = 3_000;
+
+interface Attached {
+  attached: AttachedSession;
+  projectDir: string;
+}
+
+/** What one client has open. */
+class AcpClient {
+  context: AgentContext | undefined;
+  readonly #options: AcpAgentOptions;
+  readonly #sessions = new Map<string, Attached>();
+  #capabilities: ClientCapabilities = {};
+
+  constructor(options: AcpAgentOptions) {
+    this.#options = options;
+  }
+
+  initialize({
+    clientCapabilities = {},
+  }: {
+    clientCapabilities?: ClientCapabilities;
+  }): InitializeResponse {
+    this.#capabilities = clientCapabilities;
+    const { version } = this.#options;
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: 'liminal', title: 'Liminal', version },
+      authMethods: [],
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, audio: true, embeddedContext: true },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
+      },
+    };
+  }
+
+  async create(cwd: string): Promise<{ sessionId: string } & ToldSettings> {
+    const { runtime, cliType } = this.#options;
+    const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd });
+    return { sessionId, ...(await this.#attach(sessionId, false, settingsMs)) };
+  }
+
+  async open(sessionId: string, replay: boolean): Promise<ToldSettings> {
+    await this.#options.runtime.loadSession(sessionId);
+    return this.#attach(sessionId, replay);
+  }
+
+  async fork(sessionId: string): Promise<{ sessionId: string } & ToldSettings> {
+    const forked = await this.#options.runtime.fork(sessionId, { sessionId: randomUUID() });
+    return { sessionId: forked.sessionId, ...(await this.#attach(forked.sessionId, false)) };
+  }
+
+  async list(cwd: string | null | undefined) {
+    const { runtime, cliType } = this.#options;
+    const projects = await runtime.listProjects();
+    const sessions = projects
+      .flatMap((project) => project.sessions)
+      .filter((one) => one.cliType === cliType && one.archived !== true)
+      .filter((one) => cwd == null || one.projectDir === cwd)
+      .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+      .map(({ sessionId, projectDir, title, updatedAt }) => ({
+        sessionId,
+        cwd: projectDir,
+        title,
+        updatedAt,
+      }));
+    return { sessions };
+  }
+
+  async close(sessionId: string): Promise<void> {
+    this.#leave(sessionId);
+    await this.#options.runtime.kill(sessionId);
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    this.#leave(sessionId);
+    await this.#options.runtime.deleteSession(sessionId);
+  }
+
+  async setMode(sessionId: string, modeId: string): Promise<void> {
+    const { runtime } = this.#options;
+    const { configOptions } = await runtime.info(sessionId);
+    const mode = modeOption(configOptions);
+    if (mode === undefined) throw badParams('This agent has no modes.');
+    await runtime.setConfig(sessionId, mode.id, modeId);
+  }
+
+  async setOption(sessionId: string, id: string, value: unknown) {
+    const { runtime } = this.#options;
+    await runtime.setConfig(sessionId, id, String(value));
+    const { configOptions } = settingsOf((await runtime.info(sessionId)).configOptions);
+    return { configOptions };
+  }
+
+  /** Throws a RequestError. */
+  attached(sessionId: string): Attached {
+    const attached = this.#sessions.get(sessionId);
+    if (attached) return attached;
+    throw badParams(
+      `This connection has not opened the session ${sessionId}: send session/load or session/resume first.`,
+    );
+  }
+
+  leave(): void {
+    for (const sessionId of this.#sessions.keys()) this.#leave(sessionId);
+  }
+
+  #leave(sessionId: string): void {
+    this.#sessions.get(sessionId)?.attached.leave();
+    this.#sessions.delete(sessionId);
+  }
+
+  async #attach(sessionId: string, replay: boolean, waitMs = 0): Promise<ToldSettings> {
+    const { runtime, onProblem } = this.#options;
+    const client = this.context;
+    if (client === undefined) throw badParams('Send initialize first.');
+    this.#leave(sessionId);
+    const capabilities = this.#capabilities;
+    const attached = new AttachedSession({ runtime, client, capabilities, sessionId, onProblem });
+    const info = await runtime.info(sessionId);
+    this.#sessions.set(sessionId, { attached, projectDir: info.session.projectDir });
+    try {
+      await attached.attach({ replay });
+      if (waitMs > 0) await attached.settingsKnown(waitMs);
+    } catch (error) {
+      this.#leave(sessionId);
+      throw error;
+    }
+    const now = await runtime.info(sessionId);
+    attached.noteSettings(now);
+    // After the answer: only then the client knows the session.
+    setImmediate(() => attached.tellInfo());
+    return settingsOf(now.configOptions);
+  }
+}

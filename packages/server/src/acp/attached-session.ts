@@ -1,0 +1,336 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  methods,
+  type PromptResponse,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk/unstable';
+import type {
+  ContentBlock,
+  HistoryMessage,
+  Response,
+  ServerMessage,
+  SessionInfo,
+  TurnSummary,
+} from '@liminal/protocol';
+import { toResponse } from '@liminal/protocol';
+import type { Runtime, Subscription } from '@liminal/runtime';
+import { requestError } from './errors.ts';
+import { promptEnd } from './fold/prompt-end.ts';
+import {
+  foldRun,
+  foldSnapshot,
+  type RunFoldState,
+  startRunFold,
+  type Told,
+} from './fold/run-fold.ts';
+import { Questions } from './questions.ts';
+import { commandsOf, modeOption, settingsOf } from './settings.ts';
+import { withBytes } from './with-bytes.ts';
+
+export interface AttachedSessionOptions {
+  runtime: Runtime;
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+  sessionId: string;
+  onProblem: (error: unknown) => void;
+}
+
+/** How much is read at once of a session that is loaded. */
+const pageSize = 200;
+
+/**
+ * One session as one client follows it: its runs, one after another and each event once, in the client's own time. A
+ * client that is slow holds up nobody, and what it has missed is read from the log, or from history.
+ */
+export class AttachedSession {
+  readonly #options: AttachedSessionOptions;
+  readonly #questions: Questions;
+  readonly #left = new AbortController();
+  /** Runs that the client was told of, or is to be. */
+  readonly #known = new Set<string>();
+  /** Turns that the client has asked for, and that have not ended. */
+  readonly #own = new Map<string, PromiseWithResolvers<Response>>();
+  #subscription: Subscription | undefined;
+  readonly #begun = Promise.withResolvers<HistoryMessage>();
+  #hasBegun = false;
+  /** The runs that are being told, one after another. */
+  #telling: Promise<void> = Promise.resolve();
+  /** What is being told besides. */
+  #tellingInfo: Promise<void> = Promise.resolve();
+  readonly #hasSettings = Promise.withResolvers<void>();
+  #info: SessionInfo | undefined;
+  #toldInfo = { options: '', commands: '[]', title: '', mode: '' };
+  readonly #toldNotices = new Set<string>();
+  #isInfoDue = false;
+  #tellsInfo = false;
+
+  constructor(options: AttachedSessionOptions) {
+    this.#options = options;
+    this.#questions = new Questions(options);
+  }
+
+  /** Follows the session from now on, or from its beginning with `replay`. Rejects if there is no such session. */
+  async attach({ replay }: { replay: boolean }): Promise<void> {
+    const { runtime, sessionId } = this.#options;
+    const send = ({ message }: { message: ServerMessage }) => {
+      this.#hear(message);
+      return true;
+    };
+    this.#subscription = runtime.subscribe(sessionId, {}, { send });
+    const newest = await this.#begun.promise;
+    const turns = replay ? [...(await this.#older(newest)), ...newest.turns] : newest.turns;
+    for (const turn of turns) this.#next(turn.runId, replay ? 'all' : 'news');
+    this.#hasBegun = true;
+    for (const runId of this.#early.splice(0)) this.#next(runId, 'all');
+    await this.#telling;
+  }
+
+  /** Runs that began while older ones were being read. */
+  readonly #early: string[] = [];
+
+  /** Resolves when the agent's settings are known, or it has none to tell within the limit. */
+  async settingsKnown(limitMs: number): Promise<void> {
+    await Promise.race([this.#hasSettings.promise, delay(limitMs, undefined, { ref: false })]);
+  }
+
+  /** Tells what is known of the session itself, from now on: the client knows its id. */
+  tellInfo(): void {
+    this.#tellsInfo = true;
+    this.#infoChanged();
+  }
+
+  /** Settings as they are, told with an answer: they are not told again. */
+  noteSettings(info: SessionInfo): void {
+    this.#toldInfo.options = JSON.stringify(settingsOf(info.configOptions).configOptions);
+    this.#toldInfo.mode = modeOption(info.configOptions)?.currentValue ?? '';
+  }
+
+  /** Sends a message and resolves when its turn is over and all of it was told. Throws a RequestError. */
+  async prompt(
+    message: string,
+    blocks: ContentBlock[],
+    signal: AbortSignal,
+  ): Promise<PromptResponse> {
+    const { runtime, sessionId } = this.#options;
+    const turnId = randomUUID();
+    const ended = Promise.withResolvers<Response>();
+    this.#own.set(turnId, ended);
+    ended.promise.catch(() => undefined);
+    const stop = () => void this.#stop(turnId).catch(this.#options.onProblem);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      await runtime.send(sessionId, message, turnId, { blocks });
+      const response = await ended.promise;
+      return promptEnd(response);
+    } catch (error) {
+      throw requestError(error);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#own.delete(turnId);
+    }
+  }
+
+  /** Stops what the client waits for, and what runs. */
+  async cancel(): Promise<void> {
+    const { runtime, sessionId } = this.#options;
+    const { queue } = await runtime.info(sessionId);
+    const waiting = queue.filter(
+      ({ turnId, state }) => this.#own.has(turnId) && state === 'queued',
+    );
+    for (const { turnId } of waiting) await this.#takeBack(turnId);
+    await runtime.cancel(sessionId);
+  }
+
+  /** The client has left: what it began goes on. */
+  leave(): void {
+    this.#left.abort();
+    this.#questions.close();
+    this.#subscription?.close();
+    for (const ended of this.#own.values()) ended.reject(new Error('The client has left.'));
+  }
+
+  async #stop(turnId: string): Promise<void> {
+    const { runtime, sessionId } = this.#options;
+    const { queue } = await runtime.info(sessionId);
+    const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
+    await (isWaiting ? this.#takeBack(turnId) : runtime.cancel(sessionId));
+  }
+
+  async #takeBack(turnId: string): Promise<void> {
+    const { runtime, sessionId } = this.#options;
+    await runtime.removeQueued(sessionId, turnId);
+    const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
+    this.#own.get(turnId)?.resolve(cancelled);
+  }
+
+  #hear(message: ServerMessage): void {
+    switch (message.type) {
+      case 'session:history':
+        if (this.#hasBegun) for (const turn of message.turns) this.#next(turn.runId, 'all');
+        else this.#begun.resolve(message);
+        return;
+      case 'session:turn':
+        if (message.payload.type !== 'turn_started') return;
+        // A turn's first run has its id.
+        if (this.#hasBegun) this.#next(message.payload.turnId, 'all');
+        else this.#early.push(message.payload.turnId);
+        return;
+      case 'session:info':
+        this.#info = message.info;
+        if (message.info.configOptions.length > 0) this.#hasSettings.resolve();
+        return this.#infoChanged();
+      case 'session:error':
+        this.#begun.reject(requestErrorOf(message));
+        return this.#notice('error', message.message);
+      case 'session:deleted':
+        return this.leave();
+      default:
+      // What items show is read from the runs' events.
+    }
+  }
+
+  /** The heads of older turns, oldest first. */
+  async #older(newest: HistoryMessage): Promise<TurnSummary[]> {
+    const { runtime, sessionId } = this.#options;
+    const older: TurnSummary[][] = [];
+    let page: Pick<HistoryMessage, 'hasMore' | 'before'> = newest;
+    while (page.hasMore && page.before !== undefined) {
+      const next = await runtime.history(sessionId, { before: page.before, limit: pageSize });
+      older.push(next.turns);
+      page = next;
+    }
+    return older.toReversed().flat();
+  }
+
+  /** Tells of a run once: `all` of it, or only what comes from now on. */
+  #next(runId: string, what: 'all' | 'news'): void {
+    if (this.#known.has(runId)) return;
+    this.#known.add(runId);
+    this.#telling = this.#telling.then(async () =>
+      this.#safely(async () => this.#follow(runId, what)),
+    );
+  }
+
+  async #safely(step: () => Promise<void>): Promise<void> {
+    const { signal } = this.#left;
+    if (signal.aborted) return;
+    await step().catch((error: unknown) => {
+      if (!signal.aborted) this.#options.onProblem(error);
+    });
+  }
+
+  async #follow(runId: string, what: 'all' | 'news'): Promise<void> {
+    const { runtime } = this.#options;
+    const { signal } = this.#left;
+    let state = startRunFold();
+    const isOwn = this.#own.has(runId);
+    const first = await runtime.getRun(runId);
+    if (what === 'news' || isOver(first)) state = await this.#catchUp(state, first, what, isOwn);
+    while (!isOver(toResponse(state.response)) && !signal.aborted) {
+      const feed = await runtime.followRun(runId, { after: state.response.lastSeq, signal });
+      if (feed.kind === 'snapshot') {
+        state = await this.#catchUp(state, feed.response, 'all', isOwn);
+        continue;
+      }
+      for await (const event of feed.events) {
+        const { state: next, told } = foldRun(state, event, this.#shows, isOwn);
+        state = next;
+        for (const one of told) await this.#tell(one);
+      }
+    }
+    const response = toResponse(state.response);
+    if (response) this.#own.get(runId)?.resolve(response);
+  }
+
+  async #catchUp(
+    state: RunFoldState,
+    response: Response,
+    what: 'all' | 'news',
+    isOwn: boolean,
+  ): Promise<RunFoldState> {
+    const { state: next, told } = foldSnapshot(state, response, this.#shows, isOwn);
+    // A question that waits is news to everybody who comes.
+    const due = what === 'all' ? told : told.filter(({ kind }) => kind === 'question');
+    for (const one of due) await this.#tell(one);
+    return next;
+  }
+
+  get #shows() {
+    return { notices: this.#options.capabilities.session?.notices != null };
+  }
+
+  async #tell(told: Told): Promise<void> {
+    if (told.kind === 'question') return this.#questions.ask(told.approval, told.toolCallId);
+    if (told.kind === 'answered') return this.#questions.answered(told.approvalId);
+    await this.#send(await withBytes(told.update, this.#options.runtime));
+  }
+
+  async #send(update: SessionUpdate): Promise<void> {
+    const { client, sessionId } = this.#options;
+    await client.notify(methods.client.session.update, { sessionId, update });
+  }
+
+  #infoChanged(): void {
+    if (!this.#tellsInfo || this.#isInfoDue || this.#info === undefined) return;
+    this.#isInfoDue = true;
+    this.#besides(async () => {
+      this.#isInfoDue = false;
+      if (this.#info) for (const update of this.#infoNews(this.#info)) await this.#send(update);
+    });
+  }
+
+  #infoNews({ configOptions, commands, session, notices = [] }: SessionInfo): SessionUpdate[] {
+    const settings = settingsOf(configOptions);
+    const mode = modeOption(configOptions)?.currentValue ?? '';
+    const availableCommands = commandsOf(commands);
+    const now = {
+      options: JSON.stringify(settings.configOptions),
+      commands: JSON.stringify(availableCommands),
+      title: session.title,
+      mode,
+    };
+    const before = this.#toldInfo;
+    this.#toldInfo = now;
+    const news: SessionUpdate[] = [];
+    if (now.options !== before.options) {
+      const told = { configOptions: settings.configOptions };
+      news.push({ sessionUpdate: 'config_option_update', ...told });
+    }
+    if (mode !== before.mode && mode !== '') {
+      news.push({ sessionUpdate: 'current_mode_update', currentModeId: mode });
+    }
+    if (now.commands !== before.commands) {
+      news.push({ sessionUpdate: 'available_commands_update', availableCommands });
+    }
+    if (now.title !== before.title) {
+      const { title, updatedAt } = session;
+      news.push({ sessionUpdate: 'session_info_update', title, updatedAt });
+    }
+    for (const { level, text } of notices) {
+      if (this.#toldNotices.has(text)) continue;
+      this.#toldNotices.add(text);
+      if (this.#shows.notices) {
+        news.push({ sessionUpdate: 'notice', severity: level, title: text });
+      }
+    }
+    return news;
+  }
+
+  #notice(severity: 'error', title: string): void {
+    if (!this.#shows.notices) return;
+    this.#besides(async () => this.#send({ sessionUpdate: 'notice', severity, title }));
+  }
+
+  #besides(step: () => Promise<void>): void {
+    this.#tellingInfo = this.#tellingInfo.then(async () => this.#safely(step));
+  }
+}
+
+const isOver = (run: Pick<Response, 'status'> | undefined): boolean =>
+  run !== undefined && run.status !== 'in_progress' && run.status !== 'queued';
+
+const requestErrorOf = ({ code, message }: { code: string; message: string }) =>
+  requestError(Object.assign(new Error(message), { code }));

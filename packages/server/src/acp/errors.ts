@@ -1,0 +1,29 @@
+import { RequestError } from '@agentclientprotocol/sdk/unstable';
+import { LiminalError, messageOf } from '@liminal/protocol';
+
+const notFound = -32_002;
+const authRequired = -32_000;
+const invalidParams = -32_602;
+const internal = -32_603;
+
+const codes: Readonly<Record<string, number>> = {
+  SESSION_NOT_FOUND: notFound,
+  BLOB_NOT_FOUND: notFound,
+  PROJECT_DIR_NOT_FOUND: notFound,
+  PROJECT_DIR_NOT_ALLOWED: invalidParams,
+  CONTENT_NOT_SUPPORTED: invalidParams,
+  INVALID_OPTION: invalidParams,
+  UNSUPPORTED_CLI_TYPE: invalidParams,
+  AUTHENTICATION: authRequired,
+};
+
+/** An error of ours as JSON-RPC has it: our sentence, with our code in its data. */
+export function requestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  const code = error instanceof LiminalError ? error.code : 'INTERNAL';
+  return new RequestError(codes[code] ?? internal, messageOf(error), { code });
+}
+
+export function badParams(message: string): RequestError {
+  return new RequestError(invalidParams, message, { code: 'INVALID_PARAMS' });
+}

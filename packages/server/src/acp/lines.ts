@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net';
+import { Readable, Writable } from 'node:stream';
+import { type AgentApp, ndJsonStream } from '@agentclientprotocol/sdk/unstable';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** In `Upgrade:`. Each message is a line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
+const protocol = 'acp-lines';
+
+/** Between two signs of life that the system asks for, ms. */
+const keepAliveMs = 30_000;
+
+export const wantsLines = ({ ws, headers }: FastifyRequest): boolean =>
+  ws && headers.upgrade === protocol;
+
+/** Speaks lines on a request's socket from now on. */
+export function speakLines(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  agent: AgentApp,
+  maxMessageBytes: number,
+): Socket {
+  const { socket } = request.raw;
+  reply.hijack();
+  reply.raw.detachSocket(socket);
+  socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, keepAliveMs);
+  socket.on('error', () => socket.destroy());
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`,
+  );
+  const input = Readable.toWeb(socket) as ReadableStream<Uint8Array>;
+  agent.connect(ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes }));
+  return socket;
+}

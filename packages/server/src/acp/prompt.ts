@@ -1,0 +1,70 @@
+import type * as Acp from '@agentclientprotocol/sdk/unstable';
+import { type ContentBlock, mentionLink, mentionOf } from '@liminal/protocol';
+
+export interface Prompt {
+  message: string;
+  blocks: ContentBlock[];
+}
+
+/**
+ * A prompt in our form: one text, and what is beside it. A link between words stands in the text as a mention of its
+ * file, if it lies in the project, or by its name.
+ */
+export function readPrompt(prompt: readonly Acp.ContentBlock[], projectDir: string): Prompt {
+  const texts: string[] = [];
+  const blocks: ContentBlock[] = [];
+  for (const block of prompt) {
+    if (block.type === 'text') texts.push(block.text);
+    else if (block.type === 'resource_link') {
+      const { words, link } = readLink(block, projectDir);
+      texts.push(words);
+      blocks.push(link);
+    } else blocks.push(readBlock(block));
+  }
+  return { message: texts.join(''), blocks };
+}
+
+function readLink({ uri, name, ...link }: Acp.ResourceLink, projectDir: string) {
+  const path = pathIn(projectDir, uri);
+  const { title, description, mimeType, size } = link;
+  const more = {
+    ...(title != null && { title }),
+    ...(description != null && { description }),
+    ...(mimeType != null && { mimeType }),
+    ...(size != null && { size }),
+  };
+  if (path === undefined) {
+    return { words: name, link: { type: 'resource_link' as const, uri, name, ...more } };
+  }
+  return { words: mentionOf(path), link: { ...mentionLink(projectDir, path), ...more } };
+}
+
+/** A file's path from the project folder; undefined if it lies elsewhere. */
+function pathIn(projectDir: string, uri: string): string | undefined {
+  const folder = projectDir.endsWith('/') ? projectDir : `${projectDir}/`;
+  try {
+    const { protocol, pathname, hash } = new URL(uri);
+    const path = decodeURIComponent(pathname);
+    const isFile = protocol === 'file:' && hash === '' && path.startsWith(folder);
+    return isFile && path.length > folder.length ? path.slice(folder.length) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readBlock(
+  block: Exclude<Acp.ContentBlock, { type: 'text' | 'resource_link' }>,
+): ContentBlock {
+  if (block.type !== 'resource') {
+    const { type, data, mimeType } = block;
+    const name = block.type === 'image' && block.uri != null ? { name: block.uri } : {};
+    return { type, data, mimeType, ...name };
+  }
+  const { uri, mimeType, ...content } = block.resource;
+  const bytes = 'text' in content ? { text: content.text } : { blob: content.blob };
+  const name = decodeURIComponent(uri.split('/').at(-1) ?? uri);
+  return {
+    type: 'resource',
+    resource: { uri, name, ...(mimeType != null && { mimeType }), ...bytes },
+  };
+}

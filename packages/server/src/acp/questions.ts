@@ -1,0 +1,129 @@
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type CreateElicitationRequest,
+  methods,
+  type PermissionOption,
+  type ToolCallUpdate,
+} from '@agentclientprotocol/sdk/unstable';
+import type { ApprovalAnswer } from '@liminal/protocol';
+import type { Runtime } from '@liminal/runtime';
+import { textBlock } from './fold/content.ts';
+import type { ApprovalItem } from './fold/run-fold.ts';
+
+export interface QuestionsOptions {
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+  runtime: Pick<Runtime, 'answerApproval'>;
+  sessionId: string;
+  /** A client answered in a way that does not count: another client was first, or the answer is none. */
+  onProblem: (error: unknown) => void;
+}
+
+/**
+ * What people are asked, in this client too: the first answer counts, wherever it is given. A client that goes away, or
+ * cannot ask, leaves the question to the others.
+ */
+export class Questions {
+  readonly #options: QuestionsOptions;
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  ask(approval: ApprovalItem, toolCallId: string | undefined): void {
+    const { approvalId } = approval;
+    if (this.#open.has(approvalId)) return;
+    const asking = new AbortController();
+    this.#open.set(approvalId, asking);
+    this.#ask(approval, toolCallId, asking.signal)
+      .catch((error: unknown) => {
+        if (!asking.signal.aborted) this.#options.onProblem(error);
+      })
+      .finally(() => this.#open.delete(approvalId));
+  }
+
+  /** It is answered, or not asked any more: the client closes its dialog. */
+  answered(approvalId: string): void {
+    this.#open.get(approvalId)?.abort();
+  }
+
+  close(): void {
+    for (const asking of this.#open.values()) asking.abort();
+  }
+
+  async #ask(
+    approval: ApprovalItem,
+    toolCallId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { runtime, sessionId } = this.#options;
+    const takesForms = this.#options.capabilities.elicitation?.form != null;
+    const answer =
+      approval.form && takesForms
+        ? await this.#fillIn(approval, toolCallId, signal)
+        : await this.#choose(approval, toolCallId, signal);
+    if (answer === undefined || signal.aborted) return;
+    await runtime.answerApproval(sessionId, approval.approvalId, answer);
+  }
+
+  /** Undefined if the client gave no answer: it says so when its person stops the turn. */
+  async #choose(
+    { approvalId, title, description, options, form }: ApprovalItem,
+    toolCallId: string | undefined,
+    cancellationSignal: AbortSignal,
+  ): Promise<ApprovalAnswer | undefined> {
+    const { client, sessionId } = this.#options;
+    const toolCall: ToolCallUpdate = {
+      toolCallId: toolCallId ?? approvalId,
+      title,
+      ...(description !== undefined && {
+        content: [{ type: 'content', content: textBlock(description) }],
+      }),
+    };
+    const { outcome } = await client.request(
+      methods.client.session.requestPermission,
+      {
+        sessionId,
+        toolCall,
+        // What a form asks cannot be said here: another client can, or it is refused.
+        options: options
+          .filter(({ kind }) => form === undefined || kind.startsWith('reject'))
+          .map(optionOf),
+      },
+      { cancellationSignal, stopWaitingOnCancel: true },
+    );
+    return outcome.outcome === 'selected' ? { optionId: outcome.optionId } : undefined;
+  }
+
+  async #fillIn(
+    { title, description, options, form }: ApprovalItem,
+    toolCallId: string | undefined,
+    cancellationSignal: AbortSignal,
+  ): Promise<ApprovalAnswer | undefined> {
+    const { client, sessionId } = this.#options;
+    const request = {
+      mode: 'form',
+      sessionId,
+      ...(toolCallId !== undefined && { toolCallId }),
+      message: description === undefined ? title : `${title}\n\n${description}`,
+      requestedSchema: { type: 'object', ...form },
+    } as CreateElicitationRequest;
+    const answer = await client.request(methods.client.elicitation.create, request, {
+      cancellationSignal,
+      stopWaitingOnCancel: true,
+    });
+    const isAccepted = answer.action === 'accept';
+    const option = options.find(({ kind }) => kind.startsWith(isAccepted ? 'allow' : 'reject'));
+    if (option === undefined) return undefined;
+    const content = isAccepted && 'content' in answer ? answer.content : undefined;
+    return { optionId: option.optionId, ...(content != null && { content }) } as ApprovalAnswer;
+  }
+}
+
+const optionOf = ({ optionId, name, kind }: ApprovalItem['options'][number]): PermissionOption => ({
+  optionId,
+  name,
+  kind,
+});
