@@ -5,6 +5,7 @@ import type {
   ApprovalAnswer,
   ContentBlock,
   EventDraft,
+  McpServers,
   RewindResult,
 } from '@liminal/protocol';
 import type { StartLimit } from './base/start-limit.ts';
@@ -56,6 +57,8 @@ export interface SessionOpening<Memory = unknown> {
   readonly output: SessionOutput;
   /** What people have allowed for good in the project. */
   readonly grants?: ProjectGrants | undefined;
+  /** For this session, beside the driver's own; one of the same name takes its place. They may hold secrets. */
+  readonly mcpServers?: McpServers | undefined;
   /** Aborts when the session is no longer wanted: `open` then rejects, and leaves nothing behind. */
   readonly signal: AbortSignal;
 }

@@ -8,6 +8,7 @@ import type {
   ConfigOption,
   ContentBlock,
   EventDraft,
+  McpServers,
   Response,
   RewindResult,
   SessionNotice,
@@ -25,6 +26,8 @@ export interface CreateSessionOptions {
   /** Config options by id, as `setConfigOption` would take them. */
   config?: Record<string, string>;
   grants?: ProjectGrants;
+  /** Beside those of the configuration; one of the same name takes its place. */
+  mcpServers?: McpServers;
 }
 
 export interface LoadSessionOptions {
@@ -45,6 +48,7 @@ export interface LoadSessionOptions {
   /** What Liminal has of the conversation. */
   stored?: StoredConversation;
   grants?: ProjectGrants;
+  mcpServers?: McpServers;
 }
 
 /** What people have allowed for good in the session's project, for agents that keep no such thing themselves. */

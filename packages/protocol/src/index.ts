@@ -55,6 +55,7 @@ export {
 } from './hidden-characters.ts';
 export { imageType } from './image-type.ts';
 export * from './items.ts';
+export * from './mcp-servers.ts';
 export * from './response.ts';
 export * from './sessions.ts';
 export * from './upserts.ts';

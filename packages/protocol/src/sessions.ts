@@ -195,6 +195,8 @@ export const AgentInfo = z.object({
   sessionsOnRequest: z.boolean().optional(),
   /** Its sessions can be forked. */
   forks: z.boolean().optional(),
+  /** How it reaches MCP servers; absent if it takes none. */
+  mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
   /** It can change files back to how they were before a turn. */
   rewinds: z.boolean().optional(),
   /** What people allow its tools for good, they allow in the project: `listGrants` has it. */

@@ -9,6 +9,7 @@ import type {
   ForkBody,
   Grant,
   HistoryPage,
+  LoadBody,
   Project,
   Response,
   RewindResult,
@@ -185,13 +186,14 @@ export class SessionRuntime implements Runtime {
     return handle(await this.sessions.create(request, owned));
   }
 
-  async loadSession(sessionId: string): Promise<SessionHandle> {
+  async loadSession(sessionId: string, { mcpServers = {} }: LoadBody = {}): Promise<SessionHandle> {
     this.#assertOpen();
     const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
     return this.#kept.use(sessionId, async (session) => {
       await this.#roots.admit(session.record.projectDir);
       await this.sessions.bringHistory(session);
+      session.nameMcpServers(mcpServers);
       await session.open();
       return handle(session);
     });

@@ -34,6 +34,8 @@ export class ScriptedAgent extends DriverProvider {
   override readonly rewinds: boolean = true;
   readonly rewindings: string[] = [];
   readonly answers: ApprovalAnswer[] = [];
+  /** What each session was opened with. */
+  readonly mcpServers: SessionOpening['mcpServers'][] = [];
   readonly cancels: string[] = [];
   /** The tasks that were stopped; it has one called `a`. */
   readonly stopped: string[] = [];
@@ -75,7 +77,9 @@ export class ScriptedAgent extends DriverProvider {
     });
   }
 
-  async #open({ sessionId, output, earlier }: SessionOpening): Promise<AgentSession> {
+  async #open(opening: SessionOpening): Promise<AgentSession> {
+    const { sessionId, output, earlier, mcpServers } = opening;
+    this.mcpServers.push(mcpServers);
     if (earlier) {
       this.loads.push(sessionId);
       this.histories.push(await earlier.hasAnswered?.());

@@ -1,14 +1,14 @@
-import type { AgentInfo } from '@liminal/protocol';
+import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { AgentPool } from '../base/agent-pool.ts';
 import { describeCommand } from '../base/find-program.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
-import type { McpServers } from '../mcp-servers.ts';
 import type { AgentIntroduction, StoredSession, StoredTurn } from '../provider.ts';
 import { AcpAgent } from './acp-agent.ts';
 import type { AcpMemory, AcpSession } from './acp-session.ts';
 import type { Defaults } from './defaults.ts';
 import { introduce } from './introduction.ts';
+import { mcpTransports } from './mcp-servers.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
 import { storedMark } from './stored-mark.ts';
 import { StoredSessions } from './stored-sessions.ts';
@@ -59,6 +59,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly #stored: StoredSessions;
   /** As reported by the process that was started last. */
   #version: string | undefined;
+  /** As reported by that process. Until one was started all are assumed: a server that is out of reach is said. */
+  #mcpTransports: AgentInfo['mcpTransports'] = ['stdio', 'http', 'sse'];
 
   constructor(options: AcpProviderOptions) {
     this.#options = options;
@@ -88,7 +90,9 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const { cliType, name, description, command, env } = this.#options;
     const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
     const found = await describeCommand({ cliType, name, description }, command, searchPath);
-    return { ...found, ...(this.#version !== undefined && { version: this.#version }) };
+    const version = this.#version;
+    const mcpTransports = this.#mcpTransports;
+    return { ...found, mcpTransports, ...(version !== undefined && { version }) };
   }
 
   close(): Promise<void> {
@@ -129,6 +133,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const launch = { command, args, env, inherited: this.#inherited, cwd };
     const agent = await AcpAgent.start(launch, limitMs ?? startLimitMs, signal);
     this.#version = agent.version;
+    this.#mcpTransports = mcpTransports(agent.capabilities.mcpCapabilities);
     return agent;
   }
 
@@ -145,8 +150,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     return beginSession(opening, { config, isLenient: true, notices: memory.untold });
   }
 
-  #opening({ projectDir, output, signal }: SessionOpening<AcpMemory>): Opening {
-    const { cliType, name, env = {}, defaults = {}, mcpServers = {} } = this.#options;
+  #opening({ projectDir, output, signal, mcpServers }: SessionOpening<AcpMemory>): Opening {
+    const { cliType, name, env = {}, defaults = {} } = this.#options;
     const {
       openLimitMs: limitMs = openLimitMs,
       cancelLimitMs = 10_000,
@@ -165,7 +170,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
         pool: this.#pool,
       },
       defaults,
-      mcpServers,
+      mcpServers: { ...this.#options.mcpServers, ...mcpServers },
       limitMs,
       signal,
     };

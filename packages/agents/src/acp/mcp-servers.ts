@@ -1,21 +1,28 @@
+import type { McpServer, McpServers } from '@liminal/protocol';
 import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import type { McpServer, McpServers } from '../mcp-servers.ts';
 
 const Capabilities = z
   .looseObject({ http: z.boolean().catch(false), sse: z.boolean().catch(false) })
   .partial()
   .catch({});
 
+/** How an agent reaches MCP servers, as it says itself. Every agent supports stdio. */
+export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
+  const can = Capabilities.parse(mcpCapabilities ?? {});
+  const more = (['http', 'sse'] as const).filter((type) => can[type] === true);
+  return ['stdio', ...more];
+}
+
 /**
- * The MCP servers that an agent supports, in ACP's shape, and the names of the others. Every agent supports stdio.
+ * The MCP servers that an agent supports, in ACP's shape, and the names of the others.
  */
 export function admitMcpServers(
   servers: McpServers,
   mcpCapabilities: unknown,
 ): { taken: AcpMcpServer[]; refused: string[] } {
-  const can = Capabilities.parse(mcpCapabilities ?? {});
-  const isTaken = ({ type }: McpServer): boolean => type === 'stdio' || can[type] === true;
+  const transports = mcpTransports(mcpCapabilities);
+  const isTaken = ({ type }: McpServer): boolean => transports.includes(type);
   const entries = Object.entries(servers);
   return {
     taken: entries

@@ -1,9 +1,9 @@
 /** The options for opening a session, new or earlier. */
+import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { EarlierSession } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
-import type { McpServers } from '../mcp-servers.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import { authSentence, describeError, isInUse, readRpcError, rpc } from './errors.ts';

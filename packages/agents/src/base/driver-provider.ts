@@ -52,7 +52,10 @@ interface Ended {
   memory: unknown;
 }
 
-type Wanted = Pick<CreateSessionOptions, 'config' | 'grants'> & { projectDir?: string | undefined };
+/** What does not depend on whether the session is new. */
+type Wanted = Omit<CreateSessionOptions, 'sessionId' | 'projectDir'> & {
+  projectDir?: string | undefined;
+};
 
 /** `CliProvider`, once for all kinds of agents: the sessions, their listeners, and how they are opened and ended. */
 export class DriverProvider implements CliProvider {
@@ -105,19 +108,20 @@ export class DriverProvider implements CliProvider {
     this.#listen(id, (feed) => feed.on('exit', callback));
 
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
-    const { sessionId = randomUUID(), projectDir, config, grants } = options;
+    const { sessionId = randomUUID(), ...wanted } = options;
     if (this.isAlive(sessionId)) {
       throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
     }
-    return this.#open(sessionId, { projectDir, config, grants });
+    return this.#open(sessionId, wanted);
   }
 
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
     const opened = this.#entries.get(sessionId)?.opening?.opened;
     if (opened !== undefined) return opened;
     if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
-    const { projectDir, config, grants, ...known } = options;
-    const session = await this.#open(sessionId, { projectDir, config, grants }, known);
+    const { projectDir, config, grants, mcpServers, ...known } = options;
+    const wanted = { projectDir, config, grants, mcpServers };
+    const session = await this.#open(sessionId, wanted, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
     // The caller need not use it.
     told?.catch(() => undefined);
@@ -258,7 +262,7 @@ export class DriverProvider implements CliProvider {
 
   async #begin(
     entry: Entry,
-    { projectDir: given, config = {}, grants }: Wanted,
+    { projectDir: given, config = {}, ...wanted }: Wanted,
     known: EarlierSession | undefined,
     signal: AbortSignal,
   ): Promise<ProviderSession> {
@@ -277,7 +281,7 @@ export class DriverProvider implements CliProvider {
     const earlier = known && { ...known, agentSessionId, memory: before?.memory };
     const announce = feed.hold();
     try {
-      const opening = { sessionId, projectDir, config, grants, output: feed, signal };
+      const opening = { ...wanted, sessionId, projectDir, config, output: feed, signal };
       const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
       this.#ended.delete(sessionId);
       entry.running = { session, projectDir };

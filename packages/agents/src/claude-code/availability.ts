@@ -31,7 +31,8 @@ export async function describeClaude(env: NodeJS.ProcessEnv): Promise<AgentInfo>
     cliType: 'claude-code',
     name: 'Claude Code',
     description: 'Anthropic’s coding agent.',
-  };
+    mcpTransports: ['stdio', 'http', 'sse'],
+  } satisfies Partial<AgentInfo>;
   const program = findProgram();
   if (program === undefined || !(await exists(program, constants.X_OK))) {
     const platform = `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentInfo } from '@liminal/protocol';
+import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import { ProviderError, turnNotStored } from '../errors.ts';
-import type { McpServers } from '../mcp-servers.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid } from './claude-session.ts';
@@ -57,7 +56,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
         ...(await startOf(opening)),
         projectDir,
         env: this.#env,
-        mcpServers: this.#mcpServers,
+        mcpServers: { ...this.#mcpServers, ...opening.mcpServers },
         appendSystemPrompt: this.#appendSystemPrompt,
         program: this.#program,
         output,

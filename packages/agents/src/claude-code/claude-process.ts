@@ -6,8 +6,7 @@ import type {
   Query,
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
-import { withinDepth, messageOf } from '@liminal/protocol';
-import type { McpServers } from '../mcp-servers.ts';
+import { type McpServers, messageOf, withinDepth } from '@liminal/protocol';
 import { endTree, processMark } from '../process/index.ts';
 import { ClaudeProgram } from './claude-program.ts';
 import { mayBypass, startOptions, type Config } from './config-options.ts';

@@ -9,7 +9,12 @@ import { isRecord, parseLine } from '../base/parse-line.ts';
 import type { AppServer } from './app-server.ts';
 import { findCodex, oldestCodex } from './program.ts';
 
-const info = { cliType: 'codex', name: 'Codex', description: 'OpenAI’s coding agent.' };
+const info = {
+  cliType: 'codex',
+  name: 'Codex',
+  description: 'OpenAI’s coding agent.',
+  mcpTransports: ['stdio', 'http'],
+} satisfies Partial<AgentInfo>;
 
 const ownProvider = /^\s*model_provider\s*=\s*["'](?!openai["'])/m;
 /** Then a login may be where only Codex can look. */

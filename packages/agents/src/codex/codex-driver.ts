@@ -1,11 +1,10 @@
-import type { AgentInfo } from '@liminal/protocol';
+import type { AgentInfo, McpServer, McpServers } from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
 import { tmpdir } from 'node:os';
 import { AgentPool } from '../base/agent-pool.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, EarlierSession, SessionOpening } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
-import type { McpServer, McpServers } from '../mcp-servers.ts';
 import { endTree, processMark, type ProcessMark } from '../process/index.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { AppServer, CodexError, type OpenThread } from './app-server.ts';
@@ -113,10 +112,11 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   /** `onSession` gets the session as soon as its thread is there. */
   async #openThread(
     server: AppServer,
-    { projectDir, config, earlier, sessionId, output }: Opening,
+    { projectDir, config, earlier, sessionId, output, mcpServers: own }: Opening,
     onSession: (session: CodexSession) => void,
   ): Promise<CodexSession> {
-    const { mcpServers = {}, defaults = {} } = this.#options;
+    const { defaults = {} } = this.#options;
+    const mcpServers = { ...this.#options.mcpServers, ...own };
     const mark = processMark();
     const take = (answer: unknown): CodexSession => {
       const opened = readOpened(answer);

@@ -1,4 +1,4 @@
-import type { McpServers } from '../mcp-servers.ts';
+import type { McpServers } from '@liminal/protocol';
 import type { Tool } from '../tools/index.ts';
 import type { McpConnection } from './mcp-connection.ts';
 

@@ -1,7 +1,6 @@
-import type { AgentInfo } from '@liminal/protocol';
+import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { DriverProvider } from '../base/driver-provider.ts';
 import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
-import type { McpServers } from '../mcp-servers.ts';
 import type { AgentIntroduction, CliProvider, StoredFork } from '../provider.ts';
 import type { Tool } from '../tools/index.ts';
 import { ModelCatalog, type ModelServer } from './catalog.ts';
@@ -55,14 +54,14 @@ class ModelDriver implements AgentDriver {
   }
 
   async open(opening: SessionOpening): Promise<AgentSession> {
-    const { tools, mcpServers = {}, hiddenVariables = [], runsScripts = true } = this.#options;
+    const { tools, mcpServers, hiddenVariables = [], runsScripts = true } = this.#options;
     const { retries = defaultRetries, maxRounds = defaultRounds } = this.#options;
     const session = new ModelSession({
       opening,
       name: this.cliType,
       catalog: this.#catalog,
       tools,
-      mcpServers,
+      mcpServers: { ...mcpServers, ...opening.mcpServers },
       hiddenVariables,
       runsScripts,
       retries,
@@ -85,8 +84,10 @@ class ModelDriver implements AgentDriver {
     const { problem, model } = this.#server;
     const what = model === undefined ? 'Bare models' : `${model} and others`;
     const description = `${what}, with Liminal’s own tools.`;
-    if (problem === undefined) return { cliType, name, description, available: true };
-    return { cliType, name, description, available: false, reason: problem };
+    const mcpTransports: AgentInfo['mcpTransports'] = ['stdio', 'http', 'sse'];
+    const info = { cliType, name, description, mcpTransports };
+    if (problem === undefined) return { ...info, available: true };
+    return { ...info, available: false, reason: problem };
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type ContentBlock,
   isServerTurn,
   isTerminal,
+  type McpServers,
   type OutputItem,
   type Response,
   type SessionNotice,
@@ -16,7 +17,6 @@ import { PendingApprovals } from '../base/pending-approvals.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { AgentSession, SessionOpening, SessionOutput, SteerTarget } from '../driver.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
-import type { McpServers } from '../mcp-servers.ts';
 import type { Tool } from '../tools/index.ts';
 import type { ChosenModel, ModelCatalog } from './catalog.ts';
 import { compactWish, costIn, itemsOf, TurnItems } from './conversation.ts';

@@ -452,7 +452,8 @@ test('killing a session that waits for its start frees its place', async () => {
 
 test('describing an agent says whether its program is there, and starts nothing', async () => {
   const { provider, control } = await runAgent();
-  expect(await provider.describe()).toEqual({ ...names, available: true });
+  const mcpTransports = ['stdio', 'http', 'sse'];
+  expect(await provider.describe()).toEqual({ ...names, mcpTransports, available: true });
   expect(control.processes).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 /** Sessions that go on with what their turn had asked people, beside an MCP server that is silent. */
+import type { McpServers } from '@liminal/protocol';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { McpServers } from '../../src/index.ts';
 import { createModelProviders } from '../../src/models/model-driver.ts';
 import { cutOff } from '../../src/models/testing/cut-off.ts';
 import { loudEcho } from '../../src/models/testing/echo.ts';

@@ -1,9 +1,9 @@
+import type { McpServers } from '@liminal/protocol';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { greeter, pixel } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
-import type { McpServers } from '../../src/index.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
 
 const ends: (() => Promise<unknown>)[] = [];

@@ -1,4 +1,5 @@
 /** The parts of the configuration file that are about agents. */
+import { McpServerName } from '@liminal/protocol';
 import { z } from 'zod';
 
 /** Agent types that the configuration cannot replace. */
@@ -57,8 +58,6 @@ const McpServerEntry = z.discriminatedUnion('type', [
   }),
 ]);
 
-const ServerName = z.string().regex(/^[\w-]{1,64}$/, 'a name has letters, digits, "_" and "-"');
-
 /** Most configuration files for agents leave out the type of a program. */
 const typed = (entry: unknown): unknown =>
   typeof entry === 'object' && entry !== null && !('type' in entry)
@@ -66,4 +65,4 @@ const typed = (entry: unknown): unknown =>
     : entry;
 
 /** MCP servers that every agent gets, by name. */
-export const McpServerEntries = z.record(ServerName, z.preprocess(typed, McpServerEntry));
+export const McpServerEntries = z.record(McpServerName, z.preprocess(typed, McpServerEntry));

@@ -1,5 +1,5 @@
 /** Placeholders in the texts of the file: `~`, `${NAME}`, and `$$` for a plain `$`. */
-import type { McpServer } from '@liminal/agents';
+import type { McpServer } from '@liminal/protocol';
 import type { AgentEntry } from './agents.ts';
 import { ConfigError } from './errors.ts';
 

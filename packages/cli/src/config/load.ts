@@ -1,8 +1,8 @@
 /**
  * The one place that reads flags, variables and the file. A flag overrides a variable, a variable overrides the file.
  */
+import type { McpServers } from '@liminal/protocol';
 import { join, resolve } from 'node:path';
-import type { McpServers } from '@liminal/agents';
 import type { RuntimeSettings } from '@liminal/runtime';
 import type { AgentEntry, ClaudeEntry } from './agents.ts';
 import { choose } from './choose.ts';

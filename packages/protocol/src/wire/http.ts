@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ContentBlock, FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
+import { McpServers } from '../mcp-servers.ts';
 import { AgentInfo, Grant, Project, SessionSummary, TurnSummary } from '../sessions.ts';
 import { UpsertObject } from '../upserts.ts';
 
@@ -14,8 +15,17 @@ export const CreateSessionBody = z.object({
   projectId: z.string().min(1).optional(),
   /** The provider's own start options; also `configOptions` by id. */
   options: z.record(z.string(), z.unknown()).optional(),
+  /** For this session, beside those of the configuration; one of the same name takes its place. */
+  mcpServers: McpServers.optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
+
+/**
+ * The session's MCP servers beside those of the configuration. They may hold secrets and are not stored: name them again
+ * with each load. An agent that runs already gets them when it is next started.
+ */
+export const LoadBody = z.object({ mcpServers: McpServers.optional() });
+export type LoadBody = z.infer<typeof LoadBody>;
 
 /**
  * Without a `turnId` the fork ends after the last turn that has ended. `sessionId` names the new session before it is

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CliProvider, ProviderRegistry } from '@liminal/agents';
-import type { CreateSessionBody, FileResult, SessionSummary } from '@liminal/protocol';
+import type { CreateSessionBody, FileResult, McpServers, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
@@ -12,7 +12,6 @@ import { summarizeFound } from './projects.ts';
 import {
   type NewRecord,
   newRecord,
-  projectGrants,
   Session,
   type SessionOptions,
   type SessionWatchers,
@@ -66,7 +65,7 @@ export class Directory {
       config: configOf(request.options),
     });
     return this.#places.fill(owned.sessionId, async () =>
-      this.#start(this.#make(record, provider), provider),
+      this.#start(this.#make(record, provider), provider, request.mcpServers),
     );
   }
 
@@ -263,11 +262,15 @@ export class Directory {
   }
 
   /** The session listens before its agent starts, so that nothing said at the start is missed. */
-  async #start(session: Session, provider: CliProvider): Promise<Session> {
-    const { sessionId, projectId, projectDir, config } = session.record;
-    const grants = projectGrants(this.#options, projectId);
+  async #start(
+    session: Session,
+    provider: CliProvider,
+    mcpServers: McpServers = {},
+  ): Promise<Session> {
+    const { sessionId } = session;
+    session.nameMcpServers(mcpServers);
     try {
-      await provider.createSession({ sessionId, projectDir, config, grants });
+      await provider.createSession(session.opening());
       await this.#store.saveSession(session.record);
     } catch (error) {
       await provider.killSession(sessionId).catch(() => undefined);

@@ -6,7 +6,6 @@ export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';
 export { endingWith, filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
-export { projectGrants } from './project-grants.ts';
 export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { SessionWatchers } from './session-watchers.ts';

@@ -1,4 +1,10 @@
-import type { SessionExit, SessionUpdate, SteerTarget, StoredTurn } from '@liminal/agents';
+import type {
+  CreateSessionOptions,
+  SessionExit,
+  SessionUpdate,
+  SteerTarget,
+  StoredTurn,
+} from '@liminal/agents';
 import { nothingToSteer, ProviderError } from '@liminal/agents';
 import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
@@ -9,6 +15,7 @@ import type {
   ConfigOption,
   ContentBlock,
   EventDraft,
+  McpServers,
   RewindResult,
   SessionInfo,
   SessionNotice,
@@ -16,8 +23,9 @@ import type {
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
-import { readConversation } from './read-conversation.ts';
 import type { UserMessage } from './message-queue.ts';
+import { NamedMcpServers } from './named-mcp-servers.ts';
+import { readConversation } from './read-conversation.ts';
 import { projectGrants } from './project-grants.ts';
 import type { SessionContext } from './session-context.ts';
 
@@ -48,6 +56,7 @@ export class SessionAgent {
   #starts = 0;
   /** Why it is not started any more. */
   #retired: RuntimeError | undefined;
+  readonly #mcpServers = new NamedMcpServers();
 
   constructor(context: SessionContext, options: SessionAgentOptions) {
     this.#context = context;
@@ -73,12 +82,14 @@ export class SessionAgent {
     | 'accepts'
     | 'canSteer'
   > {
+    const late = this.isAlive ? this.#mcpServers.late : undefined;
+    const notices = late ? [...this.#notices, late] : this.#notices;
     return {
       configOptions: this.#configOptions,
       commands: this.#commands,
       ...(this.#tasks.length > 0 && { tasks: [...this.#tasks] }),
       ...(this.#limits.length > 0 && { limits: this.#limits }),
-      ...(this.#notices.length > 0 && { notices: this.#notices }),
+      ...(notices.length > 0 && { notices }),
       ...(this.#activity !== '' && { activity: this.#activity }),
       ...(this.#accepts && { accepts: this.#accepts }),
       ...(this.#canSteer !== undefined && { canSteer: this.#canSteer }),
@@ -87,6 +98,27 @@ export class SessionAgent {
 
   get isAlive(): boolean {
     return this.#context.provider.isAlive(this.#sessionId);
+  }
+
+  /** What it is opened with, new or again. */
+  opening(): Pick<
+    CreateSessionOptions & { sessionId: string },
+    'sessionId' | 'projectDir' | 'config' | 'grants' | 'mcpServers'
+  > {
+    const { projectId, projectDir, config } = this.#context.record.value;
+    const grants = projectGrants(this.#context, projectId);
+    const mcpServers = this.#mcpServers.take();
+    return { sessionId: this.#sessionId, projectDir, config, grants, mcpServers };
+  }
+
+  /** MCP servers for this session, beside those that were named before; it gets them at its next start. */
+  nameMcpServers(servers: McpServers): void {
+    this.#mcpServers.name(servers);
+    if (this.isAlive) this.#context.changed();
+  }
+
+  forgetMcpServers(): void {
+    this.#mcpServers.forget();
   }
 
   /** Whether it runs, starts or stops. */
@@ -137,13 +169,11 @@ export class SessionAgent {
     await this.#stopping;
     if (this.#retired) throw this.#retired;
     if (this.isAlive) return;
-    const { projectId, projectDir, agentSessionId, config, storedMark, awaits } = record.value;
-    const grants = projectGrants(this.#context, projectId);
+    const { agentSessionId, storedMark, awaits } = record.value;
+    const { sessionId, ...opening } = this.opening();
     try {
-      const { told } = await provider.loadSession(this.#sessionId, {
-        projectDir,
-        config,
-        grants,
+      const { told } = await provider.loadSession(sessionId, {
+        ...opening,
         hasAnswered: () => this.#hasAnswered(),
         ...(awaits === true && { goesOn: true }),
         stored: { runs: async () => readConversation(this.#context, this.#sessionId) },
@@ -153,7 +183,7 @@ export class SessionAgent {
       if (told) await this.#options.onTold(told);
     } catch (error) {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
-      await provider.createSession({ sessionId: this.#sessionId, projectDir, config, grants });
+      await provider.createSession({ sessionId, ...opening });
     }
     changed();
   }

@@ -8,6 +8,7 @@ import type {
   ApprovalAnswer,
   ContentBlock,
   EventPayload,
+  McpServers,
   RewindResult,
   Response,
   SendNowResult,
@@ -223,8 +224,21 @@ export class Session {
     await this.#agent.cancel();
   }
 
-  /** Ends the agent and all that it started; a turn under way ends as cancelled, and the queue waits for a `send`. */
+  /** What its agent is opened with. */
+  opening(): ReturnType<SessionAgent['opening']> {
+    return this.#agent.opening();
+  }
+
+  nameMcpServers(servers: McpServers): void {
+    this.#agent.nameMcpServers(servers);
+  }
+
+  /**
+   * Ends the agent and all that it started; a turn under way ends as cancelled, and the queue waits for a `send`. Whoever
+   * opens the session again names its MCP servers again.
+   */
   async kill(): Promise<void> {
+    this.#agent.forgetMcpServers();
     await Promise.all([this.stopAgent(), this.#record.update({ active: false })]);
   }
 

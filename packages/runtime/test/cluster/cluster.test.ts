@@ -65,6 +65,21 @@ test('a message amid a turn and the order of the queue go through any server, on
   ]);
 });
 
+test('MCP servers that are named on any server reach the owner, whose agent gets them at its next start', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const mcpServers = { files: { type: 'stdio' as const, command: 'files', args: [], env: {} } };
+  await b.runtime.loadSession(sessionId, { mcpServers });
+  const reader = new Reader(b.runtime, sessionId);
+  const notices = (info = reader.ofType('session:info').at(-1)?.info) => info?.notices ?? [];
+  await reader.until(() => notices().some(({ text }) => text.includes('“files”')));
+
+  await a.agent.killSession(sessionId);
+  await b.runtime.send(sessionId, 'Hello');
+  expect(a.agent.mcpServers.at(-1)).toEqual(mcpServers);
+});
+
 test('a permission is asked once, and answered on any server, with what is said about it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

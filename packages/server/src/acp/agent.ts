@@ -4,13 +4,18 @@ import {
   type AgentApp,
   type AgentContext,
   type ClientCapabilities,
+  type ForkSessionRequest,
   type InitializeResponse,
+  type LoadSessionRequest,
   methods,
+  type NewSessionRequest,
   PROTOCOL_VERSION,
+  type ResumeSessionRequest,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Runtime } from '@liminal/runtime';
 import { AttachedSession } from './attached-session.ts';
 import { badParams, requestError } from './errors.ts';
+import { namedMcpServers } from './mcp-servers.ts';
 import { readPrompt } from './prompt.ts';
 import { modeOption, settingsOf, type ToldSettings } from './settings.ts';
 
@@ -44,15 +49,15 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     .onRequest(methods.agent.authenticate, () => ({}))
     .onRequest(
       session.new,
-      safe(async ({ params }) => client.create(params.cwd)),
+      safe(async ({ params }) => client.create(params)),
     )
     .onRequest(
       session.load,
-      safe(async ({ params }) => client.open(params.sessionId, true)),
+      safe(async ({ params }) => client.open(params, true)),
     )
     .onRequest(
       session.resume,
-      safe(async ({ params }) => client.open(params.sessionId, false)),
+      safe(async ({ params }) => client.open(params, false)),
     )
     .onRequest(
       session.list,
@@ -68,7 +73,7 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     )
     .onRequest(
       session.fork,
-      safe(async ({ params }) => client.fork(params.sessionId)),
+      safe(async ({ params }) => client.fork(params)),
     )
     .onRequest(
       session.setMode,
@@ -110,39 +115,56 @@ class AcpClient {
     this.#options = options;
   }
 
-  initialize({
+  async initialize({
     clientCapabilities = {},
   }: {
     clientCapabilities?: ClientCapabilities;
-  }): InitializeResponse {
+  }): Promise<InitializeResponse> {
     this.#capabilities = clientCapabilities;
-    const { version } = this.#options;
+    const { version, runtime, cliType } = this.#options;
+    const agents = await runtime.listAgents();
+    const transports = agents.find((one) => one.cliType === cliType)?.mcpTransports ?? [];
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: 'liminal', title: 'Liminal', version },
       authMethods: [],
       agentCapabilities: {
         loadSession: true,
+        mcpCapabilities: { http: transports.includes('http'), sse: transports.includes('sse') },
         promptCapabilities: { image: true, audio: true, embeddedContext: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
       },
     };
   }
 
-  async create(cwd: string): Promise<{ sessionId: string } & ToldSettings> {
+  async create({
+    cwd,
+    ...named
+  }: NewSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime, cliType } = this.#options;
-    const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd });
+    const mcpServers = namedMcpServers(named.mcpServers);
+    const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd, mcpServers });
     return { sessionId, ...(await this.#attach(sessionId, false, settingsMs)) };
   }
 
-  async open(sessionId: string, replay: boolean): Promise<ToldSettings> {
-    await this.#options.runtime.loadSession(sessionId);
+  async open(
+    { sessionId, ...named }: LoadSessionRequest | ResumeSessionRequest,
+    replay: boolean,
+  ): Promise<ToldSettings> {
+    const mcpServers = namedMcpServers(named.mcpServers);
+    await this.#options.runtime.loadSession(sessionId, { mcpServers });
     return this.#attach(sessionId, replay);
   }
 
-  async fork(sessionId: string): Promise<{ sessionId: string } & ToldSettings> {
-    const forked = await this.#options.runtime.fork(sessionId, { sessionId: randomUUID() });
-    return { sessionId: forked.sessionId, ...(await this.#attach(forked.sessionId, false)) };
+  async fork({
+    sessionId: original,
+    ...named
+  }: ForkSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
+    const { runtime } = this.#options;
+    const mcpServers = namedMcpServers(named.mcpServers);
+    const { sessionId } = await runtime.fork(original, { sessionId: randomUUID() });
+    await runtime.loadSession(sessionId, { mcpServers });
+    return { sessionId, ...(await this.#attach(sessionId, false)) };
   }
 
   async list(cwd: string | null | undefined) {

@@ -1,0 +1,45 @@
+import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk/unstable';
+import { type McpServer, McpServers } from '@liminal/protocol';
+import { z } from 'zod';
+import { badParams } from './errors.ts';
+
+/** The longest name that all agents take. */
+const maxName = 64;
+
+/**
+ * The MCP servers that a client names, by names that all agents take. Throws a RequestError for one that no agent can
+ * reach.
+ */
+export function namedMcpServers(servers: readonly AcpMcpServer[] = []): McpServers {
+  const named: Record<string, unknown> = {};
+  for (const server of servers) named[freeName(server.name, named)] = ours(server);
+  const parsed = McpServers.safeParse(named);
+  if (parsed.success) return parsed.data;
+  throw badParams(`These MCP servers are not as they should be. ${z.prettifyError(parsed.error)}`);
+}
+
+/** Clients take any words for a name; agents make names of tools of it. */
+function freeName(name: string, taken: Readonly<Record<string, unknown>>): string {
+  const plain = name.replaceAll(/[^\w-]+/g, '_').slice(0, maxName) || '_';
+  let [free, count] = [plain, 1];
+  while (Object.hasOwn(taken, free)) {
+    const end = `_${(count += 1)}`;
+    free = `${plain.slice(0, maxName - end.length)}${end}`;
+  }
+  return free;
+}
+
+function ours(server: AcpMcpServer): McpServer {
+  if (!('type' in server)) {
+    const { command, args, env } = server;
+    return { type: 'stdio', command, args, env: record(env) };
+  }
+  const { name, type } = server;
+  if (type === 'acp') {
+    throw badParams(`The MCP server “${name}” cannot be reached: no agent takes one over ACP.`);
+  }
+  return { type, url: server.url, headers: record(server.headers) };
+}
+
+const record = (pairs: readonly { name: string; value: string }[]): Record<string, string> =>
+  Object.fromEntries(pairs.map(({ name, value }) => [name, value]));

@@ -1,0 +1,168 @@
+/** Editors: the SDK's client side, connected in memory to our agent on a runtime of its own. */
+import {
+  client,
+  type ClientCapabilities,
+  type ClientConnection,
+  methods,
+  type NewSessionRequest,
+  type PromptResponse,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk/unstable';
+import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import { createRuntime, type Runtime, type RuntimeSettings } from '@liminal/runtime';
+import { openMemoryStorage } from '@liminal/storage/memory';
+import { makeWorkspace, type Workspace } from '@liminal/testkit';
+import { onTestFinished } from 'vitest';
+import { acpAgent } from '../../src/acp/agent.ts';
+
+export interface Stage {
+  runtime: Runtime;
+  workspace: Workspace;
+  /** What went wrong behind the protocol. */
+  problems: unknown[];
+  /** Another editor, which has said hello. */
+  editor(options?: EditorOptions): Promise<Editor>;
+}
+
+interface StageOptions {
+  files?: Record<string, string>;
+  settings?: Partial<RuntimeSettings>;
+  provide: (workspace: Workspace) => Promise<CliProvider> | CliProvider;
+}
+
+/** It is closed after the test. */
+export async function stage({ files, settings, provide }: StageOptions): Promise<Stage> {
+  const workspace = await makeWorkspace(files);
+  const storage = openMemoryStorage();
+  const providers = new ProviderRegistry();
+  const provider = await provide(workspace);
+  providers.register(provider);
+  const logger = { info() {}, warn() {}, error() {} };
+  const roots = [workspace.projectDir];
+  const runtime = await createRuntime({
+    storage,
+    providers,
+    roots,
+    logger,
+    ...(settings && { settings }),
+  });
+  const problems: unknown[] = [];
+  onTestFinished(async () => {
+    await runtime.close();
+    await storage.close();
+    await workspace.remove();
+  });
+  const editor = async (options: EditorOptions = {}): Promise<Editor> => {
+    const { cliType } = provider;
+    const onProblem = (error: unknown) => void problems.push(error);
+    const agent = acpAgent({ runtime, cliType, version: '1.2.3', onProblem });
+    const made = new Editor(workspace.projectDir, options, (app) => app.connect(agent));
+    onTestFinished(() => made.leave());
+    await made.hello();
+    return made;
+  };
+  return { runtime, workspace, problems, editor };
+}
+
+export interface EditorOptions {
+  capabilities?: ClientCapabilities;
+  /** What its buffers hold, by path; read and written by agents. */
+  buffers?: Map<string, string>;
+  /** Comes before each use of a buffer. */
+  beforeUse?: (method: string, editor: Editor) => void | Promise<void>;
+}
+
+type App = ReturnType<typeof client>;
+
+/** One that allows whatever it is asked. */
+export class Editor {
+  readonly updates: SessionUpdate[] = [];
+  /** The uses of its buffers: `read /a`, `write /a`. */
+  readonly used: string[] = [];
+  readonly connection: ClientConnection;
+  readonly #projectDir: string;
+  readonly #capabilities: ClientCapabilities;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(projectDir: string, options: EditorOptions, connect: (app: App) => ClientConnection) {
+    const { buffers = new Map<string, string>(), beforeUse } = options;
+    this.#projectDir = projectDir;
+    this.#capabilities = options.capabilities ?? {};
+    const { session, fs } = methods.client;
+    const app = client({ name: 'an editor of the tests' })
+      .onNotification(session.update, ({ params }) => {
+        this.updates.push(params.update);
+        this.#wake.resolve();
+        this.#wake = Promise.withResolvers();
+      })
+      .onRequest(session.requestPermission, ({ params: { options: choices } }) => {
+        const optionId = choices.find(({ kind }) => kind === 'allow_once')?.optionId ?? '';
+        return { outcome: { outcome: 'selected', optionId } };
+      })
+      .onRequest(fs.readTextFile, async ({ params: { path, line, limit } }) => {
+        this.used.push(`read ${path}`);
+        await beforeUse?.('read', this);
+        const content = buffers.get(path);
+        if (content === undefined) throw new Error('It has no such buffer.');
+        const first = (line ?? 1) - 1;
+        const lines = content.split('\n').slice(first, limit == null ? undefined : first + limit);
+        return { content: lines.join('\n') };
+      })
+      .onRequest(fs.writeTextFile, async ({ params: { path, content } }) => {
+        this.used.push(`write ${path}`);
+        await beforeUse?.('write', this);
+        buffers.set(path, content);
+        return {};
+      });
+    this.connection = connect(app);
+  }
+
+  get agent() {
+    return this.connection.agent;
+  }
+
+  hello() {
+    const clientCapabilities = this.#capabilities;
+    return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
+  }
+
+  /** A new session; resolves with its id. */
+  async create(more: Partial<NewSessionRequest> = {}): Promise<string> {
+    const params = { cwd: this.#projectDir, mcpServers: [], ...more };
+    const { sessionId } = await this.agent.request(methods.agent.session.new, params);
+    return sessionId;
+  }
+
+  async load(sessionId: string, more: Partial<NewSessionRequest> = {}): Promise<void> {
+    const params = { sessionId, cwd: this.#projectDir, mcpServers: [], ...more };
+    await this.agent.request(methods.agent.session.load, params);
+  }
+
+  prompt(sessionId: string, text: string): Promise<PromptResponse> {
+    const prompt = [{ type: 'text' as const, text }];
+    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
+  }
+
+  /** All that the agent has said, as one text. */
+  get said(): string {
+    return this.updates
+      .flatMap((update) =>
+        update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text'
+          ? [update.content.text]
+          : [],
+      )
+      .join('');
+  }
+
+  async until<T>(look: (updates: readonly SessionUpdate[]) => T | undefined): Promise<T> {
+    for (;;) {
+      const found = look(this.updates);
+      if (found !== undefined) return found;
+      await this.#wake.promise;
+    }
+  }
+
+  leave(): void {
+    this.connection.close();
+  }
+}
