@@ -5,6 +5,7 @@ import {
   type ClientCapabilities,
   methods,
   type PromptResponse,
+  RequestError,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk/unstable';
 import type {
@@ -119,7 +120,11 @@ export class AttachedSession {
     const ended = Promise.withResolvers<Response>();
     this.#own.set(turnId, ended);
     ended.promise.catch(() => undefined);
-    const stop = () => void this.#stop(turnId).catch(this.#options.onProblem);
+    const stop = () => {
+      // A connection that ends aborts its requests as well: what they have begun goes on.
+      if (!(signal.reason instanceof RequestError)) return;
+      this.#stop(turnId).catch(this.#options.onProblem);
+    };
     signal.addEventListener('abort', stop, { once: true });
     try {
       await runtime.send(sessionId, message, turnId, { blocks });
