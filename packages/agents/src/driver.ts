@@ -8,6 +8,7 @@ import type {
   McpServers,
   RewindResult,
 } from '@liminal/protocol';
+import type { ClientFiles } from './client-files.ts';
 import type { StartLimit } from './base/start-limit.ts';
 import type {
   AgentIntroduction,
@@ -59,6 +60,8 @@ export interface SessionOpening<Memory = unknown> {
   readonly grants?: ProjectGrants | undefined;
   /** For this session, beside the driver's own; one of the same name takes its place. They may hold secrets. */
   readonly mcpServers?: McpServers | undefined;
+  /** What the session's clients have open, for agents that do not read and write the disk themselves. */
+  readonly files?: ClientFiles | undefined;
   /** Aborts when the session is no longer wanted: `open` then rejects, and leaves nothing behind. */
   readonly signal: AbortSignal;
 }

@@ -16,6 +16,7 @@ import type {
   UpsertObject,
   UsageLimit,
 } from '@liminal/protocol';
+import type { ClientFiles } from './client-files.ts';
 import type { AgentCapabilities, SteerTarget } from './driver.ts';
 
 export interface CreateSessionOptions {
@@ -28,6 +29,7 @@ export interface CreateSessionOptions {
   grants?: ProjectGrants;
   /** Beside those of the configuration; one of the same name takes its place. */
   mcpServers?: McpServers;
+  files?: ClientFiles;
 }
 
 export interface LoadSessionOptions {
@@ -49,6 +51,7 @@ export interface LoadSessionOptions {
   stored?: StoredConversation;
   grants?: ProjectGrants;
   mcpServers?: McpServers;
+  files?: ClientFiles;
 }
 
 /** What people have allowed for good in the session's project, for agents that keep no such thing themselves. */

@@ -9,6 +9,7 @@ import type {
   StreamEvent,
   UploadedBlob,
 } from '@liminal/protocol';
+import type { TextPart } from '@liminal/agents';
 import type { StoredBlob } from '@liminal/storage';
 
 /** A message on its way to readers; encoded at most once, however many readers there are. */
@@ -51,6 +52,16 @@ export type RunFeed =
   | { kind: 'events'; events: AsyncIterable<StreamEvent> }
   | { kind: 'snapshot'; response: Response };
 
+/** A client that shows a session where its person works, and what it does for the session's agent there. */
+export interface AttachedClient {
+  /** Whether its person has sent the message of this turn. */
+  asked(turnId: string): boolean;
+  /** Absent if it cannot. Rejects if it has no such text, and when the signal aborts. */
+  readText?: ((path: string, part: TextPart, signal: AbortSignal) => Promise<string>) | undefined;
+  /** Absent if it cannot. Rejects with `CLIENT_REFUSED` if it has said that it wrote nothing, and when the signal aborts. */
+  writeText?: ((path: string, text: string, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
 /** How far history is behind the log. */
 export interface RuntimeMetrics {
   /** Runs under way, on all servers. */
@@ -85,6 +96,12 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
     listener: (change: SessionsChange) => void,
     options?: { ownOnly?: boolean },
   ): () => void;
+
+  /**
+   * Attaches a client to a session: what it offers is there for the session's agent until it leaves, by calling what this
+   * returns. Of several servers, only the one that owns the session uses it.
+   */
+  attach(sessionId: string, client: AttachedClient): () => void;
 
   /** Ends every agent process; running turns end as cancelled. */
   close(): Promise<void>;

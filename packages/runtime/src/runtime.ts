@@ -32,6 +32,7 @@ import type {
   StoredBlob,
 } from '@liminal/storage';
 import type {
+  AttachedClient,
   RunFeed,
   Runtime,
   RuntimeMetrics,
@@ -42,6 +43,7 @@ import type {
 } from './api.ts';
 import { followRun, subscribeWhenFound, wholeRun } from './readers/index.ts';
 import {
+  AttachedClients,
   type Cluster,
   ClosedSessions,
   IdleProcesses,
@@ -104,6 +106,7 @@ export class SessionRuntime implements Runtime {
   /** Set where there are several servers. */
   readonly #cluster: Cluster | undefined;
   readonly #watchers = new SessionWatchers();
+  readonly #clients = new AttachedClients();
   #closed = false;
 
   /** @param cluster - Set where other servers also serve readers and history. */
@@ -140,6 +143,7 @@ export class SessionRuntime implements Runtime {
       }),
       onChange: (session) => this.#changed(session),
       watchers: this.#watchers,
+      clients: this.#clients,
       ...(cluster && { cluster }),
     });
     this.#kept = new ClosedSessions({
@@ -409,6 +413,10 @@ export class SessionRuntime implements Runtime {
       leaving.abort();
       stop();
     };
+  }
+
+  attach(sessionId: string, client: AttachedClient): () => void {
+    return this.#clients.add(sessionId, client);
   }
 
   async close(): Promise<void> {

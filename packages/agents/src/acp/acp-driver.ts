@@ -150,7 +150,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     return beginSession(opening, { config, isLenient: true, notices: memory.untold });
   }
 
-  #opening({ projectDir, output, signal, mcpServers }: SessionOpening<AcpMemory>): Opening {
+  #opening({ projectDir, output, signal, mcpServers, files }: SessionOpening<AcpMemory>): Opening {
     const { cliType, name, env = {}, defaults = {} } = this.#options;
     const {
       openLimitMs: limitMs = openLimitMs,
@@ -162,6 +162,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
         cliType,
         name,
         projectDir,
+        files,
         env,
         inherited: this.#inherited,
         cancelLimitMs,

@@ -14,6 +14,7 @@ import type { AcpAgent, HostedSession } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
 import type { AgentPool } from '../base/agent-pool.ts';
+import type { ClientFiles } from '../client-files.ts';
 import { childEnvironment } from '../base/child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { describeError } from './errors.ts';
@@ -32,6 +33,7 @@ export interface AcpSessionOptions {
   agent: AcpAgent;
   agentSessionId: string;
   projectDir: string;
+  files?: ClientFiles | undefined;
   env: Record<string, string>;
   inherited: NodeJS.ProcessEnv;
   cancelLimitMs: number;
@@ -86,6 +88,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     });
     this.client = new SessionClient({
       projectDir,
+      files: options.files,
       translator: this.#translator,
       env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
       canAsk: () => this.#isOpen && !this.#turns.isStale,

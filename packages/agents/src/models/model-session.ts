@@ -218,7 +218,7 @@ export class ModelSession implements AgentSession {
   ): Running {
     if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The session has been ended.');
     const { opening, catalog, retries, maxRounds, runsScripts } = this.#options;
-    const { projectDir } = opening;
+    const { projectDir, files } = opening;
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
       items.hear(draft);
@@ -235,7 +235,7 @@ export class ModelSession implements AgentSession {
       instructions,
       earlier: past.items,
       items,
-      tools: new ToolCalls({ tools, projectDir, runsScripts, approvals, permissions }),
+      tools: new ToolCalls({ tools, projectDir, files, runsScripts, approvals, permissions }),
       retries,
       maxRounds,
       costBefore: past.cost,

@@ -2,6 +2,7 @@ import { type ApprovalOutcome, messageOf, type OutputItem } from '@liminal/proto
 import { z } from 'zod';
 import type { PendingApprovals } from '../base/pending-approvals.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
+import type { ClientFiles } from '../client-files.ts';
 import { type Permission, type Tool, ToolError, type ToolResult } from '../tools/tool.ts';
 import type { ModelCall, ToolFace } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
@@ -17,6 +18,8 @@ import { outputOf, type ScriptRecord } from './waiting-calls.ts';
 export interface ToolCallsOptions {
   tools: readonly Tool[];
   projectDir: string;
+  /** What the session's clients have open. */
+  files?: ClientFiles | undefined;
   /** Whether a model may say in a script what would be many calls. */
   runsScripts: boolean;
   approvals: PendingApprovals;
@@ -85,7 +88,8 @@ export class ToolCalls {
     };
     try {
       const prepared = this.#prepare(call, writer);
-      const face = await prepared.tool.face(prepared.input, this.#options.projectDir);
+      const { projectDir, files } = this.#options;
+      const face = await prepared.tool.face(prepared.input, projectDir, files);
       const { kind } = prepared.tool;
       writer().done(call.itemId, call.item && ({ ...call.item, ...face, kind } as OutputItem));
       const refusal = await this.#refusal(prepared, call, face.title, signal);
@@ -136,7 +140,8 @@ export class ToolCalls {
     print: (text: string) => void,
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    return tool.run(input, { projectDir: this.#options.projectDir, signal, print });
+    const { projectDir, files } = this.#options;
+    return tool.run(input, { projectDir, files, signal, print });
   }
 
   /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */

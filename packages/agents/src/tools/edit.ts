@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ClientFiles } from '../client-files.ts';
 import { editPermission } from './permissions.ts';
 import { replaced } from './project/replaced.ts';
 import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
@@ -38,8 +39,8 @@ export function editTool(): Tool<Input> {
       'Replaces a text in a file of the project. The old text must match exactly, and stand once in the file unless replaceAll is set: give enough of the lines around it.',
     kind: 'edit',
     input: Input,
-    async face(input, projectDir) {
-      const { place, found, text, lines } = await planEdit(input, projectDir);
+    async face(input, projectDir, files) {
+      const { place, found, text, lines } = await planEdit(input, projectDir, files);
       shown.set(input, place.real);
       return {
         title: `Edit ${place.name}`,
@@ -48,13 +49,13 @@ export function editTool(): Tool<Input> {
       };
     },
     needs: ({ path }, projectDir) => [editPermission(findPlace(projectDir, path).name)],
-    async run(input, { projectDir }) {
+    async run(input, { projectDir, files }) {
       // Matched anew: whatever has changed since then around the text stays, and the text itself must still be there.
-      const { place, found, text, lines } = await planEdit(input, projectDir);
+      const { place, found, text, lines } = await planEdit(input, projectDir, files);
       if ((shown.get(input) ?? place.real) !== place.real) {
         throw new ToolError(`“${input.path}” leads elsewhere by now: nothing was changed.`);
       }
-      await putText(projectDir, place, text, found);
+      await putText(projectDir, place, text, found, files);
       const where = lines.length === 1 ? `line ${lines[0]}` : `${lines.length} places`;
       return {
         output: `Changed ${place.name} in ${where}.`,
@@ -65,10 +66,14 @@ export function editTool(): Tool<Input> {
   };
 }
 
-async function planEdit(input: Input, projectDir: string): Promise<Planned> {
+async function planEdit(
+  input: Input,
+  projectDir: string,
+  files: ClientFiles | undefined,
+): Promise<Planned> {
   const place = findPlace(projectDir, input.path);
   refuseGit(place);
-  const found = await readText(projectDir, place);
+  const found = await readText(projectDir, place, files);
   if (found === undefined) {
     throw new ToolError(`“${input.path}” does not exist. To make a new file use write.`);
   }

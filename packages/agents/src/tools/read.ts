@@ -2,8 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { imageType } from '@liminal/protocol';
 import { z } from 'zod';
-import { findPlace, openFile, type OpenFile } from './project/project-path.ts';
+import type { ClientFiles } from '../client-files.ts';
+import { findPlace, openFile, type OpenFile, type ProjectPlace } from './project/project-path.ts';
 import { NumberedLines } from './project/numbered-lines.ts';
+import { readText } from './project/text-file.ts';
 import { ToolError, type Tool, type ToolResult } from './tool.ts';
 
 /** The largest image that a model is given (bytes); in base64 it has 5 MiB, which every maker takes. */
@@ -39,8 +41,10 @@ export const readTool: Tool<Input> = {
     };
   },
   needs: () => undefined,
-  async run(input, { projectDir, signal }) {
+  async run(input, { projectDir, signal, files }) {
     const place = findPlace(projectDir, input.path);
+    const unsaved = await unsavedText(projectDir, place, files);
+    if (unsaved !== undefined) return linesOf(unsaved, input);
     const file = await openFile(projectDir, place);
     try {
       const first = await readChunk(file.handle, 0, file.stat.size);
@@ -57,6 +61,28 @@ export const readTool: Tool<Input> = {
     }
   },
 };
+
+/** A text that a client has, and the disk has not; what is no text is looked at on the disk. */
+async function unsavedText(
+  projectDir: string,
+  place: ProjectPlace,
+  files: ClientFiles | undefined,
+): Promise<string | undefined> {
+  if (files === undefined) return undefined;
+  const found = await readText(projectDir, place, files).catch((error: unknown) => {
+    if (error instanceof ToolError) return undefined;
+    throw error;
+  });
+  return found?.isUnsaved && found.text;
+}
+
+function linesOf(text: string, input: Input): ToolResult {
+  const { offset = 1, limit = defaultLines } = input;
+  const lines = new NumberedLines(offset, limit);
+  lines.end(text, true);
+  const shown = shownLines(lines, input);
+  return { ...shown, output: `${shown.output}\n(So the editor has it: not all of it is saved.)` };
+}
 
 async function readImage(
   { handle, stat }: OpenFile,
@@ -86,9 +112,10 @@ async function readChunk(handle: FileHandle, at: number, size: number): Promise<
 async function readLines(
   handle: FileHandle,
   first: Buffer,
-  { path, offset = 1, limit = defaultLines }: Input,
+  input: Input,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const { offset = 1, limit = defaultLines } = input;
   const lines = new NumberedLines(offset, limit);
   const decoder = new StringDecoder('utf8');
   let at = 0;
@@ -99,6 +126,10 @@ async function readLines(
     chunk = await readChunk(handle, at, at + chunkBytes);
   }
   lines.end(decoder.end(), at < maxScannedBytes);
+  return shownLines(lines, input);
+}
+
+function shownLines(lines: NumberedLines, { path, offset = 1 }: Input): ToolResult {
   if (lines.total === 0) return { output: '(The file is empty.)', success: true };
   if (lines.text === '') {
     throw new ToolError(`“${path}” has ${lines.total} lines: there is no line ${offset}.`);

@@ -1,6 +1,7 @@
 /** The contract for a tool of our own tool loop. */
 import type { ContentBlock, FileDiff, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
 import type { z } from 'zod';
+import type { ClientFiles } from '../client-files.ts';
 
 /** What people see of a call before it runs. */
 export interface CallFace {
@@ -55,6 +56,8 @@ export interface ToolResult {
 export interface ToolContext {
   /** Real path of the session's project folder: nothing outside is read or changed by file tools. */
   projectDir: string;
+  /** What the session's clients have open. */
+  files?: ClientFiles | undefined;
   /** Aborts when the turn is stopped. */
   signal: AbortSignal;
   /** Shows output while the tool runs. */
@@ -73,7 +76,7 @@ export interface Tool<Input = unknown> {
   /** JSON Schema of the input, where that says more than `input`. */
   readonly parameters?: Record<string, unknown>;
   /** Rejects with ToolError for input that makes no sense here. Changes nothing. */
-  face(input: Input, projectDir: string): Promise<CallFace>;
+  face(input: Input, projectDir: string, files?: ClientFiles): Promise<CallFace>;
   /** Undefined if nobody needs to be asked. Several: all of them are needed. Throws ToolError where `face` rejects with one. */
   needs(input: Input, projectDir: string): Permission[] | undefined;
   /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ClientFiles } from '../client-files.ts';
 import { editPermission } from './permissions.ts';
 import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
 import { shownChange } from './project/shown-change.ts';
@@ -21,8 +22,8 @@ export function writeTool(): Tool<Input> {
       'Writes a whole text file of the project, with the folders that it needs, and replaces one that is there. To change a part of a file use edit.',
     kind: 'edit',
     input: Input,
-    async face(input, projectDir) {
-      const { place, found } = await look(input, projectDir);
+    async face(input, projectDir, files) {
+      const { place, found } = await look(input, projectDir, files);
       shown.set(input, { real: place.real, oldText: found?.text });
       return {
         title: `Write ${place.name}`,
@@ -31,8 +32,8 @@ export function writeTool(): Tool<Input> {
       };
     },
     needs: ({ path }, projectDir) => [editPermission(findPlace(projectDir, path).name)],
-    async run(input, { projectDir }) {
-      const { place, found } = await look(input, projectDir);
+    async run(input, { projectDir, files }) {
+      const { place, found } = await look(input, projectDir, files);
       const before = shown.get(input);
       if (before !== undefined) {
         const isSame = before.real === place.real && before.oldText === found?.text;
@@ -42,7 +43,7 @@ export function writeTool(): Tool<Input> {
           );
         }
       }
-      await putText(projectDir, place, input.content, found);
+      await putText(projectDir, place, input.content, found, files);
       const bytes = Buffer.byteLength(input.content);
       return {
         output: `${found === undefined ? 'Made' : 'Replaced'} ${place.name} (${bytes} bytes).`,
@@ -56,9 +57,10 @@ export function writeTool(): Tool<Input> {
 async function look(
   { path }: Input,
   projectDir: string,
+  files: ClientFiles | undefined,
 ): Promise<{ place: ProjectPlace; found: FoundText | undefined }> {
   const place = findPlace(projectDir, path);
   if (path.endsWith('/')) throw new ToolError(`“${place.asked}” is a folder, not a file.`);
   refuseGit(place);
-  return { place, found: await readText(projectDir, place) };
+  return { place, found: await readText(projectDir, place, files) };
 }

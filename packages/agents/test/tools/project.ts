@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
+import type { ClientFiles } from '../../src/client-files.ts';
 import { ToolError, type Tool, type ToolResult } from '../../src/tools/tool.ts';
 
 export interface Project {
@@ -49,6 +50,7 @@ export function contentOf(folder: string): Record<string, string> {
 export interface CallOptions {
   signal?: AbortSignal;
   print?: (text: string) => void;
+  files?: ClientFiles;
 }
 
 /** Runs a call as a loop would: its input read, its face looked at, then run. */
@@ -56,11 +58,11 @@ export async function call<Input>(
   tool: Tool<Input>,
   project: { dir: string },
   input: z.input<Tool<Input>['input']>,
-  { signal = new AbortController().signal, print = () => undefined }: CallOptions = {},
+  { signal = new AbortController().signal, print = () => undefined, files }: CallOptions = {},
 ): Promise<ToolResult> {
   const parsed = tool.input.parse(input);
-  await tool.face(parsed, project.dir);
-  return tool.run(parsed, { projectDir: project.dir, signal, print });
+  await tool.face(parsed, project.dir, files);
+  return tool.run(parsed, { projectDir: project.dir, files, signal, print });
 }
 
 /** What a call is refused with, for the model; every other error is one of ours, and thrown. */

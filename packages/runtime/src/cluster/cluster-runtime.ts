@@ -76,6 +76,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly followRun: Runtime['followRun'] = async (...asked) => this.#own.followRun(...asked);
   readonly watchSessions: Runtime['watchSessions'] = (...asked) =>
     this.#own.watchSessions(...asked);
+  readonly attach: Runtime['attach'] = (...asked) => this.#own.attach(...asked);
 
   /** Announces this server to the others, and starts to take over what dead servers leave. */
   static async open(

@@ -3,6 +3,7 @@
  * the agent says. Out: messages to the agent, turns, a record in the store, changes for readers.
  */
 export type { ApprovalPolicy } from './approvals.ts';
+export { AttachedClients } from './attached-clients.ts';
 export { ClosedSessions } from './closed-sessions.ts';
 export { endingWith, filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';

@@ -46,6 +46,8 @@ export class SessionAgent {
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
   #activity = '';
+  /** The turn that runs. */
+  #turnId: string | undefined;
   #tasks: readonly BackgroundTask[] = [];
   #limits: UsageLimit[] = [];
   #accepts: AcceptedContent | undefined;
@@ -103,12 +105,13 @@ export class SessionAgent {
   /** What it is opened with, new or again. */
   opening(): Pick<
     CreateSessionOptions & { sessionId: string },
-    'sessionId' | 'projectDir' | 'config' | 'grants' | 'mcpServers'
+    'sessionId' | 'projectDir' | 'config' | 'grants' | 'mcpServers' | 'files'
   > {
     const { projectId, projectDir, config } = this.#context.record.value;
     const grants = projectGrants(this.#context, projectId);
     const mcpServers = this.#mcpServers.take();
-    return { sessionId: this.#sessionId, projectDir, config, grants, mcpServers };
+    const files = this.#context.clients.files(this.#sessionId, () => this.#turnId);
+    return { sessionId: this.#sessionId, projectDir, config, grants, mcpServers, files };
   }
 
   /** MCP servers for this session, beside those that were named before; it gets them at its next start. */
@@ -290,7 +293,9 @@ export class SessionAgent {
   }
 
   #hear(draft: EventDraft): void {
-    if (isTerminal(draft.payload)) this.#activity = '';
+    const isOver = isTerminal(draft.payload);
+    this.#turnId = isOver ? undefined : draft.turnId;
+    if (isOver) this.#activity = '';
     this.#options.onEvent(draft);
   }
 

@@ -4,6 +4,7 @@ import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal
 import type { SessionReaders } from '../readers/index.ts';
 import type { RunWatchers } from '../history/index.ts';
 import type { Roots } from '../roots.ts';
+import type { AttachedClients } from './attached-clients.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from '../settings.ts';
 
@@ -27,6 +28,7 @@ export interface SessionOptions {
   store: ResponseStore;
   blobs: BlobStore;
   roots: Roots;
+  clients: AttachedClients;
   settings: RuntimeSettings;
   logger: Logger;
   /** ms since the epoch. */

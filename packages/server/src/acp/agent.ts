@@ -144,27 +144,28 @@ class AcpClient {
     const { runtime, cliType } = this.#options;
     const mcpServers = namedMcpServers(named.mcpServers);
     const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd, mcpServers });
-    return { sessionId, ...(await this.#attach(sessionId, false, settingsMs)) };
+    return { sessionId, ...(await this.#attach(sessionId, cwd, false, settingsMs)) };
   }
 
   async open(
-    { sessionId, ...named }: LoadSessionRequest | ResumeSessionRequest,
+    { sessionId, cwd, ...named }: LoadSessionRequest | ResumeSessionRequest,
     replay: boolean,
   ): Promise<ToldSettings> {
     const mcpServers = namedMcpServers(named.mcpServers);
     await this.#options.runtime.loadSession(sessionId, { mcpServers });
-    return this.#attach(sessionId, replay);
+    return this.#attach(sessionId, cwd, replay);
   }
 
   async fork({
     sessionId: original,
+    cwd,
     ...named
   }: ForkSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime } = this.#options;
     const mcpServers = namedMcpServers(named.mcpServers);
     const { sessionId } = await runtime.fork(original, { sessionId: randomUUID() });
     await runtime.loadSession(sessionId, { mcpServers });
-    return { sessionId, ...(await this.#attach(sessionId, false)) };
+    return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 
   async list(cwd: string | null | undefined) {
@@ -227,15 +228,21 @@ class AcpClient {
     this.#sessions.delete(sessionId);
   }
 
-  async #attach(sessionId: string, replay: boolean, waitMs = 0): Promise<ToldSettings> {
+  async #attach(
+    sessionId: string,
+    cwd: string,
+    replay: boolean,
+    waitMs = 0,
+  ): Promise<ToldSettings> {
     const { runtime, onProblem } = this.#options;
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
     this.#leave(sessionId);
+    const { projectDir } = (await runtime.info(sessionId)).session;
+    const place = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
-    const attached = new AttachedSession({ runtime, client, capabilities, sessionId, onProblem });
-    const info = await runtime.info(sessionId);
-    this.#sessions.set(sessionId, { attached, projectDir: info.session.projectDir });
+    const attached = new AttachedSession({ runtime, client, capabilities, ...place, onProblem });
+    this.#sessions.set(sessionId, { attached, projectDir });
     try {
       await attached.attach({ replay });
       if (waitMs > 0) await attached.settingsKnown(waitMs);

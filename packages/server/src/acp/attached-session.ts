@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type AgentContext,
-  type ClientCapabilities,
   methods,
   type PromptResponse,
   RequestError,
@@ -18,6 +16,7 @@ import type {
 } from '@liminal/protocol';
 import { toResponse } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
+import { clientFiles, type ClientFilesOptions } from './client-files.ts';
 import { requestError } from './errors.ts';
 import { promptEnd } from './fold/prompt-end.ts';
 import {
@@ -31,11 +30,8 @@ import { Questions } from './questions.ts';
 import { commandsOf, modeOption, settingsOf } from './settings.ts';
 import { withBytes } from './with-bytes.ts';
 
-export interface AttachedSessionOptions {
+export interface AttachedSessionOptions extends ClientFilesOptions {
   runtime: Runtime;
-  client: AgentContext;
-  capabilities: ClientCapabilities;
-  sessionId: string;
   onProblem: (error: unknown) => void;
 }
 
@@ -55,6 +51,7 @@ export class AttachedSession {
   /** Turns that the client has asked for, and that have not ended. */
   readonly #own = new Map<string, PromiseWithResolvers<Response>>();
   #subscription: Subscription | undefined;
+  #detach: (() => void) | undefined;
   readonly #begun = Promise.withResolvers<HistoryMessage>();
   #hasBegun = false;
   /** The runs that are being told, one after another. */
@@ -81,6 +78,10 @@ export class AttachedSession {
       return true;
     };
     this.#subscription = runtime.subscribe(sessionId, {}, { send });
+    this.#detach = runtime.attach(sessionId, {
+      asked: (turnId) => this.#own.has(turnId),
+      ...clientFiles(this.#options),
+    });
     const newest = await this.#begun.promise;
     const turns = replay ? [...(await this.#older(newest)), ...newest.turns] : newest.turns;
     for (const turn of turns) this.#next(turn.runId, replay ? 'all' : 'news');
@@ -152,6 +153,7 @@ export class AttachedSession {
   /** The client has left: what it began goes on. */
   leave(): void {
     this.#left.abort();
+    this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
     for (const ended of this.#own.values()) ended.reject(new Error('The client has left.'));

@@ -11,6 +11,8 @@ export class ClientError extends Error {
   }
 }
 
+/** A client of ours did not do what the agent asked for. */
+export const clientRefused = (message: string): ClientError => new ClientError(-32603, message);
 export const invalidParams = (message: string): ClientError => new ClientError(-32602, message);
 export const notFound = (message: string): ClientError => new ClientError(-32002, message);
 

@@ -144,3 +144,43 @@ describe('a path', () => {
     });
   });
 });
+
+describe('what a client of ours has open', () => {
+  test('is read and written there, in the lines that were asked for', async () => {
+    const path = join(project, 'notes.txt');
+    const asked: unknown[] = [];
+    const written = new Map<string, string>();
+    const open = new ProjectFiles(project, {
+      read: async (...what) => {
+        asked.push(what);
+        return 'unsaved';
+      },
+      write: async (where, text) => Boolean(written.set(where, text)),
+    });
+    expect(await open.read({ path, line: 2, limit: 1 })).toEqual({ content: 'unsaved' });
+    expect(asked).toEqual([[path, { line: 2, limit: 1 }]]);
+    expect(await open.write({ path, content: 'new' })).toEqual({});
+    expect(written).toEqual(new Map([[path, 'new']]));
+    expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
+    await expect(open.read({ path: join(root, 'secret.txt') })).rejects.toMatchObject(refused);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is the disk’s where no client offers it; a client that refuses is quoted', async () => {
+    const path = join(project, 'notes.txt');
+    const none = { read: async () => undefined, write: async () => false };
+    const closed = new ProjectFiles(project, none);
+    expect(await closed.read({ path, limit: 1 })).toEqual({ content: 'one' });
+    await closed.write({ path, content: 'new' });
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    const write = async () => {
+      throw new Error('It is locked.');
+    };
+    const locked = new ProjectFiles(project, { ...none, write });
+    await expect(locked.write({ path, content: 'x' })).rejects.toMatchObject({
+      rpcCode: -32603,
+      message: 'It is locked.',
+    });
+    expect(readFileSync(path, 'utf8')).toBe('new');
+  });
+});

@@ -2,7 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import { type ClientError, invalidParams, missingFile } from './client-error.ts';
+import { messageOf } from '@liminal/protocol';
+import type { ClientFiles } from '../../client-files.ts';
+import { type ClientError, clientRefused, invalidParams, missingFile } from './client-error.ts';
 
 /** The most bytes that are read or written. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -15,16 +17,25 @@ interface ReadRequest {
   limit?: number | null;
 }
 
-/** A project folder's text files, for an agent: only inside the folder, wherever links lead. */
+/**
+ * A project folder's text files, for an agent: only inside the folder, wherever links lead. What a client of ours has open
+ * goes through it.
+ */
 export class ProjectFiles {
   readonly #projectDir: string;
+  readonly #clients: ClientFiles | undefined;
 
-  constructor(projectDir: string) {
+  constructor(projectDir: string, clients?: ClientFiles) {
     this.#projectDir = projectDir;
+    this.#clients = clients;
   }
 
   async read({ path, line, limit }: ReadRequest): Promise<{ content: string }> {
-    const file = await openFile(await this.#resolve(path), path, constants.O_RDONLY);
+    const real = await this.#resolve(path);
+    const part = { line: line ?? undefined, limit: limit ?? undefined };
+    const content = await this.#clients?.read(real, part);
+    if (content !== undefined) return { content };
+    const file = await openFile(real, path, constants.O_RDONLY);
     try {
       const { size } = await checkedStat(file, path);
       if (size > maxFileBytes) throw tooLarge(path);
@@ -43,6 +54,7 @@ export class ProjectFiles {
   }): Promise<Record<string, never>> {
     if (Buffer.byteLength(content) > maxFileBytes) throw tooLarge(path);
     const real = await this.#resolve(path);
+    if (await this.#clients?.write(real, content).catch(refused)) return {};
     await makeFolder(dirname(real), path);
     const file = await openFile(real, path, constants.O_WRONLY | constants.O_CREAT);
     try {
@@ -66,6 +78,10 @@ export class ProjectFiles {
     if (isInside) return real;
     throw invalidParams(`“${path}” is not a file inside the project folder ${this.#projectDir}.`);
   }
+}
+
+function refused(error: unknown): never {
+  throw clientRefused(messageOf(error));
 }
 
 /** Follows the links in what exists of a path. */

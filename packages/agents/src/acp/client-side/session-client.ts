@@ -1,4 +1,5 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
+import type { ClientFiles } from '../../client-files.ts';
 import { Elicitations, type ElicitationAnswer } from '../../base/elicitations.ts';
 import { isoNow as now } from '../../base/iso-clock.ts';
 import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
@@ -10,6 +11,8 @@ import type { ExitStatus } from './terminal.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
 export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher'> {
+  /** What our own clients have open. */
+  files?: ClientFiles | undefined;
   /** Shows the questions, and the output of terminals. */
   translator: AcpTranslator;
   /** Whether a turn runs in which people can be asked. */
@@ -29,7 +32,7 @@ export class SessionClient {
   constructor(options: SessionClientOptions) {
     const { translator, onAsk } = options;
     this.#options = options;
-    this.files = new ProjectFiles(options.projectDir);
+    this.files = new ProjectFiles(options.projectDir, options.files);
     const watcher = {
       terminalOutput: (id: string, text: string) => translator.terminalOutput(id, text, now()),
       terminalExit: (id: string, exit: ExitStatus) => translator.terminalExit(id, exit, now()),

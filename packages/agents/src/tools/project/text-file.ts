@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { messageOf } from '@liminal/protocol';
+import type { ClientFiles } from '../../client-files.ts';
 import { ToolError } from '../tool.ts';
 import {
   codeOf,
@@ -23,14 +25,35 @@ export const maxTextBytes = 16 * 1024 * 1024;
 export interface FoundText {
   /** With its byte order mark, if it has one. */
   text: string;
-  stat: Stats;
+  /** Of the file on the disk; none if only a client has it. */
+  stat: Stats | undefined;
+  /** A client has changed it since it was saved. */
+  isUnsaved?: true;
 }
 
-/** The text of a file; undefined if there is none. Rejects with ToolError for what is no text in UTF-8, or too large. */
+/**
+ * The text of a file, as a client has it or else as it is on the disk; undefined if there is none. Rejects with ToolError
+ * for what is no text in UTF-8, or too large.
+ */
 export async function readText(
   projectDir: string,
   place: ProjectPlace,
+  files?: ClientFiles,
 ): Promise<FoundText | undefined> {
+  const text = await files?.read(place.real);
+  const saved = await savedText(projectDir, place);
+  if (text === undefined || (saved !== undefined && isSame(text, saved.text))) return saved;
+  if (Buffer.byteLength(text) > maxTextBytes) throw tooLarge(place.asked);
+  return { text, stat: saved?.stat, isUnsaved: true };
+}
+
+/** Editors leave out the byte order mark, and have line ends of their own: what is on the disk then has more. */
+function isSame(text: string, saved: string): boolean {
+  const plain = (one: string): string => one.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  return plain(text) === plain(saved);
+}
+
+async function savedText(projectDir: string, place: ProjectPlace): Promise<FoundText | undefined> {
   try {
     const folder = await openParent(projectDir, place);
     try {
@@ -47,9 +70,7 @@ export async function readText(
 async function textIn(folder: OpenFolder, { asked, name }: ProjectPlace): Promise<FoundText> {
   const { handle, stat } = await openIn(folder, basename(name), asked);
   try {
-    if (stat.size > maxTextBytes) {
-      throw new ToolError(`“${asked}” is larger than ${maxTextBytes / 1024 / 1024} MiB.`);
-    }
+    if (stat.size > maxTextBytes) throw tooLarge(asked);
     const bytes = await handle.readFile();
     if (!isUtf8(bytes) || bytes.includes(0)) {
       throw new ToolError(`“${asked}” is not a text file in UTF-8: it cannot be changed here.`);
@@ -60,8 +81,12 @@ async function textIn(folder: OpenFolder, { asked, name }: ProjectPlace): Promis
   }
 }
 
+const tooLarge = (asked: string): ToolError =>
+  new ToolError(`“${asked}” is larger than ${maxTextBytes / 1024 / 1024} MiB.`);
+
 /**
- * Puts a text in the place of a file, at once: a reader sees the old one or the new one. The file keeps its mode.
+ * Puts a text in the place of a file: by a client that offers it, else on the disk, at once: a reader sees the old one or
+ * the new one, and the file keeps its mode.
  * @param found - What the new text was made from; undefined if there was no file. Rejects with ToolError if there is
  * another one by now.
  */
@@ -70,22 +95,25 @@ export async function putText(
   place: ProjectPlace,
   text: string,
   found: FoundText | undefined,
+  files?: ClientFiles,
 ): Promise<void> {
-  const { asked, name } = place;
+  const { asked, name, real } = place;
   refuseGit(place);
   if (Buffer.byteLength(text) > maxTextBytes) {
     throw new ToolError(`A text of more than ${maxTextBytes / 1024 / 1024} MiB cannot be written.`);
   }
-  if (found !== undefined && (found.stat.mode & 0o222) === 0) {
+  const before = found?.stat;
+  if (before !== undefined && (before.mode & 0o222) === 0) {
     throw new ToolError(`“${asked}” is read-only.`);
   }
-  const folder = await openParent(projectDir, place, { make: found === undefined });
+  const folder = await openParent(projectDir, place, { make: before === undefined });
   const target = folder.at(basename(name));
   const temporary = folder.at(`.liminal-${randomUUID()}`);
   try {
-    await writeNew(temporary, text, found?.stat);
+    if (await files?.write(real, text).catch(refused)) return;
+    await writeNew(temporary, text, before);
     await folder.check(asked);
-    await refuseChanged(target, place, found?.stat);
+    await refuseChanged(target, place, before);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -93,6 +121,10 @@ export async function putText(
   } finally {
     await folder.close();
   }
+}
+
+function refused(error: unknown): never {
+  throw new ToolError(messageOf(error), { cause: error });
 }
 
 async function writeNew(path: string, text: string, before: Stats | undefined): Promise<void> {

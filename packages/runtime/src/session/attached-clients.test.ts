@@ -1,0 +1,79 @@
+import { LiminalError } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import type { AttachedClient } from '../api.ts';
+import { AttachedClients } from './attached-clients.ts';
+
+interface Options extends Partial<AttachedClient> {
+  text?: string;
+}
+
+/** A client that has this text in all of its files, and notes what it is asked. */
+function client(name: string, log: string[], { text, ...more }: Options = {}): AttachedClient {
+  return {
+    asked: () => false,
+    readText: async () => {
+      log.push(`read ${name}`);
+      if (text === undefined) throw new Error('no such text');
+      return text;
+    },
+    writeText: async () => void log.push(`write ${name}`),
+    ...more,
+  };
+}
+
+function attach(...clients: AttachedClient[]) {
+  const attached = new AttachedClients();
+  const leave = clients.map((one) => attached.add('s', one));
+  return { files: attached.files('s', () => 'turn'), leave, attached };
+}
+
+test('the client that began the turn comes first, then the one that came last', async () => {
+  const log: string[] = [];
+  const asker = client('asker', log, { asked: (turnId) => turnId === 'turn' });
+  const { files } = attach(client('old', log), asker, client('new', log));
+  expect(await files.read('/a')).toBeUndefined();
+  expect(log).toEqual(['read asker', 'read new', 'read old']);
+  expect(await files.write('/a', 'x')).toBe(true);
+  expect(log.at(-1)).toBe('write asker');
+});
+
+test('what one client does not have is read from the next, and else from the disk', async () => {
+  const log: string[] = [];
+  const { files, leave } = attach(client('one', log, { text: 'mine' }), client('two', log));
+  expect(await files.read('/a')).toBe('mine');
+  expect(log).toEqual(['read two', 'read one']);
+  for (const one of leave) one();
+  expect(await files.read('/a')).toBeUndefined();
+  expect(await files.write('/a', 'x')).toBe(false);
+});
+
+test('only clients of this session are asked, and only for what they offer', async () => {
+  const log: string[] = [];
+  const { files, attached } = attach(client('unreadable', log, { readText: undefined }));
+  attached.add('other', client('other', log, { text: 'theirs' }));
+  expect(await files.read('/a')).toBeUndefined();
+  // What it has open is unknown: it would be lost.
+  expect(await files.write('/a', 'x')).toBe(false);
+  expect(log).toEqual([]);
+});
+
+test('a client that refuses to write is believed; of one that does not answer nothing is known', async () => {
+  const failing = (error: Error) => ({
+    text: '',
+    writeText: async () => {
+      throw error;
+    },
+  });
+  const refusal = new LiminalError('CLIENT_REFUSED', 'It is locked.');
+  await expect(
+    attach(client('a', [], failing(refusal))).files.write('/a', 'x'),
+  ).rejects.toMatchObject({
+    code: 'CLIENT_REFUSED',
+    message: 'The editor did not write “/a”: It is locked.',
+  });
+  const gone = attach(client('a', [], failing(new Error('ACP connection closed'))));
+  await expect(gone.files.write('/a', 'x')).rejects.toMatchObject({
+    code: 'CLIENT_SILENT',
+    message: expect.stringMatching(/^Whether “\/a” was written is not known.*Read it again\.$/),
+  });
+});

@@ -1,0 +1,67 @@
+import { isAbsolute, join, relative } from 'node:path';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  methods,
+  type ReadTextFileRequest,
+  RequestError,
+} from '@agentclientprotocol/sdk/unstable';
+import { LiminalError } from '@liminal/protocol';
+import type { AttachedClient } from '@liminal/runtime';
+
+export interface ClientFilesOptions {
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+  sessionId: string;
+  /** The project folder as the client calls it, and as it really is: editors know their files by the first. */
+  cwd: string;
+  projectDir: string;
+}
+
+/** The files of a client as far as it offers them. */
+export function clientFiles({
+  client,
+  capabilities: { fs },
+  sessionId,
+  cwd,
+  projectDir,
+}: ClientFilesOptions): Pick<AttachedClient, 'readText' | 'writeText'> {
+  const named = (path: string): string => {
+    const inside = relative(projectDir, path);
+    return inside.startsWith('..') || isAbsolute(inside) ? path : join(cwd, inside);
+  };
+  const until = (signal: AbortSignal) => ({
+    cancellationSignal: signal,
+    stopWaitingOnCancel: true,
+  });
+  return {
+    ...(fs?.readTextFile === true && {
+      readText: async (path, { line, limit }, signal) => {
+        const asked: ReadTextFileRequest = {
+          sessionId,
+          path: named(path),
+          ...(line !== undefined && { line }),
+          ...(limit !== undefined && { limit }),
+        };
+        const { content } = await client.request(
+          methods.client.fs.readTextFile,
+          asked,
+          until(signal),
+        );
+        return content;
+      },
+    }),
+    ...(fs?.writeTextFile === true && {
+      writeText: async (path, content, signal) => {
+        const asked = { sessionId, path: named(path), content };
+        try {
+          await client.request(methods.client.fs.writeTextFile, asked, until(signal));
+        } catch (error) {
+          // Its own word, unlike that of a connection that has ended, or that nobody waits for any more.
+          if (!(error instanceof RequestError) || signal.aborted) throw error;
+          throw new LiminalError('CLIENT_REFUSED', error.message, { cause: error });
+        }
+      },
+    }),
+  };
+}
