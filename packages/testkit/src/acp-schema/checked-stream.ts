@@ -1,0 +1,92 @@
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+import { AcpSchema, type AcpEdition } from './schema.ts';
+
+const schemas = new Map<AcpEdition, AcpSchema>();
+
+function schemaOf(edition: AcpEdition): AcpSchema {
+  const known = schemas.get(edition) ?? new AcpSchema(edition);
+  schemas.set(edition, known);
+  return known;
+}
+
+/**
+ * What is wrong with a session update by the official schema, one sentence each; nothing if it is right. Fields that the
+ * schema does not name are wrong.
+ */
+export function updateProblems(update: unknown, edition: AcpEdition = 'stable'): string[] {
+  const notification = { sessionId: 'session', update };
+  return schemaOf(edition).problems('SessionNotification', notification, { exactly: true });
+}
+
+export interface CheckedStreamOptions {
+  /** Without it what is wrong is thrown where nothing catches it, so that the test run fails, and ends the stream. */
+  onProblem?: (problem: Error) => void;
+}
+
+/**
+ * An ACP connection's stream, of either end, on which every message must be right by the official schema: those of an
+ * agent exactly, those of a client with room for fields that the schema does not name.
+ */
+export function checkedStream(
+  { readable, writable }: Stream,
+  { onProblem = fail }: CheckedStreamOptions = {},
+): Stream {
+  const dialogue = new Dialogue();
+  const check = (from: 'here' | 'there') =>
+    new TransformStream<AnyMessage, AnyMessage>({
+      transform(message, controller) {
+        const problems = dialogue.problems(message, from);
+        if (problems.length > 0) {
+          onProblem(new Error(`${problems.join('\n')}\nin ${JSON.stringify(message)}`));
+        }
+        controller.enqueue(message);
+      },
+    });
+  const outgoing = check('here');
+  void outgoing.readable.pipeTo(writable).catch(() => undefined);
+  return { readable: readable.pipeThrough(check('there')), writable: outgoing.writable };
+}
+
+function fail(problem: Error): never {
+  void Promise.reject(problem);
+  throw problem;
+}
+
+/** Who has asked what: an answer does not say what it answers. */
+class Dialogue {
+  readonly #asked = { here: new Map<unknown, string>(), there: new Map<unknown, string>() };
+
+  problems(message: AnyMessage, from: 'here' | 'there'): string[] {
+    if (message.jsonrpc !== '2.0') return ['It is not JSON-RPC 2.0.'];
+    if ('method' in message) {
+      const isRequest = 'id' in message;
+      if (isRequest) this.#asked[from].set(message.id, message.method);
+      const kind = isRequest ? 'Request' : 'Notification';
+      return problemsOf(message.method, kind, message.params ?? {});
+    }
+    const asked = this.#asked[from === 'here' ? 'there' : 'here'];
+    const method = asked.get(message.id);
+    asked.delete(message.id);
+    if ('error' in message) {
+      return schemaOf('unstable').problems('Error', message.error, { exactly: true });
+    }
+    // What could not be read is answered without an id.
+    if (method === undefined) return [`Nobody has asked with the id ${message.id}.`];
+    return problemsOf(method, 'Response', message.result ?? {});
+  }
+}
+
+function problemsOf(
+  method: string,
+  kind: 'Request' | 'Response' | 'Notification',
+  value: unknown,
+): string[] {
+  // By the protocol these are everybody's own.
+  if (method.startsWith('_')) return [];
+  const schema = schemaOf('unstable');
+  const name = schema.nameOf(method, kind);
+  if (name === undefined) return [`The protocol has no ${kind.toLowerCase()} ${method}.`];
+  const handler = schema.sideOf(name);
+  const isAgents = kind === 'Response' ? handler === 'agent' : handler === 'client';
+  return schema.problems(name, value, { exactly: isAgents });
+}

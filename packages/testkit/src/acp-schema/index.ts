@@ -1,0 +1,2 @@
+/** The Agent Client Protocol's own schema, to hold messages and session updates to. */
+export { checkedStream, updateProblems, type CheckedStreamOptions } from './checked-stream.ts';

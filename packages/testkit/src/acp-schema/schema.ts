@@ -1,0 +1,103 @@
+/** The protocol's own JSON Schema, as its SDK brings it, put so that it holds messages to it exactly. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+/** What is in the protocol, or also what is only drafted. */
+export type AcpEdition = 'stable' | 'unstable';
+
+/** Which method's parameters or result a definition describes, and who handles them. */
+export interface Definition {
+  'x-method'?: string;
+  'x-side'?: 'agent' | 'client' | 'protocol' | 'proxy';
+}
+
+interface Schema {
+  $defs: Record<string, Definition>;
+}
+
+const files = { stable: 'schema.json', unstable: 'schema.unstable.json' };
+
+export class AcpSchema {
+  readonly #defs: Readonly<Record<string, Definition>>;
+  readonly #open: Ajv2020;
+  readonly #exact: Ajv2020;
+
+  constructor(edition: AcpEdition) {
+    const folder = new URL('../../../schema/v1/', import.meta.resolve('@agentclientprotocol/sdk'));
+    const schema = JSON.parse(readFileSync(new URL(files[edition], folder), 'utf8')) as Schema;
+    this.#defs = schema.$defs;
+    this.#open = compiler(schema);
+    this.#exact = compiler(closed(schema) as Schema);
+  }
+
+  /** Undefined if there is no such definition for the method. */
+  nameOf(method: string, kind: 'Request' | 'Response' | 'Notification'): string | undefined {
+    return Object.keys(this.#defs).find(
+      (name) => this.#defs[name]?.['x-method'] === method && name.endsWith(kind),
+    );
+  }
+
+  sideOf(name: string): Definition['x-side'] {
+    return this.#defs[name]?.['x-side'];
+  }
+
+  /** What is wrong with a value, one sentence each. `exactly`: fields that are not in the definition are wrong too. */
+  problems(name: string, value: unknown, { exactly }: { exactly: boolean }): string[] {
+    const check = this.#checker(exactly ? this.#exact : this.#open, name);
+    if (check(value)) return [];
+    return (check.errors ?? []).map(({ instancePath, message, params }) => {
+      const field = 'unevaluatedProperty' in params ? ` (${params['unevaluatedProperty']})` : '';
+      return `${name}${instancePath} ${message}${field}`;
+    });
+  }
+
+  #checker(compiled: Ajv2020, name: string): ValidateFunction {
+    const check = compiled.getSchema(`acp#/$defs/${name}`);
+    if (check) return check;
+    throw new Error(`The protocol's schema has no ${name}.`);
+  }
+}
+
+function compiler(schema: Schema): Ajv2020 {
+  // The numbers' formats (int32 …) say nothing that their bounds do not.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
+  return ajv.addSchema({ $id: 'acp', $defs: schema.$defs });
+}
+
+const shape = ['$ref', 'allOf', 'anyOf', 'oneOf', 'properties'];
+
+/**
+ * The schema without room for fields that it does not name: where an object is used, not where it is defined, since
+ * definitions are joined by `allOf`. What it leaves free (`_meta`, a tool's raw input) stays free.
+ */
+function closed(schema: Schema): unknown {
+  const used = (value: unknown): unknown => {
+    if (!isRecord(value)) return value;
+    const inner = rewritten(value);
+    return shape.some((key) => key in value) ? { ...inner, unevaluatedProperties: false } : inner;
+  };
+  const rewritten = (value: Record<string, unknown>): Record<string, unknown> => {
+    const inner = { ...value };
+    if (isRecord(value['properties'])) inner['properties'] = mapped(value['properties'], used);
+    if ('items' in value) inner['items'] = used(value['items']);
+    for (const key of ['allOf', 'anyOf', 'oneOf']) {
+      const parts = value[key];
+      if (Array.isArray(parts)) {
+        inner[key] = parts.map((part) => (isRecord(part) ? rewritten(part) : part));
+      }
+    }
+    return inner;
+  };
+  const defs = mapped(schema.$defs, (definition) => {
+    const isMessage = isRecord(definition) && 'x-method' in definition;
+    if (isMessage) return used(definition);
+    return isRecord(definition) ? rewritten(definition) : definition;
+  });
+  return { $defs: defs };
+}
+
+const mapped = (of: Record<string, unknown>, change: (value: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value)]));
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
