@@ -1,7 +1,7 @@
 /** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
 import { ApprovalOption, FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
-import { Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
+import { Compaction, Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { Usage } from './usage.ts';
 
 /** W3C trace context, carried by hand because a log does not propagate it. */
@@ -29,6 +29,8 @@ export const ItemStartPayload = z.object({
   origin: z.enum(['user', 'agent', 'system']).optional(),
   /** A user's message in the middle of a turn: see MessageItem. */
   delivery: Delivery.optional(),
+  /** A message of the system about the agent's context: see MessageItem. */
+  compaction: Compaction.optional(),
   correlationId: z.string().optional(),
   parentCallId: z.string().optional(),
   /** function_call: tool name. */

@@ -45,6 +45,13 @@ export type Delivery = z.infer<typeof Delivery>;
 export const steeredItem = (turnId: string, messageId: string): string =>
   `${turnId}:said:${messageId}`;
 
+/**
+ * How far the agent is with making room in its context, if the message tells of that. One that is still `in_progress` at
+ * its end was broken off.
+ */
+export const Compaction = z.enum(['in_progress', 'completed', 'failed']);
+export type Compaction = z.infer<typeof Compaction>;
+
 export const MessageItem = z.object({
   ...base,
   type: z.literal('message'),
@@ -53,6 +60,8 @@ export const MessageItem = z.object({
   blocks: z.array(ContentBlock).optional(),
   /** Only of a message in the middle of a turn. */
   delivery: Delivery.optional(),
+  /** Only of a message of the system. */
+  compaction: Compaction.optional(),
 });
 
 export const ReasoningItem = z.object({

@@ -256,7 +256,7 @@ export async function* translateMessages(
   writer.at(about.now());
   const unplaced = writer.takeUnplaced();
   if (unplaced.length > 0)
-    writer.notice('The model server said more than is known here.', unplaced);
+    writer.notice('The model server said more than is known here.', { raw: unplaced });
   writer.end(usage === undefined ? end : { ...end, usage });
   yield* drafts;
 }

@@ -2,6 +2,7 @@ import {
   type ApprovalOutcome,
   closeItem,
   closingOf,
+  type Compaction,
   type ContentBlock,
   type EventDraft,
   type EventPayload,
@@ -136,11 +137,10 @@ export class TurnWriter {
     this.write({ type: 'turn_aborted_by_user', reason });
   }
 
-  /** Adds a message of the system. */
-  notice(content: string, raw?: unknown): void {
+  /** Adds a message of the system. `about` says more of it to programs. */
+  notice(content: string, about: { raw?: unknown; compaction?: Compaction } = {}): void {
     const id = `${this.turnId}:notice:${this.#notices++}`;
-    const kept = raw === undefined ? {} : { raw };
-    this.add({ type: 'message', id, content, origin: 'system', ...kept });
+    this.add({ type: 'message', id, content, origin: 'system', ...defined(about) });
   }
 
   openApproval(request: ApprovalRequest): void {
@@ -296,7 +296,11 @@ function startPayload(item: OutputItem): ItemStartPayload {
   };
   switch (item.type) {
     case 'message':
-      return { ...base, origin: item.origin, ...defined({ delivery: item.delivery }) };
+      return {
+        ...base,
+        origin: item.origin,
+        ...defined({ delivery: item.delivery, compaction: item.compaction }),
+      };
     case 'function_call': {
       const { name, callId, title, kind, locations } = item;
       // A call's arguments may be known from its beginning.

@@ -450,6 +450,7 @@ test('/compact goes on from a summary of what was said', async () => {
     /The user adds: the greeting/,
   );
   expect(compacted.status).toBe('complete');
+  expect(compacted.outputItems.at(-1)).toMatchObject({ compaction: 'completed' });
   expect(client.requests[1]).toMatchObject({
     isWithoutCalls: true,
     tools: client.requests[0]?.tools,

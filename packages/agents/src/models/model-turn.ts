@@ -132,7 +132,7 @@ export class ModelTurn {
     const { writer, items, wait } = this.#options;
     wait('');
     const unplaced = writer.takeUnplaced();
-    if (unplaced.length > 0) this.#now.notice(notShown, unplaced);
+    if (unplaced.length > 0) this.#now.notice(notShown, { raw: unplaced });
     for (const id of writer.open) {
       const item = writer.item(id);
       if (item) items.note(item);
@@ -206,7 +206,7 @@ export class ModelTurn {
     }
     writer.at(isoNow());
     const content = 'From here on the model knows what was said before only by this summary.';
-    writer.notice(content, summaryMark);
+    writer.notice(content, { raw: summaryMark, compaction: 'completed' });
   }
 
   #conversation(): OutputItem[] {

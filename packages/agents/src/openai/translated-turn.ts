@@ -35,7 +35,7 @@ export async function* translateTurn(
     const { finishReason, usage } = translator.end();
     writer.at(now());
     const unplaced = writer.takeUnplaced();
-    if (unplaced.length > 0) writer.notice(notShown, unplaced);
+    if (unplaced.length > 0) writer.notice(notShown, { raw: unplaced });
     if (usage !== undefined) writer.write({ type: 'usage_update', usage });
     writer.end({
       type: 'response_done',

@@ -24,6 +24,7 @@ test('/compact has the conversation summarised', async () => {
     'user: /compact',
     'system: The conversation so far was summarised to make room.',
   ]);
+  expect(response.outputItems.at(-1)).toMatchObject({ compaction: 'completed' });
   const input = JSON.stringify(api.requests.at(-1)?.body.input);
   expect(input).toContain('We talked about a story.');
   expect(input).not.toContain('A long story.');

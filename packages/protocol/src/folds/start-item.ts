@@ -23,6 +23,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
         content: text,
         origin: payload.origin ?? 'agent',
         delivery: payload.delivery,
+        compaction: payload.compaction,
       });
     case 'reasoning': {
       const origin = payload.origin === 'system' ? 'system' : 'agent';

@@ -43,6 +43,27 @@ test('a compaction is a message of the system, with its summary as it grows', ()
   ]);
 });
 
+test.each([
+  ['completed', 'completed'],
+  ['failed', 'failed'],
+  // Only a run knows of no end but its own.
+  ['cancelled', 'in_progress'],
+])('programs learn that one is %s', (status, compactionIs) => {
+  expect(told(compaction({ status }))).toMatchObject([{ compaction: compactionIs }]);
+  expect(turnOf([compaction({ status: 'in_progress' })])).toContainEqual(
+    expect.objectContaining({
+      payload: expect.objectContaining({ type: 'item_start', compaction: 'in_progress' }),
+    }),
+  );
+});
+
+test('what an agent says as Liminal does is not said twice', () => {
+  const ended = 'The conversation so far was summarised to make room (on request).';
+  expect(words(compaction({ status: 'completed', summary: [text(ended)] }))).toEqual([ended]);
+  const failed = 'The conversation could not be summarised to make room.\n\nNo room.';
+  expect(words(compaction({ status: 'failed', error: failed }))).toEqual([failed]);
+});
+
 test('a summary that is told whole stands for what was told of it before', () => {
   const whole = compaction({ status: 'completed', summary: [text('We '), text('talked.')] });
   expect(words(chunk('We'), whole)).toEqual([`${summarised}\n\nWe talked.`]);

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import type { Compaction } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
 import { readFields } from './fields.ts';
 
-const compaction = {
+const compactionUpdate = {
   sessionUpdate: z.string(),
   compactionId: z.string(),
   status: z.string(),
@@ -14,11 +15,27 @@ const compaction = {
 };
 
 const beginning = 'The conversation so far is being summarised to make room.';
-const endings: Record<string, string> = {
-  completed: 'The conversation so far was summarised to make room.',
-  failed: 'The conversation could not be summarised to make room.',
-  cancelled: 'The summary of the conversation was broken off.',
+const endings: Record<string, Ending> = {
+  completed: {
+    words: 'The conversation so far was summarised to make room.',
+    compaction: 'completed',
+  },
+  failed: { words: 'The conversation could not be summarised to make room.', compaction: 'failed' },
+  cancelled: {
+    words: 'The summary of the conversation was broken off.',
+    compaction: 'in_progress',
+  },
 };
+
+/** Liminal as an agent says these sentences itself; they end in more details, if there are any. */
+const known = [beginning, ...Object.values(endings).map(({ words }) => words)].map((words) =>
+  words.slice(0, -1),
+);
+
+interface Ending {
+  words: string;
+  compaction: Compaction;
+}
 
 interface Open {
   itemId: string;
@@ -36,7 +53,7 @@ export class Compactions {
   }
 
   read(update: unknown): void {
-    const { fields, rest } = readFields(update, compaction);
+    const { fields, rest } = readFields(update, compactionUpdate);
     const { compactionId = '', status = '', summary, error, content } = fields;
     if (rest !== undefined) this.#writer.keep(rest);
     const open = this.#open.get(compactionId) ?? this.#begin(compactionId);
@@ -49,7 +66,8 @@ export class Compactions {
 
   #begin(compactionId: string): Open {
     const itemId = `${this.#writer.turnId}:compaction:${++this.#count}`;
-    this.#writer.start({ type: 'message', id: itemId, content: '', origin: 'system' });
+    const compaction = 'in_progress';
+    this.#writer.start({ type: 'message', id: itemId, content: '', origin: 'system', compaction });
     this.#writer.append(itemId, beginning);
     const open = { itemId, summary: '' };
     this.#open.set(compactionId, open);
@@ -62,10 +80,18 @@ export class Compactions {
     open.summary += text;
   }
 
-  #end(compactionId: string, { itemId, summary }: Open, ending: string, error = ''): void {
+  #end(
+    compactionId: string,
+    { itemId, summary }: Open,
+    { words, compaction }: Ending,
+    error = '',
+  ): void {
     this.#open.delete(compactionId);
-    const content = [ending, error, summary].filter((text) => text !== '').join('\n\n');
-    this.#writer.done(itemId, { type: 'message', id: itemId, content, origin: 'system' });
+    const details = [error, summary].filter((text) => text !== '').join('\n\n');
+    const saysItself = known.some((sentence) => details.startsWith(sentence));
+    const content = [saysItself ? '' : words, details].filter((text) => text !== '').join('\n\n');
+    const item = { type: 'message', id: itemId, content, origin: 'system', compaction } as const;
+    this.#writer.done(itemId, item);
   }
 
   #textOf(blocks: readonly unknown[]): string {

@@ -180,7 +180,7 @@ export class AcpTurn {
     const unplaced = this.#writer.takeUnplaced();
     if (isBroken && this.#speech.breakOff(unplaced)) return [];
     if (unplaced.every((raw) => isObject(raw) && this.#aside.has(raw))) return unplaced;
-    this.#writer.notice('The agent sent something that cannot be shown here.', unplaced);
+    this.#writer.notice('The agent sent something that cannot be shown here.', { raw: unplaced });
     return [];
   }
 

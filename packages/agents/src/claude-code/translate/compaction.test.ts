@@ -18,7 +18,13 @@ async function replay(name: string) {
     }
     if ('sdk' in entry && entry.sdk['status'] === 'compacting') atFirst = said(drafts).at(-1);
   }
-  return { atFirst, turns: said(drafts) };
+  const items = [...foldTurns(drafts).values()].flatMap(({ outputItems }) => outputItems);
+  const marks = drafts.flatMap(({ payload }) => {
+    if (payload.type === 'item_start') return payload.compaction ?? [];
+    const item = payload.type === 'item_done' ? payload.finalItem : undefined;
+    return (item?.type === 'message' && item.compaction) || [];
+  });
+  return { atFirst, turns: said(drafts), items, marks };
 }
 
 const said = (drafts: Parameters<typeof foldTurns>[0]): unknown[][] =>
@@ -43,6 +49,16 @@ test('one that Claude Code begins by itself is told where it happens', async () 
     'system: The conversation so far was summarised to make room (automatically, 990,009 tokens before, 2,609 tokens after).',
     'agent: After it.',
   ]);
+});
+
+test.each([
+  ['compact', 'completed'],
+  ['compact-automatic', 'completed'],
+  ['compact-fails', 'failed'],
+])('of %s programs learn that it has %s', async (name, status) => {
+  const { items, marks } = await replay(name);
+  expect(marks).toEqual(['in_progress', status]);
+  expect(items).toContainEqual(expect.objectContaining({ compaction: status }));
 });
 
 test('one that fails says why', async () => {

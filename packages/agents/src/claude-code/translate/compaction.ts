@@ -1,5 +1,6 @@
 /** Claude Code makes room in its context: a message of the system, from the beginning on. */
 import { z } from 'zod';
+import type { Compaction } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import type { SystemMessage } from './native.ts';
 
@@ -20,6 +21,7 @@ const Boundary = z.looseObject({
 /** Where a compaction stands, in words. */
 export interface CompactionNews {
   state: 'begun' | 'done' | 'ended';
+  status: Compaction;
   words: string;
 }
 
@@ -29,12 +31,19 @@ export interface CompactionNews {
  */
 export function readCompaction(message: SystemMessage): CompactionNews | undefined {
   const { subtype, status, compact_result: result, compact_error: reason = '' } = message;
-  if (subtype === 'compact_boundary') return { state: 'ended', words: howItEnded(message) };
+  if (subtype === 'compact_boundary') {
+    return { state: 'ended', status: 'completed', words: howItEnded(message) };
+  }
   if (subtype !== 'status') return undefined;
-  if (status === 'compacting') return { state: 'begun', words: beginning };
-  if (result === 'success') return { state: 'done', words: summarised };
+  if (status === 'compacting') {
+    return { state: 'begun', status: 'in_progress', words: beginning };
+  }
+  if (result === 'success') {
+    return { state: 'done', status: 'completed', words: summarised };
+  }
   if (result !== 'failed') return undefined;
-  return { state: 'ended', words: reason === '' ? failed : `${failed}\n\n${reason}` };
+  const words = reason === '' ? failed : `${failed}\n\n${reason}`;
+  return { state: 'ended', status: 'failed', words };
 }
 
 function howItEnded(message: SystemMessage): string {
@@ -55,17 +64,18 @@ export class Compactions {
   #count = 0;
   #open: string | undefined;
   /** How the open one ended, until its boundary says more. */
-  #ending: string | undefined;
+  #ending: CompactionNews | undefined;
 
   constructor(writer: TurnWriter) {
     this.#writer = writer;
   }
 
-  hear({ state, words }: CompactionNews): void {
+  hear(news: CompactionNews): void {
+    const { state } = news;
     if (state === 'begun') this.close();
     this.#open ??= this.#begin();
     if (state === 'begun') return;
-    this.#ending = words;
+    this.#ending = news;
     if (state === 'ended') this.close();
   }
 
@@ -73,13 +83,15 @@ export class Compactions {
   close(): void {
     if (this.#open === undefined || this.#ending === undefined) return;
     const id = this.#open;
-    this.#writer.done(id, { type: 'message', id, content: this.#ending, origin: 'system' });
+    const { words: content, status: compaction } = this.#ending;
+    this.#writer.done(id, { type: 'message', id, content, origin: 'system', compaction });
     this.#open = this.#ending = undefined;
   }
 
   #begin(): string {
     const id = `${this.#writer.turnId}:compaction:${++this.#count}`;
-    this.#writer.start({ type: 'message', id, content: '', origin: 'system' });
+    const compaction = 'in_progress';
+    this.#writer.start({ type: 'message', id, content: '', origin: 'system', compaction });
     this.#writer.append(id, beginning);
     return id;
   }

@@ -122,7 +122,8 @@ function replay(
 ): void {
   turn.at(entry.timestamp);
   if (entry.type === 'system') {
-    if (entry.subtype === 'compact_boundary') turn.notice(summarised);
+    if (entry.subtype === 'compact_boundary')
+      turn.compact({ state: 'ended', status: 'completed', words: summarised });
     return;
   }
   if (entry.isSteered) {

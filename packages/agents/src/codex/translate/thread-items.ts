@@ -176,11 +176,16 @@ export class ThreadItems {
       case 'hookPrompt':
         return this.#open('message', id, 'system');
       case 'contextCompaction':
-        this.#open('message', id, 'system');
+        this.#writer.start({ ...this.#compaction(id, ''), compaction: 'in_progress' });
         return this.#writer.append(id, compacting);
       default:
         this.#startCall(id, item);
     }
+  }
+
+  #compaction(id: string, content: string) {
+    const compaction = 'completed' as const;
+    return { type: 'message', id, content, origin: 'system', compaction, ...this.#parent } as const;
   }
 
   #open(type: 'message' | 'reasoning', id: string, origin: 'agent' | 'system'): void {
@@ -233,7 +238,7 @@ export class ThreadItems {
           'system',
         );
       case 'contextCompaction':
-        return this.#say('message', id, compacted, 'system');
+        return this.#writer.done(id, this.#compaction(id, compacted));
       default:
         this.#endCall(id, item);
     }
