@@ -53,7 +53,7 @@ function fail(problem: Error): never {
 }
 
 /** Who has asked what: an answer does not say what it answers. */
-class Dialogue {
+export class Dialogue {
   readonly #asked = { here: new Map<unknown, string>(), there: new Map<unknown, string>() };
 
   problems(message: AnyMessage, from: 'here' | 'there'): string[] {
