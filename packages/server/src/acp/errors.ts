@@ -9,6 +9,7 @@ const internal = -32_603;
 const codes: Readonly<Record<string, number>> = {
   SESSION_NOT_FOUND: notFound,
   BLOB_NOT_FOUND: notFound,
+  BLOB_TYPE_WRONG: invalidParams,
   PROJECT_DIR_NOT_FOUND: notFound,
   PROJECT_DIR_NOT_ALLOWED: invalidParams,
   CONTENT_NOT_SUPPORTED: invalidParams,
