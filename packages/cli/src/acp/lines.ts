@@ -18,7 +18,8 @@ export interface Lines {
   write(line: string, onTaken?: () => void): boolean;
   pause(): void;
   resume(): void;
-  close(): void;
+  /** Resolves when the system has taken all that was written. */
+  close(): Promise<void>;
 }
 
 /** How long a server may take to agree, ms. */
@@ -28,7 +29,7 @@ const mostAnswer = 64 * 1024;
 
 /**
  * Opens lines to a server: the request of an upgrade by hand, since Node's HTTP takes more memory than all the rest.
- * Rejects if there is no server, or in its own words where it refuses.
+ * Rejects if there is no server (`ECONNREFUSED`, `ECONNRESET`), or in its own words where it refuses.
  */
 export async function connectLines(
   { url, token, path }: Place,
@@ -50,7 +51,9 @@ export async function connectLines(
     write: (line, onTaken) => socket.write(`${line}\n`, onTaken),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
-    close: () => socket.end(),
+    close: async () => {
+      await Promise.race([closed, new Promise<void>((resolve) => socket.end(resolve))]);
+    },
   };
 }
 
@@ -58,7 +61,7 @@ export async function connectLines(
 async function answered(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
-    const refused = (): void => reject(new Error(refusal(answer)));
+    const refused = (): void => reject(refusal(answer));
     const failed = (error: Error): void => reject(error);
     const read = (text: string): void => {
       answer += text;
@@ -77,11 +80,15 @@ async function answered(socket: Socket): Promise<string> {
 
 const slow = `The Liminal server does not answer within ${patience / 1000} s. Try again, or restart it.`;
 
-/** A refusal in the server's own words. */
-function refusal(answer: string): string {
+/** A refusal in the server's own words; with the code of a reset connection if the server is about to end. */
+function refusal(answer: string): Error {
+  const [status = ''] = answer.split('\r\n');
+  const isEnding = status === '' || status.startsWith('HTTP/1.1 503 ');
   const body = answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1);
   const error = (readMessage(body)?.error ?? {}) as { message?: unknown };
-  if (typeof error.message === 'string') return error.message;
-  const [status = ''] = answer.split('\r\n');
-  return `The server does not take ACP clients: ${status === '' ? 'it hung up' : status}.`;
+  const message =
+    typeof error.message === 'string'
+      ? error.message
+      : `The server does not take ACP clients: ${status === '' ? 'it hung up' : status}.`;
+  return Object.assign(new Error(message), isEnding && { code: 'ECONNRESET' });
 }

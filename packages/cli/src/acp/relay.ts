@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Lines } from './lines.ts';
-import { type Id, line, lost, type Message, parseError, readMessage } from './json-rpc.ts';
+import { type Id, line, lost, type Message, noMessage, readMessage, tooLarge } from './json-rpc.ts';
 import { splitLines } from './split-lines.ts';
 
 export interface AcpRelayOptions {
@@ -26,8 +26,14 @@ const mostUnsent = 1000;
 const serverLost =
   'The Liminal server was restarted, or cannot be reached. What was said until then is kept; send the message again.';
 /** What the protocol says of a session that the client has opened: with it, it is opened again. */
-const openings: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume']);
+const openings: ReadonlySet<string> = new Set([
+  'session/new',
+  'session/load',
+  'session/resume',
+  'session/fork',
+]);
 const endings: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
+const cancelRequest = '$/cancel_request';
 
 /**
  * Passes an ACP client's messages to the server and back, a line each. It knows as much of them as it needs to outlive
@@ -41,13 +47,15 @@ export class AcpRelay {
   /** What the client has said that no server has yet. */
   #unsent: Said[] = [];
   #onUnsent = () => {};
-  /** Requests of the client that wait for their answers. */
-  readonly #asked = new Map<Id, Message>();
-  /** Questions of the server that the client has not answered. */
-  readonly #questions = new Set<Id>();
+  /** Requests of the client that wait for their answers; of those that open a session, with what. */
+  readonly #asked = new Map<Id, Record<string, unknown> | undefined>();
+  /** Questions of the server that the client has not answered: the server's id of each, by the client's. */
+  readonly #questions = new Map<Id, Id>();
   /** How each open session was opened. */
   readonly #sessions = new Map<string, Record<string, unknown>>();
-  #initialize: Message | undefined;
+  #initialize: Record<string, unknown> | undefined;
+  /** How many there were. */
+  #servers = 0;
   /** Answers that are for us. */
   readonly #own = new Map<Id, () => void>();
   #count = 0;
@@ -72,7 +80,7 @@ export class AcpRelay {
       await Promise.race([left, this.#serve()]);
     } finally {
       this.#hasEnded = true;
-      this.#server?.close();
+      await this.#server?.close();
     }
   }
 
@@ -82,13 +90,15 @@ export class AcpRelay {
     let server = await this.#options.connect(onLine);
     for (;;) {
       this.#server = server;
-      await this.#takeUp();
-      this.#isReady = true;
-      for (const said of this.#unsent.splice(0)) this.#send(said);
+      this.#servers++;
+      // A server may go before it knows all.
+      this.#isReady = await Promise.race([this.#takeUp(), server.closed.then(() => false)]);
+      if (this.#isReady) for (const said of this.#unsent.splice(0)) this.#send(said);
       this.#options.stdin.resume();
       await server.closed;
       this.#lose();
       const needed = new Promise<void>((resolve) => (this.#onUnsent = resolve));
+      if (this.#unsent.length > 0) this.#onUnsent();
       server = await this.#options.connect(onLine, needed);
     }
   }
@@ -96,11 +106,24 @@ export class AcpRelay {
   #fromClient(text: string): void {
     if (text.trim() === '') return;
     const message = readMessage(text);
-    if (message === undefined) return this.#write(parseError);
-    if (this.#isReady) return this.#send({ text, message });
-    this.#unsent.push({ text, message });
+    if (message === undefined) return this.#write(noMessage(text));
+    const refused = tooLarge(text, message);
+    if (refused !== undefined) return this.#write(refused);
+    const said = isAnswer(message) ? this.#answerOf(message, text) : { text, message };
+    if (said === undefined) return;
+    if (this.#isReady) return this.#send(said);
+    this.#unsent.push(said);
     this.#onUnsent();
     if (this.#unsent.length >= mostUnsent) this.#options.stdin.pause();
+  }
+
+  /** Undefined if its question went with its server: the next one may ask another by the same id. */
+  #answerOf(message: Message, text: string): Said | undefined {
+    const { id = null } = message;
+    const asked = this.#questions.get(id);
+    if (asked === undefined) return undefined;
+    this.#questions.delete(id);
+    return { message, text: asked === id ? text : line({ ...message, id: asked }) };
   }
 
   #send({ text, message }: Said): void {
@@ -109,14 +132,10 @@ export class AcpRelay {
     if (this.#server?.write(text, () => stdin.resume()) === false) stdin.pause();
   }
 
-  #note(message: Message): void {
-    const { id, method, params } = message;
-    if (method === undefined) {
-      if (id !== undefined) this.#questions.delete(id);
-      return;
-    }
-    if (id !== undefined) this.#asked.set(id, message);
-    if (method === 'initialize') this.#initialize = message;
+  #note({ id, method, params }: Message): void {
+    if (method === undefined) return;
+    if (id !== undefined) this.#asked.set(id, openings.has(method) ? (params ?? {}) : undefined);
+    if (method === 'initialize') this.#initialize = params;
     const sessionId = params?.['sessionId'];
     if (endings.has(method) && typeof sessionId === 'string') this.#sessions.delete(sessionId);
   }
@@ -124,54 +143,67 @@ export class AcpRelay {
   #fromServer(text: string): void {
     // Most are updates, and concern nobody but the client.
     const isUpdate = text.startsWith('{"jsonrpc":"2.0","method":"session/update"');
-    if (!isUpdate && this.#isOurs(readMessage(text))) return;
-    this.#write(text);
+    const message = isUpdate ? undefined : readMessage(text);
+    const told = message === undefined ? text : this.#toldOf(message, text);
+    if (told !== undefined) this.#write(told);
   }
 
-  #isOurs(message: Message | undefined): boolean {
-    if (message?.id === undefined) return false;
-    const { id, method, result } = message;
+  /** What the client is told of a message; undefined if it is for us. */
+  #toldOf(message: Message, text: string): string | undefined {
+    const { id, method, params, result } = message;
+    if (method === cancelRequest) {
+      const requestId = this.#nameOf(params?.['requestId'] as Id);
+      return line({ ...message, params: { ...params, requestId } });
+    }
+    if (id === undefined) return text;
     if (method !== undefined) {
-      this.#questions.add(id);
-      return false;
+      const name = this.#nameOf(id);
+      this.#questions.set(name, id);
+      return name === id ? text : line({ ...message, id: name });
     }
     const answered = this.#own.get(id);
     if (answered) {
       this.#own.delete(id);
       answered();
-      return true;
+      return undefined;
     }
-    const asked = this.#asked.get(id);
+    const opening = this.#asked.get(id);
     this.#asked.delete(id);
-    if (asked?.method !== undefined && openings.has(asked.method) && result !== undefined) {
-      const given = asked.params ?? {};
-      const begun = (result as Record<string, unknown> | null)?.['sessionId'];
-      const sessionId = begun ?? given['sessionId'];
-      if (typeof sessionId === 'string') this.#sessions.set(sessionId, { ...given, sessionId });
-    }
-    return false;
+    if (opening !== undefined && result !== undefined) this.#opened(opening, result);
+    return text;
+  }
+
+  /** Each server counts its questions anew, and the client may not yet have closed those of the last. */
+  #nameOf(id: Id): Id {
+    return this.#servers === 1 ? id : `${this.#servers}-${id}`;
+  }
+
+  #opened(given: Record<string, unknown>, result: unknown): void {
+    const begun = (result as Record<string, unknown> | null)?.['sessionId'];
+    const sessionId = begun ?? given['sessionId'];
+    if (typeof sessionId === 'string') this.#sessions.set(sessionId, { ...given, sessionId });
   }
 
   /** The server is gone: who waits for it is answered. */
   #lose(): void {
     this.#server = undefined;
     this.#isReady = false;
-    for (const answered of this.#own.values()) answered();
     this.#own.clear();
     if (this.#hasEnded) return;
     for (const id of this.#asked.keys()) this.#write(lost(id, serverLost));
     this.#asked.clear();
-    for (const requestId of this.#questions) {
-      this.#write(line({ method: '$/cancel_request', params: { requestId } }));
+    for (const requestId of this.#questions.keys()) {
+      this.#write(line({ method: cancelRequest, params: { requestId } }));
     }
     this.#questions.clear();
   }
 
-  /** Tells the next server what the one before knew. */
-  async #takeUp(): Promise<void> {
-    if (this.#initialize?.params === undefined) return;
-    await this.#ask('initialize', this.#initialize.params);
+  /** Tells the next server what the one before knew; resolves to true. */
+  async #takeUp(): Promise<true> {
+    if (this.#initialize === undefined) return true;
+    await this.#ask('initialize', this.#initialize);
     for (const params of this.#sessions.values()) await this.#ask('session/resume', params);
+    return true;
   }
 
   async #ask(method: string, params: Record<string, unknown>): Promise<void> {
@@ -186,3 +218,6 @@ export class AcpRelay {
     if (!this.#options.stdout.write(`${text}\n`)) this.#server?.pause();
   }
 }
+
+const isAnswer = ({ method, result, error }: Message): boolean =>
+  method === undefined && (result !== undefined || error !== undefined);

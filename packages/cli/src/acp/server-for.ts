@@ -20,6 +20,8 @@ export interface ServerOptions {
 const patience = 60_000;
 /** How long one may take that somebody else starts, ms. */
 const patienceWithOther = 5_000;
+/** The exit code of one that cannot understand its configuration: another would not, either. */
+const usageError = 2;
 const lookMs = 50;
 const lookAgainMs = 500;
 
@@ -86,9 +88,11 @@ async function connectTo(
   }
 }
 
-/** A record may outlive its server, and its process' number be given to another. */
+/** A record may outlive its server, and its process' number be given to another; and a server may be about to end. */
 const isNobody = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET');
 
 /** Starts a server with a life of its own, which writes to a log. */
 function start({ dataDir, config, own }: ServerOptions, log: string) {
@@ -103,7 +107,7 @@ function start({ dataDir, config, own }: ServerOptions, log: string) {
   );
   closeSync(output);
   let endedAt = Number.POSITIVE_INFINITY;
-  const hasEnded = () => (endedAt = Date.now());
+  const hasEnded = (code: unknown) => (endedAt = code === usageError ? 0 : Date.now());
   child.once('exit', hasEnded);
   child.once('error', hasEnded);
   child.unref();
