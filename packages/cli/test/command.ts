@@ -1,12 +1,13 @@
 /** The command line as a person runs it: a separate process with its own home folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createClient, type LiminalClient } from '@liminal/client';
+import { AcpEditor } from '@liminal/testkit/acp-editor';
 import { expect, vi } from 'vitest';
 
 const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
@@ -23,6 +24,7 @@ export class Home {
   readonly project = join(this.folder, 'project');
   readonly data = join(this.folder, 'data');
   readonly #started: Command[] = [];
+  readonly #editors: AcpEditor[] = [];
   #many: ManyCommands | undefined;
 
   constructor() {
@@ -33,6 +35,30 @@ export class Home {
     const command = new Command(args, this.project, { ...this.#env, ...env });
     this.#started.push(command);
     return command;
+  }
+
+  /** An editor that runs `liminal acp` with these flags. */
+  editor(args: string[] = ['--agent', 'demo'], env: NodeJS.ProcessEnv = {}): AcpEditor {
+    const editor = new AcpEditor({
+      command: process.execPath,
+      args: [main, 'acp', ...args],
+      cwd: this.project,
+      env: { ...this.#env, ...env },
+    });
+    this.#editors.push(editor);
+    return editor;
+  }
+
+  /** The server that runs on the data folder, whoever has started it. */
+  get server(): ServerFile {
+    return JSON.parse(readFileSync(join(this.data, 'server.json'), 'utf8')) as ServerFile;
+  }
+
+  /** Ends the server that runs on the data folder, whoever has started it. */
+  async endServer(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const { pid } = this.server;
+    process.kill(pid, signal);
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 60_000 });
   }
 
   /**
@@ -58,19 +84,33 @@ export class Home {
     const command = this.start(['serve', '--port', '0', '--no-open', ...args], env);
     const [line] = await command.says(/^Liminal is at \S+$/m);
     const link = line.split(' ').at(-1)!;
-    return {
-      command,
-      link,
-      url: new URL(link).origin,
-      token: (JSON.parse(readFileSync(join(this.data, 'server.json'), 'utf8')) as { token: string })
-        .token,
-    };
+    return { command, link, url: new URL(link).origin, token: this.server.token };
   }
 
   async close(): Promise<void> {
     await this.#many?.end();
+    await Promise.all(this.#editors.map((editor) => editor.kill()));
     await Promise.all(this.#started.map((command) => command.end('SIGTERM')));
+    // One that an editor has started.
+    if (existsSync(join(this.data, 'server.json')) && isAlive(this.server.pid)) {
+      await this.endServer();
+    }
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+interface ServerFile {
+  url: string;
+  token: string;
+  pid: number;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -82,7 +122,7 @@ export interface Server {
 }
 
 /** A client of a server; close it. */
-export const clientOf = ({ url, token }: Server): LiminalClient =>
+export const clientOf = ({ url, token }: Pick<Server, 'url' | 'token'>): LiminalClient =>
   createClient({ baseUrl: url, token });
 
 /** A session of the demo with these prompts, made without a process for each. */

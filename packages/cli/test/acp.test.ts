@@ -1,0 +1,244 @@
+/** `liminal acp` as an editor runs it: a process of its own, on lines. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LiminalClient } from '@liminal/client';
+import { pixel } from '@liminal/testkit';
+import type { AcpEditor, AcpMessage } from '@liminal/testkit/acp-editor';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { clientOf, eventually, Home } from './command.ts';
+
+const instant: [string, string] = ['pace', 'instant'];
+const endTurn = { result: expect.objectContaining({ stopReason: 'end_turn' }) as unknown };
+
+const isCancelled =
+  ({ id }: AcpMessage) =>
+  (message: AcpMessage) =>
+    message.method === '$/cancel_request' && message.params.requestId === id;
+
+describe('without a server', () => {
+  let home: Home;
+  const serverLog = () => readFileSync(join(home.data, 'server.log'), 'utf8');
+
+  const start = async (): Promise<AcpEditor> => {
+    const editor = home.editor();
+    await editor.initialize();
+    return editor;
+  };
+
+  test('two editors at once start one, which stays when both have left and serves the next', async () => {
+    home = new Home();
+    onTestFinished(() => home.close());
+    const [a, b] = [home.editor(), home.editor()];
+    await Promise.all([a.initialize(), b.initialize()]);
+    const { pid } = home.server;
+    const sessionId = await a.newSession(home.project);
+    const { sessions } = await b.result('session/list', {});
+    expect(sessions).toEqual([expect.objectContaining({ sessionId, cwd: home.project })]);
+    expect(await Promise.all([a.end(), b.end()])).toEqual([0, 0]);
+    expect([a.stderr, b.stderr]).toEqual(['', '']);
+
+    const c = await start();
+    expect(await c.ask('session/load', { sessionId, cwd: home.project, mcpServers: [] })).toEqual(
+      expect.objectContaining({ result: expect.anything() as unknown }),
+    );
+    expect(home.server.pid).toBe(pid);
+    expect(await c.end()).toBe(0);
+  });
+
+  test('one that is killed in mid-turn is told as an error and closes what it has asked; the next message starts another, on which the sessions are open again', async () => {
+    home = new Home();
+    onTestFinished(() => home.close());
+    const editor = await start();
+    const asking = await editor.newSession(home.project, instant);
+    expect(await editor.prompt(asking, 'explain')).toMatchObject(endTurn);
+    const where = { cwd: home.project, mcpServers: [] };
+    const fork = await editor.result('session/fork', { sessionId: asking, ...where });
+    const pending = editor.prompt(asking, 'approve');
+    const question = await editor.untilAsked();
+    const { pid } = home.server;
+    const cancelled = editor.until(isCancelled(question));
+    await home.endServer('SIGKILL');
+    const { error } = await pending;
+    expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_LOST' } });
+    expect(error?.message).toContain('send the message again');
+    await cancelled;
+    // As the protocol has it; the next server must not take it for an answer to a question of its own.
+    editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
+
+    const again = editor.prompt(asking, 'approve');
+    const isNew = ({ id, method }: AcpMessage) =>
+      method === 'session/request_permission' && id !== question.id;
+    editor.choose(await editor.until(isNew), 'allow');
+    expect(await again).toMatchObject(endTurn);
+    expect(home.server.pid).not.toBe(pid);
+    expect(await editor.prompt(fork.sessionId, 'explain')).toMatchObject(endTurn);
+    expect(await editor.end()).toBe(0);
+  });
+
+  test('one that is ended while nothing is asked is not started again by itself, and one that somebody else starts is found', async () => {
+    home = new Home();
+    onTestFinished(() => home.close());
+    const editor = await start();
+    const sessionId = await editor.newSession(home.project, instant);
+    await home.endServer();
+    const before = serverLog();
+    const { command } = await home.serve();
+    expect(await editor.prompt(sessionId, 'explain')).toMatchObject(endTurn);
+    expect(home.server.pid).toBe(command.pid);
+    expect(serverLog()).toBe(before);
+    expect(await editor.end()).toBe(0);
+    expect(editor.stderr).toBe('');
+  });
+
+  test('one that cannot start is told in a sentence', async () => {
+    home = new Home();
+    onTestFinished(() => home.close());
+    const editor = home.editor(['--agent', 'demo', '--config', join(home.folder, 'none.json')]);
+    expect(await editor.exitCode).toBe(1);
+    expect(editor.stderr).toMatch(/^The Liminal server did not start\..*none\.json/);
+    expect(editor.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(editor.heard).toEqual([]);
+  });
+});
+
+describe('with a server', () => {
+  let home: Home;
+  let client: LiminalClient;
+  let open: AcpEditor[] = [];
+  const editor = async (...args: string[]): Promise<AcpEditor> => {
+    const made = home.editor(['--agent', 'demo', ...args]);
+    open.push(made);
+    await made.initialize();
+    return made;
+  };
+
+  beforeAll(async () => {
+    home = new Home();
+    client = clientOf(await home.serve());
+  });
+  afterEach(async () => {
+    const left = await Promise.all(open.map((one) => one.end()));
+    expect(left).toEqual(open.map(() => 0));
+    open = [];
+  });
+  afterAll(async () => {
+    client.close();
+    await home.close();
+  });
+
+  test('it is used, and its people see the session', async () => {
+    const { pid } = home.server;
+    const a = await editor();
+    const sessionId = await a.newSession(home.project, instant);
+    expect(await a.prompt(sessionId, 'fix')).toMatchObject(endTurn);
+    expect(a.said(sessionId)).toContain('Demo, recorded');
+    const { turns } = await client.requests.history(sessionId);
+    expect(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
+    expect(home.server.pid).toBe(pid);
+    expect(existsSync(join(home.data, 'server.log'))).toBe(false);
+  });
+
+  test('a line that is no JSON is answered with -32700, one that is no message with -32600, and all goes on', async () => {
+    const a = await editor();
+    for (const [line, code] of [
+      ['{"jsonrpc":"2.0","id":1,', -32_700],
+      ['nonsense', -32_700],
+      ['[]', -32_600],
+      ['1', -32_600],
+    ] as const) {
+      const before = a.heard.length;
+      a.say(line);
+      const answer = await a.until((message) => a.heard.indexOf(message) >= before);
+      expect(answer).toMatchObject({ id: null, error: { code } });
+    }
+    expect(await a.ask('session/list', {})).toMatchObject({ result: {} });
+  });
+
+  test.each<[string, string[], number, RegExp]>([
+    [
+      'an unknown agent',
+      ['--agent', 'nobody'],
+      1,
+      /^There is no agent nobody: there are .*demo.*\n$/,
+    ],
+    ['no agent', [], 2, /^Say which agent: --agent claude-code\.\n.*--help.*\n$/],
+    ['an unknown flag', ['--agent', 'demo', '--fast'], 2, /'--fast'.*\n.*--help.*\n$/],
+    ['a word too many', ['demo'], 2, /'demo'.*\n.*--help.*\n$/],
+    ['--help', ['--help'], 0, /^Usage: liminal acp --agent <type>/],
+  ])('%s is told on stderr', async (_, args, code, told) => {
+    const one = home.editor(args);
+    expect(await one.exitCode).toBe(code);
+    expect(one.stderr).toMatch(told);
+    expect([one.heard, one.complaints]).toEqual([[], []]);
+  });
+
+  test('a turn goes on when its editor has left, and what was said last has come', async () => {
+    const a = home.editor();
+    await a.initialize();
+    const sessionId = await a.newSession(home.project);
+    void a.prompt(sessionId, 'explain').catch(() => {});
+    expect(await a.end()).toBe(0);
+    const turns = async () => (await client.requests.history(sessionId)).turns;
+    await eventually(turns).toEqual([expect.objectContaining({ status: 'in_progress' })]);
+    await client.requests.setConfig(sessionId, 'pace', 'instant');
+    await eventually(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
+    const b = await editor();
+    await b.result('session/load', { sessionId, cwd: home.project, mcpServers: [] });
+    expect(b.said(sessionId)).toContain('Demo, recorded');
+  });
+
+  test('two editors see the same; both are asked, the first answer counts, and the other’s dialog is closed', async () => {
+    const [a, b] = [await editor(), await editor()];
+    const sessionId = await a.newSession(home.project, instant);
+    await b.result('session/resume', { sessionId, cwd: home.project, mcpServers: [] });
+    const pending = a.prompt(sessionId, 'approve');
+    const [first, second] = [await a.untilAsked(), await b.untilAsked()];
+    expect(second.params).toEqual(first.params);
+    b.choose(second, 'allow');
+    await a.until(isCancelled(first));
+    a.choose(first, 'reject');
+    expect(await pending).toMatchObject(endTurn);
+    expect(a.said(sessionId)).toContain('You allowed it');
+    await eventually(() => b.said(sessionId)).toBe(a.said(sessionId));
+    expect(b.heard.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
+    // Whoever has not sent it is shown the message, too.
+    const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
+    expect(kinds(b)).toContain('user_message_chunk');
+    const talk = (one: AcpEditor) =>
+      one.updates(sessionId).filter(({ sessionUpdate }) => /chunk|tool|plan/.test(sessionUpdate));
+    const others = talk(b).filter(({ sessionUpdate }) => sessionUpdate !== 'user_message_chunk');
+    expect(JSON.stringify(others)).toBe(JSON.stringify(talk(a)));
+  });
+
+  test('an editor that reads no more ends it quietly', async () => {
+    const a = home.editor();
+    await a.initialize();
+    const sessionId = await a.newSession(home.project, ['pace', 'fast']);
+    void a.prompt(sessionId, 'fix').catch(() => {});
+    await a.untilUpdate('agent_message_chunk');
+    a.deafen();
+    expect(await a.exitCode).toBe(0);
+    expect(a.stderr).toBe('');
+  });
+
+  test('an image of 20 MiB passes both ways; a message over the limit is refused by its size, and all goes on', async () => {
+    const a = await editor();
+    const sessionId = await a.newSession(home.project, instant);
+    const bytes = Buffer.alloc(20 * 1024 * 1024);
+    Buffer.from(pixel, 'base64').copy(bytes);
+    const data = bytes.toString('base64');
+    const image = { type: 'image', mimeType: 'image/png', data };
+    const text = { type: 'text', text: 'explain' };
+    const prompt = [image, text];
+    expect(await a.ask('session/prompt', { sessionId, prompt })).toMatchObject(endTurn);
+    const tooLong = await a.ask('session/prompt', { sessionId, prompt: [image, image] });
+    expect(tooLong.error).toMatchObject({ code: -32_600, data: { code: 'MESSAGE_TOO_LARGE' } });
+    expect(tooLong.error?.message).toContain('32 MiB');
+    expect(await a.prompt(sessionId, 'plan')).toMatchObject(endTurn);
+
+    const b = await editor();
+    await b.result('session/load', { sessionId, cwd: home.project, mcpServers: [] });
+    const shown = b.updates(sessionId).map(({ content }) => content as { data?: string });
+    expect(shown.filter((content) => content?.data === data)).toHaveLength(1);
+  });
+});
