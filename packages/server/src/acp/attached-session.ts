@@ -19,13 +19,8 @@ import type { Runtime, Subscription } from '@liminal/runtime';
 import { clientFiles, type ClientFilesOptions } from './client-files.ts';
 import { requestError } from './errors.ts';
 import { promptEnd } from './fold/prompt-end.ts';
-import {
-  foldRun,
-  foldSnapshot,
-  type RunFoldState,
-  startRunFold,
-  type Told,
-} from './fold/run-fold.ts';
+import { foldRun, foldSnapshot, type RunFoldState, startRunFold } from './fold/run-fold.ts';
+import type { Shows, Told } from './fold/teller.ts';
 import { Questions } from './questions.ts';
 import { commandsOf, modeOption, settingsOf } from './settings.ts';
 import { withBytes } from './with-bytes.ts';
@@ -265,12 +260,17 @@ export class AttachedSession {
     return next;
   }
 
-  get #shows() {
-    return { notices: this.#options.capabilities.session?.notices != null };
+  get #shows(): Shows {
+    const { session, _meta: meta } = this.#options.capabilities;
+    return {
+      notices: session?.notices != null,
+      compactions: session?.compaction != null,
+      terminals: meta?.['terminal_output'] === true,
+    };
   }
 
   async #tell(told: Told): Promise<void> {
-    if (told.kind === 'question') return this.#questions.ask(told.approval, told.toolCallId);
+    if (told.kind === 'question') return this.#questions.ask(told.approval, told.toolCall);
     if (told.kind === 'answered') return this.#questions.answered(told.approvalId);
     await this.#send(await withBytes(told.update, this.#options.runtime));
   }

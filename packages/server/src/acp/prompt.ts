@@ -8,20 +8,20 @@ export interface Prompt {
 
 /**
  * A prompt in our form: one text, and what is beside it. A link between words stands in the text as a mention of its
- * file, if it lies in the project, or by its name.
+ * file, if it lies in the project, or by its name. One that comes right after a word is an attachment.
  */
 export function readPrompt(prompt: readonly Acp.ContentBlock[], projectDir: string): Prompt {
-  const texts: string[] = [];
+  let message = '';
   const blocks: ContentBlock[] = [];
   for (const block of prompt) {
-    if (block.type === 'text') texts.push(block.text);
+    if (block.type === 'text') message += block.text;
     else if (block.type === 'resource_link') {
       const { words, link } = readLink(block, projectDir);
-      texts.push(words);
+      if (/(?:^|\s)$/.test(message)) message += words;
       blocks.push(link);
     } else blocks.push(readBlock(block));
   }
-  return { message: texts.join(''), blocks };
+  return { message, blocks };
 }
 
 function readLink({ uri, name, ...link }: Acp.ResourceLink, projectDir: string) {
@@ -62,9 +62,17 @@ function readBlock(
   }
   const { uri, mimeType, ...content } = block.resource;
   const bytes = 'text' in content ? { text: content.text } : { blob: content.blob };
-  const name = decodeURIComponent(uri.split('/').at(-1) ?? uri);
+  const name = readable(uri.split('/').at(-1) || uri);
   return {
     type: 'resource',
     resource: { uri, name, ...(mimeType != null && { mimeType }), ...bytes },
   };
+}
+
+function readable(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -8,8 +8,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import type { ApprovalAnswer } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
-import { textBlock } from './fold/content.ts';
-import type { ApprovalItem } from './fold/run-fold.ts';
+import type { ApprovalItem } from './fold/tool-calls.ts';
 
 export interface QuestionsOptions {
   client: AgentContext;
@@ -32,12 +31,12 @@ export class Questions {
     this.#options = options;
   }
 
-  ask(approval: ApprovalItem, toolCallId: string | undefined): void {
+  ask(approval: ApprovalItem, toolCall: ToolCallUpdate): void {
     const { approvalId } = approval;
     if (this.#open.has(approvalId)) return;
     const asking = new AbortController();
     this.#open.set(approvalId, asking);
-    this.#ask(approval, toolCallId, asking.signal)
+    this.#ask(approval, toolCall, asking.signal)
       .catch((error: unknown) => {
         if (!asking.signal.aborted) this.#options.onProblem(error);
       })
@@ -53,35 +52,24 @@ export class Questions {
     for (const asking of this.#open.values()) asking.abort();
   }
 
-  async #ask(
-    approval: ApprovalItem,
-    toolCallId: string | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #ask(approval: ApprovalItem, toolCall: ToolCallUpdate, signal: AbortSignal): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const takesForms = this.#options.capabilities.elicitation?.form != null;
     const answer =
       approval.form && takesForms
-        ? await this.#fillIn(approval, toolCallId, signal)
-        : await this.#choose(approval, toolCallId, signal);
+        ? await this.#fillIn(approval, toolCall.toolCallId, signal)
+        : await this.#choose(approval, toolCall, signal);
     if (answer === undefined || signal.aborted) return;
     await runtime.answerApproval(sessionId, approval.approvalId, answer);
   }
 
   /** Undefined if the client gave no answer: it says so when its person stops the turn. */
   async #choose(
-    { approvalId, title, description, options, form }: ApprovalItem,
-    toolCallId: string | undefined,
+    { options, form }: ApprovalItem,
+    toolCall: ToolCallUpdate,
     cancellationSignal: AbortSignal,
   ): Promise<ApprovalAnswer | undefined> {
     const { client, sessionId } = this.#options;
-    const toolCall: ToolCallUpdate = {
-      toolCallId: toolCallId ?? approvalId,
-      title,
-      ...(description !== undefined && {
-        content: [{ type: 'content', content: textBlock(description) }],
-      }),
-    };
     const { outcome } = await client.request(
       methods.client.session.requestPermission,
       {
@@ -99,14 +87,14 @@ export class Questions {
 
   async #fillIn(
     { title, description, options, form }: ApprovalItem,
-    toolCallId: string | undefined,
+    toolCallId: string,
     cancellationSignal: AbortSignal,
   ): Promise<ApprovalAnswer | undefined> {
     const { client, sessionId } = this.#options;
     const request = {
       mode: 'form',
       sessionId,
-      ...(toolCallId !== undefined && { toolCallId }),
+      toolCallId,
       message: description === undefined ? title : `${title}\n\n${description}`,
       requestedSchema: { type: 'object', ...form },
     } as CreateElicitationRequest;

@@ -1,5 +1,6 @@
 import type * as Acp from '@agentclientprotocol/sdk/unstable';
 import type { Runtime } from '@liminal/runtime';
+import { ownMeta } from './fold/meta.ts';
 
 const address = 'blob:';
 
@@ -27,9 +28,13 @@ const needsBytes = (one: Acp.ToolCallContent): boolean =>
   one.type === 'content' && hashIn(one.content) !== undefined;
 
 function hashIn(block: Acp.ContentBlock): string | undefined {
-  const uri =
-    block.type === 'resource' ? block.resource.uri : 'uri' in block ? block.uri : undefined;
-  return uri?.startsWith(address) === true ? uri.slice(address.length) : undefined;
+  const uri = block.type === 'resource' ? block.resource.uri : ownOf(block)['blob'];
+  return typeof uri === 'string' && uri.startsWith(address) ? uri.slice(address.length) : undefined;
+}
+
+function ownOf({ _meta: meta }: { _meta?: Record<string, unknown> | null }) {
+  const own = meta?.['liminal'];
+  return (typeof own === 'object' && own !== null ? own : {}) as Record<string, unknown>;
 }
 
 async function filled(
@@ -42,16 +47,16 @@ async function filled(
   if (found === undefined) return { type: 'text', text: '(A file that is no longer there.)' };
   const data = Buffer.from(found.bytes).toString('base64');
   if (block.type === 'resource') return resourceOf(block, data);
-  const { uri: _, ...rest } = block as Acp.ImageContent & { type: 'image' };
-  return { ...rest, data };
+  const { _meta: _, ...rest } = block as Acp.ImageContent & { type: 'image' };
+  return { ...rest, data, ...ownMeta({ name: ownOf(block)['name'] }) };
 }
 
 function resourceOf(
-  block: Extract<Acp.ContentBlock, { type: 'resource' }>,
+  { resource }: Extract<Acp.ContentBlock, { type: 'resource' }>,
   blob: string,
 ): Acp.ContentBlock {
-  const { mimeType, _meta: meta } = block.resource;
-  const name = typeof meta?.['name'] === 'string' ? meta['name'] : 'file';
-  const uri = `attachment:///${encodeURIComponent(name)}`;
+  const { mimeType } = resource;
+  const { name } = ownOf(resource);
+  const uri = `attachment:///${encodeURIComponent(typeof name === 'string' ? name : 'file')}`;
   return { type: 'resource', resource: { uri, ...(mimeType != null && { mimeType }), blob } };
 }

@@ -1,6 +1,7 @@
-/** Our content in ACP's words. Bytes that only the blob store has keep their address, `blob:<hash>`: see `withBytes`. */
+/** Our content in ACP's words. Bytes that only the blob store has are named by their address: see `withBytes`. */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ContentBlock, FileDiff } from '@liminal/protocol';
+import { ownMeta } from './meta.ts';
 
 export function textBlock(text: string): Acp.ContentBlock {
   return { type: 'text', text };
@@ -9,20 +10,31 @@ export function textBlock(text: string): Acp.ContentBlock {
 export function blockOf(block: ContentBlock): Acp.ContentBlock {
   switch (block.type) {
     case 'image':
-    case 'audio': {
-      const { type, mimeType, data = '', uri } = block;
-      return { type, mimeType, data, ...(uri !== undefined && { uri }) };
-    }
+    case 'audio':
+      return mediaOf(block);
     case 'resource': {
       const { uri, name, mimeType, text, blob } = block.resource;
       const type = mimeType === undefined ? {} : { mimeType };
-      const named = name === undefined ? {} : { _meta: { name } };
       const content = text === undefined ? { blob: blob ?? '' } : { text };
-      return { type: 'resource', resource: { uri, ...type, ...content, ...named } };
+      return { type: 'resource', resource: { uri, ...type, ...content, ...ownMeta({ name }) } };
     }
-    case 'resource_link':
-      return block;
+    case 'resource_link': {
+      const { size, ...link } = block;
+      return { ...link, ...(size !== undefined && { size: Math.round(size) }) };
+    }
   }
+}
+
+type Media = Extract<ContentBlock, { type: 'image' | 'audio' }>;
+
+function mediaOf({ type, mimeType, data, uri, name }: Media): Acp.ContentBlock {
+  const isStored = data === undefined && uri?.startsWith('blob:') === true;
+  if (data === undefined && uri !== undefined && !isStored) {
+    // Bytes that lie elsewhere: ACP has only a link for them.
+    return { type: 'resource_link', uri, name: name ?? uri, mimeType };
+  }
+  const address = isStored ? { blob: uri } : {};
+  return { type, mimeType, data: data ?? '', ...ownMeta({ name, ...address }) };
 }
 
 /** What a tool has shown, and the changes of files that it makes. */

@@ -5,6 +5,7 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk/unstable';
 import type { ErrorObject, Response } from '@liminal/protocol';
+import { diagnosis } from './meta.ts';
 
 const stopReasons: ReadonlySet<string> = new Set<StopReason>([
   'end_turn',
@@ -28,7 +29,7 @@ export function promptEnd({
   usage,
 }: Pick<Response, 'status' | 'finishReason' | 'error' | 'usage'>): PromptResponse {
   if (error?.code === 'IDLE_TIMEOUT') {
-    return { stopReason: 'cancelled', _meta: { liminal: { error: told(error) } } };
+    return { stopReason: 'cancelled', _meta: { liminal: { error: diagnosis(error) } } };
   }
   if (error !== undefined || status === 'error') throw turnError(error);
   const stopReason = status === 'aborted' ? 'cancelled' : stopReasonOf(finishReason);
@@ -51,12 +52,5 @@ function stopReasonOf(finishReason: string | null): StopReason {
 
 function turnError(error: ErrorObject | undefined): RequestError {
   const { code, message } = error ?? { code: 'TURN_FAILED', message: 'The turn failed.' };
-  return new RequestError(internal, message, told({ ...error, code, message }));
+  return new RequestError(internal, message, diagnosis({ ...error, code, message }));
 }
-
-/** Without the stack: it is ours, and leads nowhere in the client. */
-const told = ({ code, message, details }: ErrorObject) => ({
-  code,
-  message,
-  ...(details !== undefined && { details }),
-});

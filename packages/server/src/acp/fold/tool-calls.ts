@@ -2,90 +2,154 @@
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ErrorObject, OutputItem } from '@liminal/protocol';
 import { toolContent } from './content.ts';
+import { diagnosis, metaOf } from './meta.ts';
 
 type Of<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
 export type CallItem = Of<'function_call'> | Of<'script_execution'>;
+export type ApprovalItem = Of<'approval'>;
 export type OutputOf = Of<'function_call_output'> | Of<'script_execution_output'>;
 
-type ToolCall = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call' }>;
-type ToolCallUpdate = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call_update' }>;
+export type ToolCall = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call' }>;
+export type ToolCallUpdate = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call_update' }>;
+
+/** A terminal has its call's id. */
+export interface Look {
+  isTerminal: boolean;
+}
 
 /** What a client is first told of a call. `isWhole`: its arguments are all there, and it runs. */
-export function announced(item: CallItem, isWhole: boolean, parentId?: string): ToolCall {
-  const { title, ...fields } = faceOf(item, isWhole);
+export function announced(
+  item: CallItem,
+  { isWhole, isTerminal, parent }: Look & { isWhole: boolean; parent: string | undefined },
+): ToolCall {
+  const { title, content = [], ...fields } = faceOf(item, isWhole);
+  const all = [...terminalOf(item, isTerminal), ...content];
   return {
     sessionUpdate: 'tool_call',
     toolCallId: item.id,
     title: title ?? 'Tool',
     kind: 'other',
     ...fields,
+    ...(all.length > 0 && { content: all }),
     status: isWhole ? 'in_progress' : 'pending',
-    ...(parentId !== undefined && { _meta: { parentToolCallId: parentId } }),
+    ...metaOf({ parent }, isTerminal ? { terminal_info: { terminal_id: item.id } } : {}),
   };
 }
 
-/** What has changed of a call since; undefined if a client sees no difference. */
+/** What has changed of a call since; undefined if a client sees no difference. `runs`: it does from now on. */
 export function changed(
   before: CallItem,
   after: CallItem,
-  isWhole: boolean,
+  { isWhole, runs, isTerminal }: Look & { isWhole: boolean; runs: boolean },
 ): ToolCallUpdate | undefined {
   const [known, fields] = [faceOf(before, false), faceOf(after, isWhole)];
   const news = Object.entries(fields).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(known[key as keyof Face]),
   );
-  if (news.length === 0 && !isWhole) return undefined;
+  if (news.length === 0 && !runs) return undefined;
+  const { content, ...face }: Face = Object.fromEntries(news);
   return {
     ...updateOf(after.id),
-    ...Object.fromEntries(news),
-    ...(isWhole && { status: 'in_progress' }),
+    ...face,
+    ...(content && { content: [...terminalOf(after, isTerminal), ...content] }),
+    ...(runs && { status: 'in_progress' }),
   };
 }
 
-/** What the call has shown so far. */
-export function shown(call: CallItem, output: OutputOf): ToolCallUpdate {
+/** What the call has shown so far. `printed` is news for its terminal. */
+export function shown(
+  call: CallItem,
+  output: OutputOf,
+  { isTerminal, printed }: Look & { printed: string },
+): ToolCallUpdate {
   const { text, blocks, diffs } = partsOf(call, output);
-  return { ...updateOf(call.id), content: toolContent(text, blocks, diffs) };
+  if (!isTerminal) return { ...updateOf(call.id), content: toolContent(text, blocks, diffs) };
+  const content = [...terminalOf(call, true), ...toolContent('', blocks, diffs)];
+  const isAlone = content.length === 1;
+  return {
+    ...updateOf(call.id),
+    ...(!isAlone && { content }),
+    ...metaOf({}, { terminal_output: { terminal_id: call.id, data: printed } }),
+  };
 }
 
 /** How the call has ended. */
-export function ended(call: CallItem, output: OutputOf): ToolCallUpdate {
+export function ended(
+  call: CallItem,
+  output: OutputOf,
+  { isTerminal, printed }: Look & { printed: string },
+): ToolCallUpdate {
   const { text, blocks, diffs } = partsOf(call, output);
   const { success, error } = output;
+  const said = text === '' ? (error?.message ?? '') : text;
+  const shownText = isTerminal && text !== '' ? '' : said;
   return {
     ...updateOf(call.id),
     status: success && error === undefined ? 'completed' : 'failed',
-    content: toolContent(text === '' ? (error?.message ?? '') : text, blocks, diffs),
+    content: [...terminalOf(call, isTerminal), ...toolContent(shownText, blocks, diffs)],
     rawOutput: rawOutput(output),
+    ...(isTerminal && metaOf({}, exitOf(call, printed, exitCodeOf(output)))),
   };
 }
 
 /** A call that ended without an output, or before there could be one. */
-export function cutOff(call: CallItem, error: ErrorObject | undefined): ToolCallUpdate {
-  if (error === undefined) return { ...updateOf(call.id), status: 'completed' };
+export function cutOff(
+  call: CallItem,
+  error: ErrorObject | undefined,
+  { isTerminal }: Look,
+): ToolCallUpdate {
+  const exit = isTerminal ? metaOf({}, exitOf(call, '', null)) : {};
+  if (error === undefined) return { ...updateOf(call.id), status: 'completed', ...exit };
   const diffs = 'diffs' in call ? (call.diffs ?? []) : [];
   return {
     ...updateOf(call.id),
     status: 'failed',
-    content: toolContent(error.message, [], diffs),
-    rawOutput: { error },
+    content: [...terminalOf(call, isTerminal), ...toolContent(error.message, [], diffs)],
+    rawOutput: { error: diagnosis(error) },
+    ...exit,
   };
 }
 
-const updateOf = (toolCallId: string) =>
+/** What it had shown does not count any more. */
+export function cleared(call: CallItem): ToolCallUpdate {
+  return {
+    ...updateOf(call.id),
+    content: toolContent('', [], 'diffs' in call ? (call.diffs ?? []) : []),
+  };
+}
+
+/** The call that a question is about, with `description` before what the client knows of it. */
+export function questioned(
+  call: CallItem,
+  { title, description = '' }: ApprovalItem,
+  { isTerminal }: Look,
+): Acp.ToolCallUpdate {
+  const { content = [], ...face } = faceOf(call, true);
+  const described = toolContent(description, [], []);
+  const all = [...described, ...terminalOf(call, isTerminal), ...content];
+  return { toolCallId: call.id, ...face, title, ...(all.length > 0 && { content: all }) };
+}
+
+export const updateOf = (toolCallId: string) =>
   ({ sessionUpdate: 'tool_call_update', toolCallId }) as const;
 
 type Face = Partial<
   Pick<ToolCall, 'title' | 'name' | 'kind' | 'locations' | 'rawInput' | 'content'>
 >;
 
+export function titleOf(call: CallItem): string {
+  if (call.type === 'script_execution') return 'Script';
+  return call.title ?? call.name;
+}
+
 function faceOf(item: CallItem, isWhole: boolean): Face {
+  const title = titleOf(item);
   if (item.type === 'script_execution') {
-    return { title: 'Script', kind: 'execute', rawInput: { code: item.code } };
+    return { title, kind: 'execute', rawInput: { code: item.code } };
   }
-  const { title, name, kind, locations, diffs = [], arguments: json } = item;
+  const { name, kind, locations, diffs = [], arguments: json } = item;
   return {
-    title: title ?? name,
+    title,
     name,
     ...(kind && { kind }),
     ...(locations && { locations }),
@@ -103,6 +167,19 @@ function inputOf(json: string): unknown {
   }
 }
 
+const terminalOf = ({ id }: CallItem, isTerminal: boolean): Acp.ToolCallContent[] =>
+  isTerminal ? [{ type: 'terminal', terminalId: id }] : [];
+
+function exitOf({ id }: CallItem, printed: string, exitCode: number | null) {
+  return {
+    ...(printed !== '' && { terminal_output: { terminal_id: id, data: printed } }),
+    terminal_exit: { terminal_id: id, exit_code: exitCode, signal: null },
+  };
+}
+
+const exitCodeOf = (output: OutputOf): number | null =>
+  ('exitCode' in output ? output.exitCode : undefined) ?? null;
+
 function partsOf(call: CallItem, output: OutputOf) {
   const isScript = output.type === 'script_execution_output';
   const own = 'diffs' in call ? (call.diffs ?? []) : [];
@@ -116,14 +193,18 @@ function partsOf(call: CallItem, output: OutputOf) {
 
 /** For programs: what was said, the exit code, and why it failed. */
 function rawOutput(output: OutputOf): Record<string, unknown> {
-  const { error } = output;
-  if (output.type === 'script_execution_output') {
-    return error === undefined ? { result: output.result } : { error };
-  }
-  const { exitCode } = output;
-  return {
-    output: output.output,
-    ...(exitCode != null && { exitCode }),
-    ...(error !== undefined && { error }),
-  };
+  const error = errorOf(output);
+  const failure = error === undefined ? {} : { error: diagnosis(error) };
+  if (output.type === 'script_execution_output') return { result: output.result, ...failure };
+  const exitCode = exitCodeOf(output);
+  return { output: output.output, ...(exitCode !== null && { exitCode }), ...failure };
+}
+
+/** A tool that failed has always told why, if only in what it has said. */
+function errorOf(output: OutputOf): ErrorObject | undefined {
+  if (output.success || output.error !== undefined) return output.error;
+  const exitCode = exitCodeOf(output);
+  const message =
+    exitCode === null ? 'The tool failed.' : `The program ended with exit code ${exitCode}.`;
+  return { code: 'TOOL_FAILED', message };
 }

@@ -1,0 +1,122 @@
+import type { EventPayload, StreamEvent } from '@liminal/protocol';
+import { eventScripts } from '@liminal/protocol/testing';
+import { atLength } from '@liminal/testkit/at-length';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Picture } from './testing/picture.ts';
+import { showsAll, showsLittle, tellEvents, tellSnapshot, updatesOf } from './testing/telling.ts';
+
+/**
+ * As agents are: a call's id is known when it begins, a call that has been answered does not fail any more, and a turn
+ * has one plan. Every other call is a command, and stays one.
+ */
+function plausible(events: readonly StreamEvent[]): StreamEvent[] {
+  const answered = new Set<string>();
+  let plan: string | undefined;
+  return events.flatMap((event) => {
+    const { payload } = event;
+    if (isOfPlan(payload)) {
+      plan ??= payload.itemId;
+      if (plan !== payload.itemId) return [];
+    }
+    if (payload.type === 'item_done' && payload.finalItem.type === 'function_call_output') {
+      answered.add(payload.finalItem.callId);
+    }
+    if (payload.type === 'item_start' && payload.itemType === 'function_call_output') {
+      answered.add(payload.callId ?? '');
+    }
+    if (payload.type === 'item_error' && answered.has(`${payload.itemId}-call`)) return [];
+    if (payload.type === 'item_delta' && payload.patch?.kind !== undefined) {
+      const { kind: _, ...patch } = payload.patch;
+      return { ...event, payload: { ...payload, patch } } as StreamEvent;
+    }
+    const isCall = payload.type === 'item_start' && payload.itemType === 'function_call';
+    if (!isCall) return event;
+    const { itemId } = payload;
+    const kind = /[02468]$/.test(itemId) ? 'execute' : undefined;
+    return { ...event, payload: { ...payload, callId: `${itemId}-call`, kind } } as StreamEvent;
+  });
+}
+
+function isOfPlan(payload: EventPayload): payload is Extract<EventPayload, { itemId: string }> {
+  if (payload.type === 'item_start') return payload.itemType === 'plan';
+  return payload.type === 'item_done' && payload.finalItem.type === 'plan';
+}
+
+/** A run, and how it is told. */
+const tellings = fc.record({
+  events: eventScripts().map(plausible),
+  shows: fc.constantFrom(showsAll, showsLittle).map((shows) => ({ ...shows, notices: false })),
+  isOwn: fc.boolean(),
+});
+
+const seen = (told: ConstructorParameters<typeof Picture>[0]) => new Picture(told).seen;
+
+test('FR-039-01: a client that comes late sees what one has seen from the beginning', () => {
+  fc.assert(
+    fc.property(tellings, ({ events, ...telling }) => {
+      const live = seen(tellEvents(events, telling).told);
+      expect(seen(tellSnapshot(events, telling).told)).toEqual(live);
+    }),
+    { numRuns: atLength ? 5_000 : 300 },
+  );
+});
+
+test('INV-5: FR-039-05: any prefix at once and the rest one by one tells the same, and nothing twice', () => {
+  fc.assert(
+    fc.property(tellings, fc.nat(), ({ events, ...telling }, place) => {
+      const at = place % (events.length + 1);
+      const prefix = tellSnapshot(events.slice(0, at), telling);
+      const rest = tellEvents(events, telling, prefix.state);
+      const told = [...prefix.told, ...rest.told];
+      expect(seen(told)).toEqual(seen(tellEvents(events, telling).told));
+    }),
+    { numRuns: atLength ? 5_000 : 300 },
+  );
+});
+
+test('INV-5: FR-039-05: an event that comes again tells nothing', () => {
+  fc.assert(
+    fc.property(tellings, ({ events, ...telling }) => {
+      const once = tellEvents(events, telling);
+      const twice = tellEvents(
+        events.flatMap((event) => [event, event]),
+        telling,
+      );
+      expect(twice.told).toEqual(once.told);
+      expect(tellEvents(events, telling, once.state).told).toEqual([]);
+      expect(tellSnapshot(events, telling, once.state).told).toEqual([]);
+    }),
+  );
+});
+
+/** One output, message or thought that comes in pieces, and how many characters its updates take. */
+function told(
+  kind: 'message' | 'reasoning' | 'function_call_output',
+  pieces: readonly string[],
+  shows = showsLittle,
+) {
+  const itemId = 'grows';
+  const payloads: EventPayload[] = [
+    { type: 'item_start', itemId: 'call', itemType: 'function_call', callId: 'c', kind: 'execute' },
+    { type: 'item_start', itemId, itemType: kind, callId: 'c' },
+    ...pieces.map((deltaContent): EventPayload => ({ type: 'item_delta', itemId, deltaContent })),
+  ];
+  const updates = updatesOf(payloads, { shows });
+  return updates.reduce((sum, update) => sum + JSON.stringify(update).length, 0);
+}
+
+test.each([
+  ['message', showsLittle],
+  ['reasoning', showsLittle],
+  ['function_call_output', showsLittle],
+  ['function_call_output', showsAll],
+] as const)(
+  'FR-039-05: what a %s costs grows with its length, not with its square',
+  (kind, shows) => {
+    const pieces = (count: number) => Array.from({ length: count }, () => 'word '.repeat(20));
+    const [short, long] = [told(kind, pieces(200), shows), told(kind, pieces(4_000), shows)];
+    expect(long / short).toBeLessThan(30);
+    expect(long).toBeLessThan(4_000 * 100 * 8);
+  },
+);

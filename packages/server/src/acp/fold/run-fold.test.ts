@@ -1,0 +1,706 @@
+import type { ContentBlock, EventPayload, OutputItem } from '@liminal/protocol';
+import { runOf } from '@liminal/protocol/testing';
+import { describe, expect, test } from 'vitest';
+import {
+  replayOf,
+  showsAll,
+  showsLittle,
+  type Telling,
+  tellEvents,
+  tellSnapshot,
+  updatesOf,
+} from './testing/telling.ts';
+
+const start = (itemId: string, itemType: OutputItem['type'], more: object = {}): EventPayload => ({
+  type: 'item_start',
+  itemId,
+  itemType,
+  ...more,
+});
+const delta = (itemId: string, deltaContent: string, patch?: object): EventPayload => ({
+  type: 'item_delta',
+  itemId,
+  deltaContent,
+  ...(patch && { patch }),
+});
+const done = (finalItem: OutputItem): EventPayload => ({
+  type: 'item_done',
+  itemId: finalItem.id,
+  finalItem,
+});
+const end = (more: object = {}): EventPayload => ({
+  type: 'response_done',
+  status: 'completed',
+  ...more,
+});
+const failed: EventPayload = {
+  type: 'response_error',
+  error: { code: 'AGENT_ERROR', message: 'The agent fell over.', stack: 'at home' },
+};
+const text = (words: string) => ({ type: 'text', text: words });
+const words = (said: string) => ({ type: 'content', content: text(said) });
+
+const message = (id: string, content: string, more: object = {}): OutputItem => ({
+  id,
+  type: 'message',
+  content,
+  origin: 'agent',
+  ...more,
+});
+const call = (id: string, more: object = {}): OutputItem => ({
+  id,
+  type: 'function_call',
+  name: 'Bash',
+  callId: `call-${id}`,
+  arguments: '{"command":"ls"}',
+  origin: 'agent',
+  ...more,
+});
+const output = (callOf: string, said: string, more: object = {}): OutputItem => ({
+  id: `out-${callOf}`,
+  type: 'function_call_output',
+  callId: `call-${callOf}`,
+  output: said,
+  success: true,
+  origin: 'tool_harness',
+  ...more,
+});
+const begun = (id: string, more: object = {}) =>
+  start(id, 'function_call', { name: 'Bash', callId: `call-${id}`, ...more });
+const outputBegun = (id: string) =>
+  start(`out-${id}`, 'function_call_output', { callId: `call-${id}` });
+
+const chunk = (kind: string, messageId: string, said: string, more: object = {}) => ({
+  sessionUpdate: kind,
+  messageId,
+  content: text(said),
+  ...more,
+});
+
+describe('FR-039-01: messages', () => {
+  test.each([
+    ['message', 'agent_message_chunk'],
+    ['reasoning', 'agent_thought_chunk'],
+  ] as const)('a %s is told as it grows, to the letter', (type, kind) => {
+    const item = { id: 'm', type, content: 'Good morning.', origin: 'agent' } as const;
+    const told = updatesOf([
+      start('m', type, { initialContent: 'Go' }),
+      delta('m', 'od '),
+      delta('m', 'morning'),
+      done(item),
+    ]);
+    expect(told).toEqual(['Go', 'od ', 'morning', '.'].map((piece) => chunk(kind, 'm', piece)));
+  });
+
+  test('a message of a person is told whole, with what is beside it, but not to the client that sent it', () => {
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
+    const said = message('u', 'Look.', { origin: 'user', blocks: [link] });
+    const payloads = [start('u', 'message', { origin: 'user' }), delta('u', 'Lo'), done(said)];
+    expect(updatesOf(payloads)).toEqual([
+      chunk('user_message_chunk', 'u', 'Look.'),
+      { sessionUpdate: 'user_message_chunk', messageId: 'u', content: link },
+    ]);
+    expect(updatesOf(payloads, { isOwn: true })).toEqual([]);
+  });
+
+  test('what a person says in the middle of a turn is told to every client, once the agent has it', () => {
+    const said = (delivery: string) => [
+      start('u', 'message', { origin: 'user', delivery: 'sent', initialContent: 'Wait.' }),
+      done(message('u', 'Wait.', { origin: 'user', delivery })),
+    ];
+    const told = [chunk('user_message_chunk', 'u', 'Wait.')];
+    expect(updatesOf(said('taken'), { isOwn: true })).toEqual(told);
+    expect(updatesOf(said('taken'))).toEqual(told);
+    expect(updatesOf(said('not_taken'))).toEqual([]);
+  });
+
+  test('a message that broke off says why to programs', () => {
+    const error = { code: 'OVERLOADED', message: 'The model is busy.', stack: 'at home' };
+    const told = updatesOf([
+      start('m', 'message'),
+      delta('m', 'We'),
+      { type: 'item_error', itemId: 'm', error },
+    ]);
+    const { stack: _, ...diagnosis } = error;
+    expect(told).toEqual([
+      chunk('agent_message_chunk', 'm', 'We'),
+      chunk('agent_message_chunk', 'm', '', { _meta: { liminal: { error: diagnosis } } }),
+    ]);
+  });
+
+  test('words of a subagent name its call, for us and as Claude Code’s adapter has it', () => {
+    const told = updatesOf([
+      done(call('a')),
+      start('m', 'message', { parentCallId: 'call-a', initialContent: 'Hi' }),
+      done(call('b', { parentCallId: 'call-a' })),
+    ]);
+    const parent = {
+      liminal: { parentToolCallId: 'a' },
+      claudeCode: { parentToolUseId: 'a' },
+    };
+    expect(told.slice(1)).toMatchObject([{ _meta: parent }, { toolCallId: 'b', _meta: parent }]);
+  });
+});
+
+describe('FR-039-02: content', () => {
+  test.each<[string, ContentBlock, object]>([
+    [
+      'image',
+      { type: 'image', mimeType: 'image/png', data: 'AA==', name: 'a.png' },
+      { type: 'image', mimeType: 'image/png', data: 'AA==', _meta: { liminal: { name: 'a.png' } } },
+    ],
+    [
+      'image in the blob store',
+      { type: 'image', mimeType: 'image/png', uri: 'blob:1' },
+      { type: 'image', mimeType: 'image/png', data: '', _meta: { liminal: { blob: 'blob:1' } } },
+    ],
+    [
+      'sound',
+      { type: 'audio', mimeType: 'audio/wav', data: 'AA==' },
+      { type: 'audio', mimeType: 'audio/wav', data: 'AA==' },
+    ],
+    [
+      'image that lies elsewhere',
+      { type: 'image', mimeType: 'image/png', uri: 'https://a.example/a.png' },
+      {
+        type: 'resource_link',
+        uri: 'https://a.example/a.png',
+        name: 'https://a.example/a.png',
+        mimeType: 'image/png',
+      },
+    ],
+    [
+      'text file',
+      { type: 'resource', resource: { uri: 'file:///a', text: 'Hi', mimeType: 'text/plain' } },
+      { type: 'resource', resource: { uri: 'file:///a', text: 'Hi', mimeType: 'text/plain' } },
+    ],
+    [
+      'file',
+      { type: 'resource', resource: { uri: 'blob:1', name: 'a' } },
+      {
+        type: 'resource',
+        resource: { uri: 'blob:1', blob: '', _meta: { liminal: { name: 'a' } } },
+      },
+    ],
+    [
+      'link',
+      { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', size: 3 },
+      { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', size: 3 },
+    ],
+  ])('%s', (_, block, content) => {
+    const told = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content };
+    expect(updatesOf([done(message('m', '', { blocks: [block] }))])).toEqual([told]);
+    const twice = updatesOf([
+      start('m', 'message'),
+      delta('m', '', { blocks: [block] }),
+      done(message('m', '', { blocks: [block, block] })),
+    ]);
+    expect(twice).toEqual([told, told]);
+  });
+
+  test('a tool shows text, images and changes of files', () => {
+    const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const diff = { path: '/a', oldText: null, newText: 'b' };
+    const [, ended] = updatesOf([
+      done(call('a', { diffs: [diff] })),
+      done(output('a', 'Done.', { blocks: [image] })),
+    ]);
+    expect(ended).toMatchObject({
+      content: [words('Done.'), { type: 'content', content: image }, { type: 'diff', ...diff }],
+    });
+  });
+});
+
+describe('FR-039-03, FR-039-04: tool calls', () => {
+  const face = {
+    title: 'List files',
+    kind: 'search',
+    locations: [{ path: '/a', line: 3 }],
+    diffs: [{ path: '/a', oldText: 'x', newText: 'y' }],
+  };
+
+  test('is pending while its input comes, in progress when it is whole, and then completed', () => {
+    const told = updatesOf([
+      begun('a'),
+      delta('a', '{"command"'),
+      delta('a', ':"ls"}'),
+      done(call('a')),
+      outputBegun('a'),
+      delta('out-a', 'one\n'),
+      done(output('a', 'one\ntwo\n', { exitCode: 0 })),
+      end(),
+    ]);
+    expect(told).toEqual([
+      {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'a',
+        title: 'Bash',
+        name: 'Bash',
+        kind: 'other',
+        status: 'pending',
+      },
+      {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'a',
+        rawInput: { command: 'ls' },
+        status: 'in_progress',
+      },
+      { sessionUpdate: 'tool_call_update', toolCallId: 'a', content: [words('one\n')] },
+      {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'a',
+        status: 'completed',
+        content: [words('one\ntwo\n')],
+        rawOutput: { output: 'one\ntwo\n', exitCode: 0 },
+      },
+    ]);
+  });
+
+  test('title, kind, locations and changes are told when they are known', () => {
+    const told = updatesOf([begun('a'), delta('a', '', face), delta('a', '', face)]);
+    const { diffs, ...fields } = face;
+    expect(told.slice(1)).toEqual([
+      {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'a',
+        ...fields,
+        content: diffs.map((diff) => ({ type: 'diff', ...diff })),
+      },
+    ]);
+  });
+
+  test('one that is known at once is announced with all of it', () => {
+    expect(updatesOf([done(call('a', face))])).toMatchObject([
+      {
+        sessionUpdate: 'tool_call',
+        title: 'List files',
+        name: 'Bash',
+        kind: 'search',
+        locations: face.locations,
+        rawInput: { command: 'ls' },
+        status: 'in_progress',
+      },
+    ]);
+  });
+
+  test('input that is no JSON is told as it came', () => {
+    expect(updatesOf([done(call('a', { arguments: '{"comm' }))])).toMatchObject([
+      { rawInput: '{"comm' },
+    ]);
+  });
+
+  test.each([
+    [
+      'an error',
+      { error: { code: 'ENOENT', message: 'No such file.', stack: 'x' } },
+      { code: 'ENOENT', message: 'No such file.' },
+    ],
+    [
+      'an exit code',
+      { exitCode: 2 },
+      { code: 'TOOL_FAILED', message: 'The program ended with exit code 2.' },
+    ],
+    ['words alone', {}, { code: 'TOOL_FAILED', message: 'The tool failed.' }],
+  ])('one that fails with %s says why to programs', (_, more, error) => {
+    const [, ended] = updatesOf([
+      done(call('a')),
+      done(output('a', 'It broke.', { success: false, ...more })),
+    ]);
+    expect(ended).toMatchObject({
+      status: 'failed',
+      content: [words('It broke.')],
+      rawOutput: { output: 'It broke.', error },
+    });
+  });
+
+  test.each([
+    ['completes', end(), 'completed', undefined],
+    ['is cancelled', end({ status: 'cancelled' }), 'failed', 'CANCELLED'],
+    ['fails', failed, 'failed', 'AGENT_ERROR'],
+  ])('one without an output ends with its turn, when that %s', (_, ending, status, code) => {
+    const update = updatesOf([done(call('a')), ending], { isOwn: true }).at(-1);
+    expect(update).toMatchObject({ toolCallId: 'a', status });
+    expect(update).toMatchObject(code === undefined ? {} : { rawOutput: { error: { code } } });
+  });
+
+  test('calls side by side each get their own output', () => {
+    const told = updatesOf([
+      done(call('a')),
+      done(call('b')),
+      done(output('b', 'B')),
+      done(output('a', 'A')),
+    ]);
+    expect(told.slice(2)).toMatchObject([
+      { toolCallId: 'b', content: [words('B')] },
+      { toolCallId: 'a', content: [words('A')] },
+    ]);
+  });
+
+  test('an output that belongs to no call, or comes after another, has a call of its own', () => {
+    const told = updatesOf([
+      done(output('x', 'Stray')),
+      done(call('a')),
+      done(output('a', 'First')),
+      done(output('a', 'Second', { id: 'late' })),
+    ]);
+    expect(told).toMatchObject([
+      { sessionUpdate: 'tool_call', toolCallId: 'out-x' },
+      { toolCallId: 'out-x', status: 'completed' },
+      { sessionUpdate: 'tool_call', toolCallId: 'a' },
+      { toolCallId: 'a', content: [words('First')] },
+      { sessionUpdate: 'tool_call', toolCallId: 'late', title: 'Bash' },
+      { toolCallId: 'late', content: [words('Second')] },
+    ]);
+  });
+
+  test('a script is a call with its code and result', () => {
+    const told = updatesOf([
+      { type: 'script_execution_start', itemId: 's', code: 'return 1' },
+      { type: 'script_execution_done', itemId: 's', result: '1', success: true },
+      { type: 'script_execution_start', itemId: 't', code: 'boom' },
+      { type: 'script_execution_error', itemId: 't', error: { code: 'SCRIPT', message: 'Boom.' } },
+    ]);
+    expect(told).toMatchObject([
+      { title: 'Script', kind: 'execute', rawInput: { code: 'return 1' }, status: 'in_progress' },
+      { status: 'completed', content: [words('1')], rawOutput: { result: '1' } },
+      { toolCallId: 't' },
+      { status: 'failed', rawOutput: { error: { code: 'SCRIPT', message: 'Boom.' } } },
+    ]);
+  });
+});
+
+describe('FR-039-04: commands in terminals', () => {
+  const shows = showsAll;
+  const command = begun('a', { kind: 'execute' });
+  const terminal = { type: 'terminal', terminalId: 'a' };
+  const printed = (data: string) => ({ terminal_output: { terminal_id: 'a', data } });
+
+  test('a client that shows them gets what is printed once, and the exit', () => {
+    const told = updatesOf(
+      [
+        command,
+        done(call('a', { kind: 'execute' })),
+        outputBegun('a'),
+        delta('out-a', 'one\n'),
+        delta('out-a', 'two\n'),
+        done(output('a', 'one\ntwo\nend', { success: false, exitCode: 3 })),
+      ],
+      { shows },
+    );
+    expect(told).toMatchObject([
+      { content: [terminal], _meta: { terminal_info: { terminal_id: 'a' } } },
+      { status: 'in_progress' },
+      { _meta: printed('one\n') },
+      { _meta: printed('two\n') },
+      {
+        status: 'failed',
+        content: [terminal],
+        _meta: {
+          ...printed('end'),
+          terminal_exit: { terminal_id: 'a', exit_code: 3, signal: null },
+        },
+      },
+    ]);
+    expect(told[2]).not.toHaveProperty('content');
+  });
+
+  test('any other client gets it as text', () => {
+    const payloads = [
+      command,
+      outputBegun('a'),
+      delta('out-a', 'one\n'),
+      done(output('a', 'one\n')),
+    ];
+    const told = JSON.stringify(updatesOf(payloads, { shows: showsLittle }));
+    expect(told).not.toContain('terminal');
+    expect(told).toContain('one');
+  });
+
+  test('an output that turns out to be another one is shown as text instead', () => {
+    const told = updatesOf(
+      [command, outputBegun('a'), delta('out-a', 'half'), done(output('a', 'all of it'))],
+      { shows },
+    );
+    expect(told.at(-1)).toMatchObject({ content: [words('all of it')] });
+  });
+
+  test('one that is cut off ends with its turn', () => {
+    const told = updatesOf([command, done(call('a')), failed], { shows, isOwn: true });
+    expect(told.at(-1)).toMatchObject({
+      status: 'failed',
+      content: [terminal, words('The agent fell over.')],
+      _meta: { terminal_exit: { terminal_id: 'a', exit_code: null } },
+    });
+  });
+});
+
+describe('FR-039-01: what is beside the talk', () => {
+  const entry = (status: string) => ({ content: 'Bake', priority: 'high', status });
+  const plan = (status: string) =>
+    ({ id: 'p', type: 'plan', entries: [entry(status)] }) as OutputItem;
+
+  test('a plan is told when it changes', () => {
+    const told = updatesOf([
+      start('p', 'plan', { entries: [entry('pending')] }),
+      delta('p', '', { entries: [entry('completed')] }),
+      done(plan('completed')),
+    ]);
+    expect(told).toEqual(
+      ['pending', 'completed'].map((status) => ({
+        sessionUpdate: 'plan',
+        entries: [entry(status)],
+      })),
+    );
+  });
+
+  test('usage is told where both the context and its size are known, when it changes', () => {
+    const usage = { inputTokens: 1, outputTokens: 2 };
+    const told = updatesOf([
+      { type: 'usage_update', usage },
+      { type: 'usage_update', usage: { ...usage, contextTokens: 10.4, contextWindow: 100 } },
+      { type: 'usage_update', usage: { ...usage, outputTokens: 5 } },
+      end({ usage: { ...usage, contextTokens: 20, costUsd: 0.5 } }),
+    ]);
+    expect(told).toEqual([
+      { sessionUpdate: 'usage_update', used: 10, size: 100 },
+      {
+        sessionUpdate: 'usage_update',
+        used: 20,
+        size: 100,
+        cost: { amount: 0.5, currency: 'USD' },
+      },
+    ]);
+  });
+
+  const words2 = 'The agent was restarted.\nIt goes on.';
+  test.each<[string, Telling, object]>([
+    [
+      'a notice where the client has a place for it',
+      { shows: showsAll },
+      {
+        sessionUpdate: 'notice',
+        severity: 'info',
+        title: 'The agent was restarted.',
+        description: 'It goes on.',
+      },
+    ],
+    [
+      'a message for any other',
+      { shows: showsLittle },
+      chunk('agent_message_chunk', 's', words2, { _meta: { liminal: { notice: 'info' } } }),
+    ],
+  ])('a message of the system is %s', (_, telling, told) => {
+    expect(updatesOf([done(message('s', words2, { origin: 'system' }))], telling)).toEqual([told]);
+  });
+
+  test('it is a message in a conversation that is told later: notices are for those who are there', () => {
+    const said = [done(message('s', words2, { origin: 'system' }))];
+    expect(replayOf(said, { shows: showsAll })).toMatchObject([
+      { sessionUpdate: 'agent_message_chunk', content: text(words2) },
+    ]);
+  });
+
+  test('an error in a turn is told to people', () => {
+    const item = {
+      id: 'e',
+      type: 'error',
+      code: 'X',
+      message: 'It broke.',
+      origin: 'agent',
+    } as const;
+    expect(updatesOf([start('e', 'error'), done(item)], { shows: showsAll })).toEqual([
+      { sessionUpdate: 'notice', severity: 'error', title: 'It broke.' },
+    ]);
+  });
+
+  test('why a turn failed is told to all but the client that waits for its answer', () => {
+    expect(updatesOf([failed], { isOwn: true })).toEqual([]);
+    const error = { code: 'AGENT_ERROR', message: 'The agent fell over.' };
+    expect(replayOf([failed])).toEqual([
+      chunk('agent_message_chunk', 'run-1:error', error.message, {
+        _meta: { liminal: { turnError: error, notice: 'error' } },
+      }),
+    ]);
+  });
+
+  const compaction = (status: string, content: string) => [
+    start('k', 'message', { origin: 'system', compaction: 'in_progress' }),
+    delta('k', 'Making room.'),
+    done(message('k', content, { origin: 'system', compaction: status })),
+  ];
+  const update = (more: object) => ({
+    sessionUpdate: 'compaction_update',
+    compactionId: 'k',
+    ...more,
+  });
+  test.each([
+    ['completed', { status: 'completed', summary: [text('Done so far.')] }],
+    ['failed', { status: 'failed', error: 'Done so far.' }],
+    ['in_progress', { status: 'cancelled', summary: [text('Done so far.')] }],
+  ])('a compaction that is %s at its end', (status, ended) => {
+    const payloads = compaction(status, 'Done so far.');
+    const told = [update({ status: 'in_progress' }), update(ended)];
+    expect(updatesOf(payloads, { shows: showsAll })).toEqual(told);
+    expect(replayOf(payloads, { shows: showsAll })).toEqual(told.slice(1));
+    expect(updatesOf(payloads, { shows: showsLittle })).toMatchObject([
+      { sessionUpdate: 'agent_message_chunk', content: text('Done so far.') },
+    ]);
+  });
+
+  test('net changes of files are not told: each call has told its own', () => {
+    const diffs = [{ path: '/a', newText: 'b' }];
+    const item: OutputItem = { id: 'f', type: 'file_changes', diffs };
+    expect(updatesOf([start('f', 'file_changes'), done(item)])).toEqual([]);
+  });
+});
+
+describe('FR-039-04: questions', () => {
+  const options = [
+    { optionId: 'yes', name: 'Yes', kind: 'allow_once' as const },
+    { optionId: 'no', name: 'No', kind: 'reject_once' as const },
+  ];
+  const question = { approvalId: 'q', title: 'Run ls?', options };
+  const asked = (more: object = {}) => start('ask', 'approval', { ...question, ...more });
+  const answered = (optionId: string | undefined, more: object = {}): EventPayload =>
+    done({
+      id: 'ask',
+      type: 'approval',
+      ...question,
+      ...more,
+      outcome:
+        optionId === undefined
+          ? { outcome: 'cancelled', reason: 'turn_ended' }
+          : { outcome: 'selected', optionId },
+    });
+  const tell = (payloads: EventPayload[]) =>
+    tellEvents(runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }, ...payloads]))
+      .told;
+
+  test('one about a call shows the whole call, and takes its title back when it is answered', () => {
+    const diff = { path: '/a', newText: 'b' };
+    const of = { callId: 'call-a' };
+    const told = tell([
+      done(call('a', { kind: 'edit', diffs: [diff] })),
+      asked({ ...of, description: 'It changes a file.' }),
+      answered('yes', of),
+    ]);
+    expect(told.slice(1)).toEqual([
+      {
+        kind: 'question',
+        approval: expect.objectContaining({ approvalId: 'q' }),
+        toolCall: {
+          toolCallId: 'a',
+          title: 'Run ls?',
+          name: 'Bash',
+          kind: 'edit',
+          rawInput: { command: 'ls' },
+          content: [words('It changes a file.'), { type: 'diff', ...diff }],
+        },
+      },
+      { kind: 'answered', approvalId: 'q' },
+      {
+        kind: 'update',
+        update: { sessionUpdate: 'tool_call_update', toolCallId: 'a', title: 'Bash' },
+      },
+    ]);
+  });
+
+  test.each([
+    ['yes', { status: 'completed', content: [words('Yes')] }],
+    ['no', { status: 'failed', content: [words('No')] }],
+    [undefined, { status: 'failed', rawOutput: { error: { code: 'UNANSWERED' } } }],
+  ])(
+    'one about no call has a call of its own, which ends with the answer (%s)',
+    (answer, ended) => {
+      const told = tell([asked(), answered(answer)]);
+      const own = { sessionUpdate: 'tool_call', toolCallId: 'ask', title: 'Run ls?' };
+      expect(told).toMatchObject([
+        { update: { ...own, status: 'pending' } },
+        { kind: 'question', toolCall: { toolCallId: 'ask' } },
+        { kind: 'answered', approvalId: 'q' },
+        { update: { sessionUpdate: 'tool_call_update', toolCallId: 'ask', ...ended } },
+      ]);
+    },
+  );
+
+  test('one that is answered already is not asked', () => {
+    const events = runOf([
+      { type: 'response_start', modelId: 'm', providerId: 'p' },
+      asked(),
+      answered('yes'),
+    ]);
+    expect(tellSnapshot(events).told.map(({ kind }) => kind)).toEqual(['update', 'update']);
+    expect(tellSnapshot(events.slice(0, 2)).told.map(({ kind }) => kind)).toEqual([
+      'update',
+      'question',
+    ]);
+  });
+});
+
+describe('FR-039-05: repeats', () => {
+  test('an agent that says the same twice is shown twice', () => {
+    const told = updatesOf([
+      start('m', 'message'),
+      delta('m', 'ha'),
+      delta('m', 'ha'),
+      done(message('m', 'haha')),
+      done(message('n', 'haha')),
+    ]);
+    expect(told).toEqual([
+      chunk('agent_message_chunk', 'm', 'ha'),
+      chunk('agent_message_chunk', 'm', 'ha'),
+      chunk('agent_message_chunk', 'n', 'haha'),
+    ]);
+  });
+
+  test('the whole that an agent says at a message’s end is not: its beginning was told, letter by letter', () => {
+    const told = updatesOf([start('m', 'message'), delta('m', 'Good'), done(message('m', 'Good'))]);
+    expect(told).toEqual([chunk('agent_message_chunk', 'm', 'Good')]);
+  });
+
+  test('a whole that differs from what was told is told, and which message it stands for', () => {
+    const told = updatesOf([start('m', 'message'), delta('m', 'God'), done(message('m', 'Good'))]);
+    expect(told).toEqual([
+      chunk('agent_message_chunk', 'm', 'God'),
+      chunk('agent_message_chunk', 'm:whole', 'Good', { _meta: { liminal: { replaces: 'm' } } }),
+    ]);
+  });
+
+  test('an answer that is withdrawn stays, since it was read; that it does not count is told', () => {
+    const told = updatesOf([
+      start('m', 'message'),
+      delta('m', 'Goo'),
+      { type: 'item_cancelled', itemId: 'm', reason: 'retry' },
+      done(message('n', 'Good.')),
+    ]);
+    expect(told).toMatchObject([
+      { messageId: 'm', content: text('Goo') },
+      { messageId: 'm', _meta: { liminal: { withdrawn: true } } },
+      { messageId: 'n', content: text('Good.') },
+    ]);
+    expect(JSON.stringify(told[1])).toContain('does not count');
+  });
+
+  test('a call that is withdrawn has failed', () => {
+    const told = updatesOf([begun('a'), { type: 'item_cancelled', itemId: 'a' }, end()]);
+    expect(told.slice(1)).toMatchObject([
+      { toolCallId: 'a', status: 'failed', rawOutput: { error: { code: 'WITHDRAWN' } } },
+    ]);
+  });
+
+  test('a plan, usage and a call’s fields that are as they were are not told again', () => {
+    const usage = { inputTokens: 1, outputTokens: 2, contextTokens: 1, contextWindow: 2 };
+    const entries = [{ content: 'Bake', priority: 'high', status: 'pending' }];
+    const once = [
+      begun('a', { title: 'Run' }),
+      start('p', 'plan', { entries }),
+      { type: 'usage_update', usage } as EventPayload,
+    ];
+    const again = [
+      delta('a', '', { title: 'Run' }),
+      delta('p', '', { entries }),
+      { type: 'usage_update', usage } as EventPayload,
+    ];
+    expect(updatesOf([...once, ...again])).toEqual(updatesOf(once));
+  });
+});

@@ -1,0 +1,345 @@
+import type * as Acp from '@agentclientprotocol/sdk';
+import {
+  type ContentBlock,
+  type ErrorObject,
+  hasEnded,
+  type OutputItem,
+  type ResponseState,
+  textOf,
+  type Usage,
+  withText,
+} from '@liminal/protocol';
+import { blockOf, textBlock } from './content.ts';
+import { type About, diagnosis, metaOf } from './meta.ts';
+import { answeredCall, questionCall, questionOf } from './question-calls.ts';
+import { type ApprovalItem, type CallItem, questioned, titleOf, updateOf } from './tool-calls.ts';
+import { type CallsState, ToldCalls } from './told-calls.ts';
+
+/** What a client can show besides what every client can. */
+export interface Shows {
+  notices: boolean;
+  compactions: boolean;
+  /** Output that is streamed in `_meta`, as several agents and editors have it. */
+  terminals: boolean;
+}
+
+type ItemOf<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
+
+/** A notification, a question for people, or that it is answered. */
+export type Told =
+  | { kind: 'update'; update: Acp.SessionUpdate }
+  /** `toolCall` is what it is about, which the client was told of. */
+  | { kind: 'question'; approval: ApprovalItem; toolCall: Acp.ToolCallUpdate }
+  | { kind: 'answered'; approvalId: string };
+
+export interface TellerOptions {
+  before: { response: ResponseState; calls: CallsState };
+  after: ResponseState;
+  shows: Shows;
+  isOwn: boolean;
+  /** It happens now: notices are only for those who are there. */
+  isLive: boolean;
+  /** By what the one changed item has grown. */
+  delta?: string | undefined;
+}
+
+type ChunkKind = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk';
+
+const withdrawnWords = '*(This answer broke off and does not count: the model is asked again.)*';
+const cancelledCall: ErrorObject = {
+  code: 'CANCELLED',
+  message: 'The turn was cancelled before this tool answered.',
+};
+
+/** Tells what differs between two states of a run. */
+export class Teller {
+  readonly told: Told[] = [];
+  readonly #options: TellerOptions;
+  readonly #before: ResponseState;
+  readonly #after: ResponseState;
+  readonly #calls: ToldCalls;
+
+  constructor(options: TellerOptions) {
+    this.#options = options;
+    const { before, after, shows } = options;
+    this.#before = before.response;
+    this.#after = after;
+    this.#calls = new ToldCalls({
+      state: before.calls,
+      before: before.response,
+      after,
+      terminals: shows.terminals,
+      tell: (update) => this.#update(update),
+      grown: (item) => this.#grown(item),
+    });
+  }
+
+  get calls(): CallsState {
+    return this.#calls.state;
+  }
+
+  item(item: OutputItem): void {
+    // One that had ended was told whole.
+    if (this.#before.items.byId.has(item.id) && !this.#before.open.has(item.id)) return;
+    switch (item.type) {
+      case 'message':
+        return item.origin === 'agent' ? this.#words(item) : this.#message(item);
+      case 'reasoning':
+        return this.#words(item);
+      case 'function_call':
+      case 'script_execution':
+        return this.#calls.call(item, this.#parentOf(item));
+      case 'function_call_output':
+      case 'script_execution_output':
+        return this.#calls.output(item, this.#parentOf(item));
+      case 'plan':
+        return this.#plan(item);
+      case 'approval':
+        return this.#approval(item);
+      case 'error':
+        return this.#isOpen(item) ? undefined : this.#notice('error', item.message, item.id);
+      case 'file_changes':
+        // ACP has no word for a turn's net changes; those of each call are told with it.
+        return;
+    }
+  }
+
+  /** What was said cannot be unsaid; that it does not count is said. */
+  withdrawn(id: string): void {
+    const item = this.#before.open.get(id)?.item ?? this.#before.items.byId.get(id);
+    switch (item?.type) {
+      case 'function_call':
+      case 'script_execution':
+      case 'function_call_output':
+      case 'script_execution_output':
+        return this.#calls.withdrawn(item);
+      case 'approval':
+        this.#answered(item);
+        if (this.#callOf(item) === undefined) this.#update(answeredCall(item));
+        return;
+      case 'message':
+        if (this.#isCompaction(item)) return this.#compaction(item, 'cancelled');
+        return this.#withdrawnWords(item);
+      case 'reasoning':
+        return this.#withdrawnWords(item);
+      case 'plan':
+        return this.#update({ sessionUpdate: 'plan', entries: [] });
+      case 'error':
+      case 'file_changes':
+      case undefined:
+    }
+  }
+
+  usage(): void {
+    const usage = this.#after.head?.usage;
+    if (usage === this.#before.head?.usage || usage === undefined) return;
+    const update = usageUpdate(usage);
+    const told = this.#before.head?.usage && usageUpdate(this.#before.head.usage);
+    if (update && JSON.stringify(update) !== JSON.stringify(told)) this.#update(update);
+  }
+
+  /** Those who wait for the answer to their prompt get the turn's error with it, and the others here. */
+  end(): void {
+    const { head } = this.#after;
+    if (head === undefined || !hasEnded(this.#after)) return;
+    const { status, error } = head;
+    this.#calls.end(status === 'complete' ? undefined : (error ?? cancelledCall));
+    if (error === undefined || this.#options.isOwn) return;
+    this.#notice('error', error.message, `${head.id}:error`, { turnError: diagnosis(error) });
+  }
+
+  #withdrawnWords(item: ItemOf<'message' | 'reasoning'>): void {
+    const isOpen = this.#before.open.has(item.id);
+    const isAgents = item.type === 'reasoning' || item.origin === 'agent';
+    // Others' are told when they are whole.
+    if (isOpen && !isAgents) return;
+    if (blocksOf(item).length === 0 && (isOpen ? this.#textBefore(item.id) : textOf(item)) === '')
+      return;
+    const kind = kindOf(item);
+    const words = kind === 'agent_message_chunk' && isAgents ? `\n\n${withdrawnWords}\n\n` : '';
+    this.#chunk(kind, item.id, textBlock(words), { withdrawn: true });
+  }
+
+  #words(item: ItemOf<'message' | 'reasoning'>): void {
+    const kind = kindOf(item);
+    const [grown, blocks] = [this.#grown(item), this.#newBlocks(item)];
+    const { error } = item;
+    const parent = this.#parentOf(item);
+    const why = error === undefined ? {} : { error: diagnosis(error) };
+    if (grown !== undefined && blocks !== undefined) {
+      const hasNews = grown !== '' || error !== undefined;
+      if (hasNews) this.#chunk(kind, item.id, textBlock(grown), { parent, ...why });
+      return this.#blocks(kind, item.id, blocks, { parent });
+    }
+    // What has changed instead of growing is said again, whole.
+    const whole = `${item.id}:whole`;
+    const about = { parent, replaces: item.id };
+    this.#chunk(kind, whole, textBlock(textOf(item)), { ...about, ...why });
+    this.#blocks(kind, whole, blocksOf(item), about);
+  }
+
+  /** A message of a person, or of Liminal: told when it is whole. */
+  #message(item: ItemOf<'message'>): void {
+    if (this.#isCompaction(item)) return this.#compaction(item);
+    if (this.#isOpen(item)) return;
+    if (item.origin === 'system') {
+      this.#notice('info', item.content, item.id);
+      return this.#blocks('agent_message_chunk', item.id, blocksOf(item));
+    }
+    if (this.#options.isOwn && item.delivery === undefined) return;
+    // It is said again, as a message of its own.
+    if (item.delivery === 'not_taken') return;
+    if (item.content !== '') this.#chunk('user_message_chunk', item.id, textBlock(item.content));
+    this.#blocks('user_message_chunk', item.id, blocksOf(item));
+  }
+
+  /** The blocks behind those that the client was told of; undefined if those have changed. */
+  #newBlocks(item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[] | undefined {
+    const before = this.#before.open.get(item.id)?.item;
+    const told = before?.type === 'message' ? blocksOf(before) : [];
+    const blocks = blocksOf(item);
+    return isSame(blocks.slice(0, told.length), told) ? blocks.slice(told.length) : undefined;
+  }
+
+  #blocks(kind: ChunkKind, id: string, blocks: readonly ContentBlock[], about?: About): void {
+    for (const block of blocks) this.#chunk(kind, id, blockOf(block), about);
+  }
+
+  /** A plan replaces the one before: told as it was, it would be no news. */
+  #plan({ id, entries }: ItemOf<'plan'>): void {
+    const before = this.#before.open.get(id)?.item;
+    const isKnown = before?.type === 'plan' && isSame(before.entries, entries);
+    if (!isKnown) this.#update({ sessionUpdate: 'plan', entries });
+  }
+
+  #isCompaction({ compaction, origin }: ItemOf<'message'>): boolean {
+    return compaction !== undefined && origin === 'system' && this.#options.shows.compactions;
+  }
+
+  #compaction(item: ItemOf<'message'>, status = this.#compactionStatus(item)): void {
+    const { id: compactionId, content } = item;
+    const update = { sessionUpdate: 'compaction_update', compactionId, status } as const;
+    const isNew = !this.#before.items.byId.has(item.id);
+    if (status === 'in_progress') return isNew ? this.#update(update) : undefined;
+    if (status === 'failed') {
+      return this.#update({ ...update, error: content || (item.error?.message ?? '') });
+    }
+    this.#update({ ...update, ...(content !== '' && { summary: [textBlock(content)] }) });
+  }
+
+  #compactionStatus(item: ItemOf<'message'>) {
+    if (this.#isOpen(item)) return 'in_progress';
+    if (item.error !== undefined) return 'failed';
+    return item.compaction === 'in_progress' ? 'cancelled' : (item.compaction ?? 'completed');
+  }
+
+  /** Clients ask about calls: a question about none gets a call of its own. */
+  #approval(item: ApprovalItem): void {
+    const call = this.#callOf(item);
+    const isNew = !this.#before.items.byId.has(item.id);
+    if (isNew && call === undefined) this.#update(questionCall(item));
+    if (!this.#isOpen(item)) {
+      if (!isNew) this.#answered(item);
+      if (call === undefined) this.#update(answeredCall(item));
+      else if (!isNew && titleOf(call) !== item.title) {
+        this.#update({ ...updateOf(call.id), title: titleOf(call) });
+      }
+    } else if (isNew) {
+      const toolCall =
+        call === undefined
+          ? questionOf(item)
+          : questioned(call, item, { isTerminal: this.#calls.isTerminal(call) });
+      this.#tell({ kind: 'question', approval: item, toolCall });
+    }
+  }
+
+  /** The call that it is about, if that came before it. */
+  #callOf({ id, callId }: ApprovalItem): CallItem | undefined {
+    const toolCallId = callId === undefined ? undefined : this.#calls.idOf(callId);
+    if (toolCallId === undefined) return undefined;
+    const { byId } = this.#after.items;
+    const isEarlier = (byId.placeOf(toolCallId) ?? Infinity) < (byId.placeOf(id) ?? Infinity);
+    const open = this.#after.open.get(toolCallId);
+    const item = open ? withText(open.item, open.text) : byId.get(toolCallId);
+    return isEarlier && item?.type === 'function_call' ? item : undefined;
+  }
+
+  #answered({ approvalId }: ApprovalItem): void {
+    this.#tell({ kind: 'answered', approvalId });
+  }
+
+  /** Live words to people where the client has a place for them, else a message. */
+  #notice(severity: 'info' | 'error', text: string, id: string, about?: About): void {
+    if (text.trim() === '') return;
+    if (!this.#options.shows.notices || !this.#options.isLive) {
+      const said = { ...about, notice: severity };
+      return this.#chunk('agent_message_chunk', id, textBlock(text), said);
+    }
+    const [title = '', ...rest] = text.trim().split('\n');
+    const description = rest.join('\n').trim();
+    const words = { title, ...(description !== '' && { description }) };
+    this.#update({ sessionUpdate: 'notice', severity, ...words, ...metaOf(about ?? {}) });
+  }
+
+  /** The call of the subagent that an item belongs to, as the client knows it. */
+  #parentOf({ parentCallId }: OutputItem): string | undefined {
+    if (parentCallId === undefined) return undefined;
+    return this.#calls.idOf(parentCallId) ?? parentCallId;
+  }
+
+  #isOpen(item: OutputItem): boolean {
+    return this.#after.open.has(item.id);
+  }
+
+  #textBefore(id: string): string {
+    return this.#before.open.get(id)?.text ?? '';
+  }
+
+  /** The news of a text that has only grown. A long text is not copied for each few letters that it grows by. */
+  #grown(item: OutputItem): string | undefined {
+    const told = this.#textBefore(item.id);
+    const text = textOf(item);
+    const { delta } = this.#options;
+    if (delta !== undefined && text.length === told.length + delta.length) return delta;
+    return text.startsWith(told) ? text.slice(told.length) : undefined;
+  }
+
+  #chunk(kind: ChunkKind, messageId: string, content: Acp.ContentBlock, about: About = {}): void {
+    this.#update({ sessionUpdate: kind, messageId, content, ...metaOf(about) });
+  }
+
+  #update(update: Acp.SessionUpdate): void {
+    this.#tell({ kind: 'update', update });
+  }
+
+  #tell(told: Told): void {
+    this.told.push(told);
+  }
+}
+
+function kindOf(item: ItemOf<'message' | 'reasoning'>): ChunkKind {
+  if (item.type === 'reasoning') return 'agent_thought_chunk';
+  return item.origin === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
+}
+
+const blocksOf = (item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[] =>
+  item.type === 'message' ? (item.blocks ?? []) : [];
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Only where both are known: the client shows how full the context is. */
+function usageUpdate({
+  contextTokens: used,
+  contextWindow: size,
+  costUsd,
+}: Usage): Acp.SessionUpdate | undefined {
+  if (used === undefined || size === undefined) return undefined;
+  const cost = costUsd === undefined ? {} : { cost: { amount: costUsd, currency: 'USD' } };
+  return {
+    sessionUpdate: 'usage_update',
+    used: Math.round(used),
+    size: Math.round(size),
+    ...cost,
+  };
+}

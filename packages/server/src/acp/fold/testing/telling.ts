@@ -1,0 +1,72 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import {
+  type EventPayload,
+  emptyResponse,
+  foldResponse,
+  type StreamEvent,
+  toResponse,
+} from '@liminal/protocol';
+import { runOf } from '@liminal/protocol/testing';
+import { updateProblems } from '@liminal/testkit/acp-schema';
+import { foldRun, foldSnapshot, type RunFoldState, startRunFold } from '../run-fold.ts';
+import type { Shows, Told } from '../teller.ts';
+
+export const showsAll: Shows = { notices: true, compactions: true, terminals: true };
+export const showsLittle: Shows = { notices: false, compactions: false, terminals: false };
+
+const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
+
+export interface Telling {
+  shows?: Shows;
+  isOwn?: boolean;
+}
+
+/** What a client is told while a run happens. Each update must be right by the official schema. */
+export function tellEvents(
+  events: readonly StreamEvent[],
+  { shows = showsLittle, isOwn = false }: Telling = {},
+  from: RunFoldState = startRunFold(),
+): { told: Told[]; state: RunFoldState } {
+  const told: Told[] = [];
+  let state = from;
+  for (const event of events) {
+    const step = foldRun(state, event, shows, isOwn);
+    state = step.state;
+    told.push(...checked(step.told));
+  }
+  return { told, state };
+}
+
+/** What a client is told of a run up to these events at once, if it has been told up to `from`. */
+export function tellSnapshot(
+  events: readonly StreamEvent[],
+  { shows = showsLittle, isOwn = false }: Telling = {},
+  from: RunFoldState = startRunFold(),
+): { told: Told[]; state: RunFoldState } {
+  const response = toResponse(events.reduce(foldResponse, emptyResponse()));
+  if (response === undefined) return { told: [], state: from };
+  const { told, state } = foldSnapshot(from, response, shows, isOwn);
+  return { told: checked(told), state };
+}
+
+/** The updates of a run with these payloads, after its start. */
+export function updatesOf(payloads: readonly EventPayload[], telling?: Telling): SessionUpdate[] {
+  return updatesIn(tellEvents(runOf([start, ...payloads]), telling).told);
+}
+
+/** The same, told at once when all of it has happened. */
+export function replayOf(payloads: readonly EventPayload[], telling?: Telling): SessionUpdate[] {
+  return updatesIn(tellSnapshot(runOf([start, ...payloads]), telling).told);
+}
+
+export const updatesIn = (told: readonly Told[]): SessionUpdate[] =>
+  told.flatMap((one) => (one.kind === 'update' ? [one.update] : []));
+
+function checked(told: readonly Told[]): Told[] {
+  const problems = updatesIn(told).flatMap((update) => {
+    const found = updateProblems(update);
+    return found.length === 0 ? [] : [...found, JSON.stringify(update)];
+  });
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return [...told];
+}

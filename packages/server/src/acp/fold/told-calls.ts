@@ -1,0 +1,228 @@
+import {
+  type ErrorObject,
+  type OutputItem,
+  PersistentMap,
+  type ResponseState,
+  textOf,
+} from '@liminal/protocol';
+import {
+  announced,
+  type CallItem,
+  changed,
+  cleared,
+  cutOff,
+  ended,
+  type OutputOf,
+  shown,
+  titleOf,
+  type ToolCall,
+  type ToolCallUpdate,
+} from './tool-calls.ts';
+
+/** What a client was told of a call's output. */
+interface ToldOutput {
+  /** The output's item, once there is one. */
+  readonly itemId: string | undefined;
+  /** In characters. */
+  readonly length: number;
+  readonly blocks: number;
+  /** It is printed into a terminal: what was told is not told again. */
+  readonly isTerminal: boolean;
+  /** The output has ended, though its call's arguments still come. */
+  readonly isOver?: boolean;
+}
+
+/** The calls of a run as a client was told of them. */
+export interface CallsState {
+  /** Calls that have not ended, by `callId`; scripts by their item's id. */
+  readonly open: PersistentMap<CallItem>;
+  /** Every call's item, by `callId`. */
+  readonly ids: PersistentMap<string>;
+  /** Of calls that have not ended, by the call's item. */
+  readonly outputs: PersistentMap<ToldOutput>;
+}
+
+export const noCalls: CallsState = {
+  open: PersistentMap.empty(),
+  ids: PersistentMap.empty(),
+  outputs: PersistentMap.empty(),
+};
+
+export interface ToldCallsOptions {
+  state: CallsState;
+  before: ResponseState;
+  after: ResponseState;
+  /** Whether the client shows what is printed as a terminal. */
+  terminals: boolean;
+  tell: (update: ToolCall | ToolCallUpdate) => void;
+  /** An open item's news, if its text has only grown; undefined otherwise. */
+  grown: (item: OutputItem) => string | undefined;
+}
+
+/** An output that is told whole each time is told again when it has grown by this: so all of it costs O(n). */
+const growth = { part: 1.25, characters: 256 };
+
+const nothing: ToldOutput = { itemId: undefined, length: 0, blocks: 0, isTerminal: false };
+
+const withdrawnCall: ErrorObject = {
+  code: 'WITHDRAWN',
+  message: 'The call was withdrawn: the model is asked again.',
+};
+
+/** Tells what differs between two states of a run's calls. */
+export class ToldCalls {
+  readonly #options: ToldCallsOptions;
+  #open: PersistentMap<CallItem>;
+  #ids: PersistentMap<string>;
+  #outputs: PersistentMap<ToldOutput>;
+
+  constructor(options: ToldCallsOptions) {
+    this.#options = options;
+    ({ open: this.#open, ids: this.#ids, outputs: this.#outputs } = options.state);
+  }
+
+  get state(): CallsState {
+    return { open: this.#open, ids: this.#ids, outputs: this.#outputs };
+  }
+
+  /** The id under which the client knows a call. */
+  idOf(callId: string): string | undefined {
+    return this.#ids.get(callId);
+  }
+
+  isTerminal(call: CallItem): boolean {
+    return this.#outputs.get(call.id)?.isTerminal === true;
+  }
+
+  call(item: CallItem, parent: string | undefined): void {
+    const { before, after, tell } = this.#options;
+    const known = before.open.get(item.id)?.item;
+    const isWhole = !after.open.has(item.id) || item.type === 'script_execution';
+    const isOver = this.#outputs.get(item.id)?.isOver === true;
+    if (known === undefined) this.#begin(item, isWhole, parent);
+    else if (item.type === 'function_call') {
+      // The id that its outputs name may have been unknown.
+      this.#forget(known as CallItem);
+      const isTerminal = this.isTerminal(item);
+      const runs = isWhole && !isOver;
+      const update = changed(known as CallItem, item, { isWhole, runs, isTerminal });
+      if (update !== undefined) tell(update);
+    }
+    this.#ids = this.#ids.set(keyOf(item), item.id);
+    if (isOver && item.error === undefined) {
+      if (isWhole) this.#outputs = this.#outputs.delete(item.id);
+    } else if (item.error === undefined) this.#open = this.#open.set(keyOf(item), item);
+    else this.#cut(item, item.error);
+  }
+
+  output(item: OutputOf, parent: string | undefined): void {
+    const { after, grown, tell } = this.#options;
+    const isOpen = after.open.has(item.id);
+    // It names its call only at its end.
+    if (isOpen && familyOf(item) === item.id) return;
+    const call = this.#open.get(familyOf(item)) ?? this.#unknown(item, parent);
+    const told = this.#toldOf(call, item);
+    const news = told.itemId === item.id ? grown(item) : textOf(item);
+    const isTerminal = told.isTerminal && news !== undefined;
+    if (!isOpen) {
+      this.#open = this.#open.delete(familyOf(item));
+      this.#outputs = after.open.has(call.id)
+        ? this.#outputs.set(call.id, { ...told, isOver: true })
+        : this.#outputs.delete(call.id);
+      return tell(ended(call, item, { isTerminal, printed: news ?? '' }));
+    }
+    const next = { ...told, ...sizeOf(item), itemId: item.id, isTerminal };
+    const hasNewBlocks = next.blocks !== told.blocks;
+    const isDue = isTerminal ? next.length > told.length : isWorthTelling(told, next);
+    if (!isDue && !hasNewBlocks) return;
+    this.#outputs = this.#outputs.set(call.id, next);
+    tell(shown(call, item, { isTerminal, printed: news ?? '' }));
+  }
+
+  /** The call is taken back, or what it has shown. */
+  withdrawn(item: CallItem | OutputOf): void {
+    const { tell } = this.#options;
+    if (isCall(item)) {
+      this.#forget(item);
+      return this.#cut(item, withdrawnCall);
+    }
+    const call = this.#open.get(familyOf(item));
+    const told = call && this.#outputs.get(call.id);
+    // One that stood for its call.
+    if (call?.id === item.id) return this.#cut(call, withdrawnCall);
+    if (call === undefined || told?.itemId !== item.id) return;
+    this.#outputs = this.#outputs.set(call.id, nothing);
+    tell(cleared(call));
+  }
+
+  /** Calls that got no output end with their turn. */
+  end(why: ErrorObject | undefined): void {
+    for (const call of this.#open.values()) this.#cut(call, why);
+    this.#open = PersistentMap.empty();
+  }
+
+  #begin(item: CallItem, isWhole: boolean, parent: string | undefined): void {
+    // The same id again: whatever the earlier call was, it gets no answer any more.
+    const earlier = this.#open.get(keyOf(item));
+    if (earlier !== undefined) this.#cut(earlier, undefined);
+    // Clients take a terminal only with a call's announcement.
+    const runs = item.type === 'function_call' && item.kind === 'execute';
+    const isTerminal = runs && this.#options.terminals;
+    if (isTerminal) this.#outputs = this.#outputs.set(item.id, { ...nothing, isTerminal });
+    this.#options.tell(announced(item, { isWhole, isTerminal, parent }));
+  }
+
+  #cut(call: CallItem, error: ErrorObject | undefined): void {
+    const isTerminal = this.isTerminal(call);
+    this.#outputs = this.#outputs.delete(call.id);
+    if (this.#open.get(keyOf(call))?.id === call.id) this.#open = this.#open.delete(keyOf(call));
+    this.#options.tell(cutOff(call, error, { isTerminal }));
+  }
+
+  #forget(call: CallItem): void {
+    const key = keyOf(call);
+    if (this.#open.get(key)?.id === call.id) this.#open = this.#open.delete(key);
+  }
+
+  /** What was told of this output: an output that another one replaces is told anew, and no longer by its terminal. */
+  #toldOf(call: CallItem, { id }: OutputOf): ToldOutput {
+    const told = this.#outputs.get(call.id) ?? nothing;
+    return told.itemId === undefined || told.itemId === id ? told : nothing;
+  }
+
+  /** An output whose call nobody has told of, or which has had an output already. */
+  #unknown(item: OutputOf, parent: string | undefined): CallItem {
+    const callId = familyOf(item);
+    const id = this.#ids.get(callId);
+    const { open, items } = this.#options.after;
+    const known = id === undefined ? undefined : (open.get(id)?.item ?? items.byId.get(id));
+    const call: CallItem = {
+      type: 'function_call',
+      id: item.id,
+      callId,
+      name: known && isCall(known) ? titleOf(known) : 'tool',
+      arguments: '',
+      origin: 'agent',
+    };
+    this.#options.tell(announced(call, { isWhole: true, isTerminal: false, parent }));
+    this.#open = this.#open.set(callId, call);
+    return call;
+  }
+}
+
+const isCall = (item: OutputItem): item is CallItem =>
+  item.type === 'function_call' || item.type === 'script_execution';
+
+const keyOf = (call: CallItem): string => (call.type === 'function_call' ? call.callId : call.id);
+const familyOf = (output: OutputOf): string =>
+  output.type === 'function_call_output' ? output.callId : output.scriptId;
+
+const sizeOf = (item: OutputOf): Pick<ToldOutput, 'length' | 'blocks'> => ({
+  length: textOf(item).length,
+  blocks: ('blocks' in item ? (item.blocks ?? []) : []).length,
+});
+
+function isWorthTelling(told: ToldOutput, { length }: ToldOutput): boolean {
+  if (told.length === 0) return length > 0;
+  return length > told.length * growth.part + growth.characters;
+}
