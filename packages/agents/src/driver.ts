@@ -78,6 +78,8 @@ export interface AgentSession<Memory = unknown> {
   readonly isAlive: boolean;
   /** The agent's own id for the session, if it differs from ours. */
   readonly agentSessionId?: string;
+  /** The agent's own id for the turn that runs, if it differs from ours. */
+  readonly agentTurnId?: string | undefined;
   /** What else opening the session again needs. It outlives the session. */
   readonly memory?: Memory;
   /** The earlier turns that the agent reported when it loaded the session, if it did. */

@@ -181,6 +181,8 @@ export interface CliProvider extends AgentCapabilities {
   /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
+  /** The agent's own id for the turn that runs, where it has one. */
+  agentTurnId(sessionId: string): string | undefined;
 
   /**
    * Listeners may be added before the session exists, so that nothing is missed, and stay over kill and load. Those of

@@ -5,6 +5,7 @@ import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { ForkFlags } from './commands/fork.ts';
+import type { NotifyFlags } from './commands/notify.ts';
 import type { RewindFlags } from './commands/rewind.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SessionsFlags } from './commands/sessions.ts';
@@ -139,8 +140,18 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-/** Commands that go back to a turn. */
+/** Commands about one turn: they end it, or go back to it. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
+  command('notify <session>')
+    .description(
+      'ends the turn that runs as complete; also takes what Codex tells its notify program',
+    )
+    .option('--turn <id>', 'only if it is this one')
+    .action(async (session: string, flags: Flags & NotifyFlags) => {
+      const { notify } = await import('./commands/notify.ts');
+      done(await notify(session, flags, configure(flags)));
+    });
+
   command('fork <sessionId>')
     .description('forks a session, and prints the new one’s id')
     .option(

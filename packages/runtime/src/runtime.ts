@@ -10,6 +10,8 @@ import type {
   Grant,
   HistoryPage,
   LoadBody,
+  NotifyBody,
+  NotifyResult,
   Project,
   Response,
   RewindResult,
@@ -331,6 +333,11 @@ export class SessionRuntime implements Runtime {
 
   async cancel(sessionId: string): Promise<void> {
     await this.#kept.use(sessionId, async (session) => session.cancel());
+  }
+
+  async notify(name: string, which: NotifyBody = {}): Promise<NotifyResult> {
+    const sessionId = await this.sessions.idOf(name);
+    return this.#kept.use(sessionId, async (session) => session.notify(which));
   }
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {

@@ -43,6 +43,8 @@ export class ScriptedAgent extends DriverProvider {
   /** Whether sessions that are opened from now on take messages in the middle of a turn. */
   canSteer = true;
   readonly steered: string[] = [];
+  /** Its own id of the turn that runs. */
+  agentTurn: () => string | undefined = () => undefined;
   /** Runs before a message in the middle of a turn is taken, or refused by its throwing. */
   beforeSteer: () => Promise<void> = async () => {};
   /** What each received message had besides its words. */
@@ -87,9 +89,13 @@ export class ScriptedAgent extends DriverProvider {
     this.alive.add(sessionId);
     this.#outputs.set(sessionId, output);
     const { alive } = this;
+    const agentTurn = (): string | undefined => this.agentTurn();
     return {
       get isAlive() {
         return alive.has(sessionId);
+      },
+      get agentTurnId() {
+        return agentTurn();
       },
       accepts: { image: ['image/*'], audio: [], resource: ['text/*'] },
       send: (message, turnId, blocks) => this.#take(sessionId, message, turnId, blocks),

@@ -47,6 +47,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/history',
     '/api/session/{id}/kill',
     '/api/session/{id}/load',
+    '/api/session/{id}/notify',
     '/api/session/{id}/pin',
     '/api/session/{id}/prewarm',
     '/api/session/{id}/queue/{turnId}',

@@ -172,6 +172,10 @@ export class DriverProvider implements CliProvider {
     return running !== undefined && running.isClosing !== true && running.session.isAlive;
   }
 
+  agentTurnId(sessionId: string): string | undefined {
+    return this.#entries.get(sessionId)?.running?.session.agentTurnId;
+  }
+
   async answerApproval(
     sessionId: string,
     approvalId: string,

@@ -112,6 +112,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return this.#isAlive;
   }
 
+  get agentTurnId(): string | undefined {
+    return this.#running?.nativeId;
+  }
+
   owns(nativeTurnId: string): boolean {
     return this.#background.owns(nativeTurnId);
   }

@@ -8,6 +8,8 @@ const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
   completed: undefined,
+  // A message in the turn says it.
+  notified: undefined,
   stop_sequence: undefined,
   max_tokens: tooLong,
   length: tooLong,

@@ -3,6 +3,8 @@ import {
   ConfigBody,
   ForkBody,
   LoadBody,
+  NotifyBody,
+  NotifyResult,
   QueuedBody,
   RewindBody,
   RewindResult,
@@ -152,6 +154,16 @@ export const commands = {
     path: '/api/session/:id/cancel',
     summary: 'Stops the running turn; with nothing to stop it does nothing.',
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
+  },
+  /** From outside: its agent may not have seen that it is done. Of all commands, this one takes the agent's own id, too. */
+  notify: {
+    method: 'POST',
+    path: '/api/session/:id/notify',
+    summary:
+      'Ends the running turn as complete, with what was said so far; the session may be named by its agent’s own id.',
+    body: NotifyBody,
+    answer: NotifyResult,
+    refusals: [...refusalsOfCommands, 'NOTHING_TO_END'],
   },
   stopTask: {
     method: 'POST',

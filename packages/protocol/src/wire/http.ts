@@ -93,6 +93,16 @@ export const SteerBody = z
 export const SteerResult = z.object({ turnId: z.string() });
 export type SteerResult = z.infer<typeof SteerResult>;
 
+/** Which turn is meant: nothing else is ended. By its id here, or by the one that its agent gave it. */
+export const NotifyBody = z.object({
+  turnId: z.string().min(1).optional(),
+  agentTurnId: z.string().min(1).optional(),
+});
+export type NotifyBody = z.infer<typeof NotifyBody>;
+/** The turn that was ended. */
+export const NotifyResult = z.object({ turnId: z.string() });
+export type NotifyResult = z.infer<typeof NotifyResult>;
+
 /** The message of the queue that it now goes before; without one it goes last. */
 export const QueuePlaceBody = z.object({ before: z.string().min(1).optional() });
 /** `steered`: the agent has it in the turn that runs; else it is the next one. */

@@ -238,6 +238,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
         commands.steer(sessionId, message, messageId, await this.#named(said)),
       editQueued: async (sessionId, turnId, message, said = {}) =>
         commands.editQueued(sessionId, turnId, message, await this.#named(said)),
+      notify: async (name, which) => commands.notify(await this.#own.sessions.idOf(name), which),
       fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) => {
         await commands.fork(sessionId, { turnId, sessionId: forkId });
         // Its owner posts it for all servers.

@@ -104,6 +104,13 @@ export class Directory {
     );
   }
 
+  /** Our id of a session that may be named by its agent's own; the same if it is unknown. */
+  async idOf(name: string): Promise<string> {
+    if (await this.#store.getSession(name)) return name;
+    const records = await this.#store.listSessions();
+    return records.find(({ agentSessionId }) => agentSessionId === name)?.sessionId ?? name;
+  }
+
   /** Throws `SESSION_NOT_FOUND` or `STALE_OWNER`. */
   async get(sessionId: string): Promise<Session> {
     const session = await this.find(sessionId);

@@ -1,4 +1,4 @@
-/** What turns of the server itself say. */
+/** What the server itself says in turns. */
 import { relative } from 'node:path';
 import {
   type ErrorObject,
@@ -28,6 +28,13 @@ export function rewindNotice(
   projectDir: string,
 ): EventPayload[] {
   return said(`${turnId}:rewind`, sentences(run, rewound, projectDir), serverReasons.rewind);
+}
+
+/** The end of an agent's turn that somebody outside says is over. */
+export function notifiedEnd(turnId: string): EventPayload[] {
+  const content =
+    'This turn was ended from outside, as complete (liminal notify). What was said until then is kept; the agent is started again for the next message.';
+  return said(`${turnId}:notified`, content, 'notified');
 }
 
 function said(itemId: string, content: string, finishReason: string): EventPayload[] {

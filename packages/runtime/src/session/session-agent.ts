@@ -212,6 +212,11 @@ export class SessionAgent {
     if (why !== undefined) throw new RuntimeError('CONTENT_NOT_SUPPORTED', why);
   }
 
+  /** Its own id of the turn that runs, where it has one. */
+  get turnId(): string | undefined {
+    return this.#context.provider.agentTurnId(this.#sessionId);
+  }
+
   async cancel(): Promise<void> {
     await this.#context.provider.cancelTurn(this.#sessionId);
   }

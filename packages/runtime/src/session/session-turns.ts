@@ -13,6 +13,7 @@ import type { SessionReaders } from '../readers/index.ts';
 import { Turn } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
 import type { Approvals } from './approvals.ts';
+import { notifiedEnd } from './server-turns.ts';
 import type { SessionContext } from './session-context.ts';
 
 /** How long to wait before history is tried again after the store refused, in ms. */
@@ -220,6 +221,14 @@ export class SessionTurns {
   async #untilDone(trouble: string, step: () => Promise<void>): Promise<void> {
     const onTrouble = (error: unknown): void => this.#context.warn(error, trouble);
     await untilDone(step, { signal: this.#closing.signal, everyMs: RETRY_MS, onTrouble });
+  }
+
+  /** Ends the turn as complete: somebody outside says that it is. */
+  endNotified(turn: Turn): void {
+    const { turnId } = turn;
+    const timestamp = this.#context.iso();
+    for (const payload of notifiedEnd(turnId)) turn.add({ turnId, timestamp, payload });
+    this.#options.onGivenUp();
   }
 
   #endSilent(turn: Turn): void {

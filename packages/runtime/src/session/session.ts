@@ -9,6 +9,8 @@ import type {
   ContentBlock,
   EventPayload,
   McpServers,
+  NotifyBody,
+  NotifyResult,
   RewindResult,
   Response,
   SendNowResult,
@@ -42,6 +44,8 @@ import type { SessionOptions } from './session-options.ts';
 
 /** How long stopping an agent waits for the log to take the end of its turn, in ms. */
 const END_WAIT_MS = 3_000;
+/** How long an agent that is said to have ended its turn may take to say so itself, in ms. */
+const OWN_END_MS = 100;
 
 /**
  * One conversation: its queue, its agent, and the way of what the agent says to the log, the readers and history.
@@ -222,6 +226,25 @@ export class Session {
     if (!turn || turn.over) return this.#outbox.stopWhenSent();
     turn.abort();
     await this.#agent.cancel();
+  }
+
+  /** Ends the turn that runs as complete, if it is the one that is meant. Throws `NOTHING_TO_END`. */
+  async notify({ turnId, agentTurnId }: NotifyBody): Promise<NotifyResult> {
+    const turn = this.#turns.current;
+    if (!turn || turn.over) throw nothingToEnd('No turn is running.');
+    const isMeant =
+      (turnId === undefined || turnId === turn.turnId) &&
+      (agentTurnId === undefined || agentTurnId === this.#agent.turnId);
+    if (!isMeant) {
+      const asked = turnId ?? agentTurnId ?? '';
+      throw nothingToEnd(`The turn that runs is not ${asked}, which may have ended by itself.`);
+    }
+    // The agent's own program has said so: what the agent has said itself may still be on its way.
+    if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(OWN_END_MS)]);
+    if (turn.over) throw nothingToEnd('The turn has ended by itself.');
+    this.#turns.endNotified(turn);
+    await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
+    return { turnId: turn.turnId };
   }
 
   /** What its agent is opened with. */
@@ -490,4 +513,8 @@ export class Session {
     this.#outbox.agentGone();
     this.#context.changed();
   }
+}
+
+function nothingToEnd(why: string): RuntimeError {
+  return new RuntimeError('NOTHING_TO_END', why);
 }

@@ -80,6 +80,17 @@ test('MCP servers that are named on any server reach the owner, whose agent gets
   expect(a.agent.mcpServers.at(-1)).toEqual(mcpServers);
 });
 
+test('a notification on any server ends the turn where it runs, by the agent’s own ids, too', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  a.agent.update(sessionId, { agentSessionId: 'thread' });
+  const { turnId } = await b.runtime.send(sessionId, 'Hello');
+  a.agent.agentTurn = () => 'native';
+  expect(await b.runtime.notify('thread', { agentTurnId: 'native' })).toEqual({ turnId });
+  expect(await b.runtime.getRun(turnId)).toMatchObject({ finishReason: 'notified' });
+});
+
 test('a permission is asked once, and answered on any server, with what is said about it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

@@ -1,0 +1,70 @@
+import { createClient } from '@liminal/client';
+import { LiminalError } from '@liminal/protocol';
+import { z } from 'zod';
+import { ConfigError } from '../config/errors.ts';
+import type { Config } from '../config/load.ts';
+import { findServer } from '../data/server-file.ts';
+import { runningServer } from '../running-server.ts';
+
+export interface NotifyFlags {
+  turn?: string;
+}
+
+/** What Codex gives its `notify` program as the last argument; measured with 0.169. */
+const CodexEvent = z.looseObject({
+  type: z.string(),
+  'thread-id': z.string().min(1).optional(),
+  'turn-id': z.string().min(1).optional(),
+});
+
+/** Ordinary answers to Codex: the turn has ended by itself, or is one of a terminal's. */
+const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FOUND']);
+
+/**
+ * Ends the turn that runs in a session as complete, and prints its id. `what` is the session's id, or what Codex says:
+ * Codex notifies after every turn, so that with nothing to end nothing is said, and no server is started.
+ */
+export async function notify(what: string, flags: NotifyFlags, config: Config): Promise<number> {
+  if (what.trimStart().startsWith('{')) return codexNotifies(readEvent(what), config);
+  const { turn: turnId } = flags;
+  return end(what, turnId === undefined ? {} : { turnId }, config);
+}
+
+async function codexNotifies(event: z.infer<typeof CodexEvent>, config: Config): Promise<number> {
+  const { 'thread-id': thread, 'turn-id': agentTurnId } = event;
+  const isEnd = event.type === 'agent-turn-complete';
+  // Without both, a later turn might be ended.
+  if (!isEnd || thread === undefined || agentTurnId === undefined) return 0;
+  if ((await findServer(config.dataDir)) === undefined) return 0;
+  try {
+    return await end(thread, { agentTurnId }, config);
+  } catch (error) {
+    if (error instanceof LiminalError && ordinary.has(error.code)) return 0;
+    throw error;
+  }
+}
+
+async function end(
+  session: string,
+  which: { turnId?: string; agentTurnId?: string },
+  config: Config,
+): Promise<number> {
+  const { url, token } = await runningServer(config);
+  const client = createClient({ baseUrl: url, token });
+  try {
+    const { turnId } = await client.requests.notify(session, which);
+    console.log(turnId);
+    return 0;
+  } finally {
+    client.close();
+  }
+}
+
+function readEvent(text: string): z.infer<typeof CodexEvent> {
+  try {
+    return CodexEvent.parse(JSON.parse(text));
+  } catch (error) {
+    const problem = 'This is neither a session’s id nor what Codex gives its notify program.';
+    throw new ConfigError(problem, { cause: error });
+  }
+}
