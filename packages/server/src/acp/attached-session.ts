@@ -30,6 +30,12 @@ export interface AttachedSessionOptions extends ClientFilesOptions {
   onProblem: (error: unknown) => void;
 }
 
+interface OwnTurn {
+  ended: PromiseWithResolvers<Response>;
+  /** Resolves when it runs, or stands in the queue, or was refused. */
+  taken: Promise<void>;
+}
+
 /** How much is read at once of a session that is loaded. */
 const pageSize = 200;
 
@@ -44,7 +50,7 @@ export class AttachedSession {
   /** Runs that the client was told of, or is to be. */
   readonly #known = new Set<string>();
   /** Turns that the client has asked for, and that have not ended. */
-  readonly #own = new Map<string, PromiseWithResolvers<Response>>();
+  readonly #own = new Map<string, OwnTurn>();
   #subscription: Subscription | undefined;
   #detach: (() => void) | undefined;
   readonly #begun = Promise.withResolvers<HistoryMessage>();
@@ -114,8 +120,9 @@ export class AttachedSession {
     const { runtime, sessionId } = this.#options;
     const turnId = randomUUID();
     const ended = Promise.withResolvers<Response>();
-    this.#own.set(turnId, ended);
     ended.promise.catch(() => undefined);
+    const taken = Promise.withResolvers<void>();
+    this.#own.set(turnId, { ended, taken: taken.promise });
     const stop = () => {
       // A connection that ends aborts its requests as well: what they have begun goes on.
       if (!(signal.reason instanceof RequestError)) return;
@@ -123,7 +130,7 @@ export class AttachedSession {
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await runtime.send(sessionId, message, turnId, { blocks });
+      await runtime.send(sessionId, message, turnId, { blocks }).finally(taken.resolve);
       const response = await ended.promise;
       return promptEnd(response);
     } catch (error) {
@@ -134,15 +141,11 @@ export class AttachedSession {
     }
   }
 
-  /** Stops what the client waits for, and what runs. */
+  /** Stops what the client waits for, what it has only just sent too; if that is nothing, stops what runs. */
   async cancel(): Promise<void> {
-    const { runtime, sessionId } = this.#options;
-    const { queue } = await runtime.info(sessionId);
-    const waiting = queue.filter(
-      ({ turnId, state }) => this.#own.has(turnId) && state === 'queued',
-    );
-    for (const { turnId } of waiting) await this.#takeBack(turnId);
-    await runtime.cancel(sessionId);
+    const waiting = [...this.#own.keys()];
+    for (const turnId of waiting.toReversed()) await this.#stop(turnId);
+    if (waiting.length === 0) await this.#options.runtime.cancel(this.#options.sessionId);
   }
 
   /** The client has left: what it began goes on. */
@@ -151,21 +154,19 @@ export class AttachedSession {
     this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
-    for (const ended of this.#own.values()) ended.reject(new Error('The client has left.'));
+    for (const { ended } of this.#own.values()) ended.reject(new Error('The client has left.'));
   }
 
   async #stop(turnId: string): Promise<void> {
     const { runtime, sessionId } = this.#options;
+    await this.#own.get(turnId)?.taken;
     const { queue } = await runtime.info(sessionId);
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
-    await (isWaiting ? this.#takeBack(turnId) : runtime.cancel(sessionId));
-  }
-
-  async #takeBack(turnId: string): Promise<void> {
-    const { runtime, sessionId } = this.#options;
+    const own = this.#own.get(turnId);
+    if (own === undefined) return;
+    if (!isWaiting) return runtime.cancel(sessionId);
     await runtime.removeQueued(sessionId, turnId);
-    const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
-    this.#own.get(turnId)?.resolve(cancelled);
+    own.ended.resolve({ status: 'aborted', finishReason: 'cancelled' } as Response);
   }
 
   #hear(message: ServerMessage): void {
@@ -244,7 +245,7 @@ export class AttachedSession {
       }
     }
     const response = toResponse(state.response);
-    if (response) this.#own.get(runId)?.resolve(response);
+    if (response) this.#own.get(runId)?.ended.resolve(response);
   }
 
   async #catchUp(
