@@ -120,7 +120,10 @@ export interface AgentSession<Memory = unknown> {
 
 /** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */
 export interface AgentCapabilities {
-  /** Whether opening a session ahead of a message saves time; the runtime then does so while the user types. */
+  /**
+   * Whether opening a session ahead of a message saves time, or tells its settings; the runtime then does so while the
+   * user types, and for clients that show settings when they open it.
+   */
   readonly prewarms?: boolean;
   /** Whether its sessions can rewind files. */
   readonly rewinds?: boolean;

@@ -24,6 +24,7 @@ export interface DemoOptions {
 export class DemoDriver implements AgentDriver {
   readonly cliType = 'demo';
   readonly name = 'Demo';
+  readonly prewarms = true;
   readonly #speed: number;
 
   constructor({ speed = 1 }: DemoOptions = {}) {

@@ -39,6 +39,7 @@ export function createModelProviders(options: ModelOptions): CliProvider[] {
 class ModelDriver implements AgentDriver {
   readonly cliType: string;
   readonly name: string;
+  readonly prewarms = true;
   readonly resumes = true;
   readonly usesGrants = true;
   readonly #server: ModelServer;

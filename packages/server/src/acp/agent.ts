@@ -96,7 +96,7 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     });
 }
 
-/** How long a new session waits for its agent's settings, ms: clients show only those that its answer has. */
+/** How long opening a session waits for its agent's settings, ms: clients show only those that the answer has. */
 const settingsMs = 3_000;
 
 interface Attached {
@@ -142,9 +142,7 @@ class AcpClient {
     ...named
   }: NewSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime, cliType } = this.#options;
-    const mcpServers = namedMcpServers(named.mcpServers);
-    const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd, mcpServers });
-    return { sessionId, ...(await this.#attach(sessionId, cwd, false, settingsMs)) };
+    return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 
   async open(
@@ -228,12 +226,7 @@ class AcpClient {
     this.#sessions.delete(sessionId);
   }
 
-  async #attach(
-    sessionId: string,
-    cwd: string,
-    replay: boolean,
-    waitMs = 0,
-  ): Promise<ToldSettings> {
+  async #attach(sessionId: string, cwd: string, replay: boolean): Promise<ToldSettings> {
     const { runtime, onProblem } = this.#options;
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
@@ -243,9 +236,11 @@ class AcpClient {
     const capabilities = this.#capabilities;
     const attached = new AttachedSession({ runtime, client, capabilities, ...place, onProblem });
     this.#sessions.set(sessionId, { attached, projectDir });
+    // Only an agent that runs knows its settings. One that cannot start says so when it is asked for something.
+    runtime.prewarm(sessionId).catch(() => {});
     try {
       await attached.attach({ replay });
-      if (waitMs > 0) await attached.settingsKnown(waitMs);
+      await attached.settingsKnown(settingsMs);
     } catch (error) {
       this.#leave(sessionId);
       throw error;
