@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
+/** The command line's program. */
+export const liminal = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist/index.html', import.meta.url));
 
 /** Milliseconds within which a server prints its link on a busy machine. */
@@ -70,7 +71,7 @@ export class LiminalServer {
   /** Starts it again, on the same data folder and port. */
   async restart(): Promise<void> {
     const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
-    const { program = main } = this.#options;
+    const { program = liminal } = this.#options;
     const child = spawn(process.execPath, [program, ...args, '--data', this.#options.dataDir], {
       env: this.#options.env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,6 +11,7 @@ import {
   startMessagesApi,
   startResponsesApi,
 } from '@liminal/testkit';
+import { AcpEditor } from '@liminal/testkit/acp-editor';
 import { atLength } from '@liminal/testkit/at-length';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -20,7 +21,7 @@ import { type Network, openNetwork } from './network.ts';
 import type { Person } from './person.ts';
 import type { SessionTab } from './session-tab.ts';
 import { untilNoProcess } from './process-table.ts';
-import { LiminalServer } from './server.ts';
+import { liminal, LiminalServer } from './server.ts';
 
 /** Everything that the tests of one file play on: one scripted model, one real server, one real browser. */
 export interface Stage {
@@ -47,12 +48,17 @@ export interface Stage {
    * had `turns` of.
    */
   claude(): Promise<{ ada: Person; session: SessionTab; folder: string; turns: number }>;
+  /** How an editor starts `liminal acp` with this agent. */
+  acpCommand(agent: string): { command: string; args: string[] };
+  /** An editor that has done so. */
+  editor(agent: string): Promise<AcpEditor>;
   /** Complaints of pages that this test provokes on purpose. */
   expectComplaints(pattern: RegExp): void;
 }
 
 interface Parts {
   root: string;
+  dataDir: string;
   api: MessagesApi;
   codexApi: ResponsesApi | undefined;
   openAiApi: ResponsesApi | undefined;
@@ -84,6 +90,7 @@ export function useStage({
   let parts: Parts | undefined;
   let env: Record<string, string> = {};
   let people: Person[] = [];
+  const editors: AcpEditor[] = [];
   /** Who stays for the tests that follow. */
   let waiting: Person[] = [];
   const guests = new Set<Person>();
@@ -126,10 +133,11 @@ export function useStage({
     undo.push(() => endServer(server));
     const network = await openNetwork(Number(new URL(server.link).port));
     undo.push(() => network.close());
-    parts = { root, api, codexApi, openAiApi, server, network };
+    parts = { root, dataDir, api, codexApi, openAiApi, server, network };
   });
 
   afterEach(async ({ task }) => {
+    const left = editors.splice(0).map(async (editor) => editor.end());
     if (task.result?.state === 'fail') await saveEvidence(task.name, people, set().server.log);
     const complaints = people.flatMap((person) => person.complaints);
     const stays = (person: Person) => task.result?.state === 'pass' && !guests.has(person);
@@ -139,6 +147,7 @@ export function useStage({
     const allowed = expected;
     expected = undefined;
     expect(complaints.filter((complaint) => allowed?.test(complaint) !== true)).toEqual([]);
+    expect(await Promise.all(left)).toEqual(left.map(() => 0));
   });
 
   afterAll(async () => {
@@ -155,6 +164,11 @@ export function useStage({
     }
     return folder;
   };
+
+  const acpCommand: Stage['acpCommand'] = (agent) => ({
+    command: process.execPath,
+    args: [liminal, 'acp', '--agent', agent, '--data', set().dataDir],
+  });
 
   const person: Stage['person'] = async (options) => {
     const isGuest = atLength || options !== undefined;
@@ -214,6 +228,13 @@ export function useStage({
       const session = await ada.startSession({ folder });
       opened = { ada, session, folder, id: session.id };
       return { ada, session, folder, turns: 0 };
+    },
+    acpCommand,
+    editor: async (agent) => {
+      const editor = new AcpEditor({ ...acpCommand(agent), cwd: set().root, env });
+      editors.push(editor);
+      await editor.initialize();
+      return editor;
     },
     expectComplaints: (pattern) => {
       expected = pattern;

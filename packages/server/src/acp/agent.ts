@@ -142,6 +142,8 @@ class AcpClient {
     ...named
   }: NewSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime, cliType } = this.#options;
+    const mcpServers = namedMcpServers(named.mcpServers);
+    const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd, mcpServers });
     return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 

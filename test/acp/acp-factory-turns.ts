@@ -1,0 +1,84 @@
+/** A second client of another maker: `acp-factory`, by which programs run agents. */
+import { AgentFactory, type ExtendedSessionUpdate, type Session } from 'acp-factory';
+import { updateProblems } from '@liminal/testkit/acp-schema';
+import { expect, onTestFinished, test } from 'vitest';
+import { stage, stories } from './agents.ts';
+
+/** Every update up to the turn's end; `onUpdate` sees each as it comes. */
+async function play(
+  session: Session,
+  prompt: string,
+  onUpdate: (update: ExtendedSessionUpdate) => void = () => {},
+): Promise<ExtendedSessionUpdate[]> {
+  const updates: ExtendedSessionUpdate[] = [];
+  for await (const update of session.prompt(prompt)) {
+    updates.push(update);
+    onUpdate(update);
+  }
+  expect(updates.flatMap((update) => updateProblems(update, 'unstable'))).toEqual([]);
+  return updates;
+}
+
+const textOf = (updates: readonly ExtendedSessionUpdate[]): string =>
+  updates
+    .map((update) =>
+      update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text'
+        ? update.content.text
+        : '',
+    )
+    .join('');
+
+test.each(stories)(
+  'acp-factory drives $agent: a cancelled turn, a tool that is allowed, and the session loaded anew',
+  async ({ agent, endless, asking, settings }) => {
+    const cwd = await stage.project(`factory-${agent}`);
+    const titles: unknown[] = [];
+    AgentFactory.register(agent, { ...stage.acpCommand(agent), env: stage.env });
+    const spawn = async () =>
+      AgentFactory.spawn(agent, {
+        permissionMode: 'callback',
+        onPermissionRequest: async ({ toolCall, options }) => {
+          titles.push(toolCall.title);
+          const { optionId } = options.find(({ kind }) => kind === 'allow_once')!;
+          return { outcome: { outcome: 'selected', optionId } };
+        },
+      });
+    const handle = await spawn();
+    onTestFinished(() => handle.close());
+    const session = await handle.createSession(cwd);
+
+    const { prompt, begins } = endless();
+    let cancelling: Promise<void> | undefined;
+    const cut = await play(session, prompt, (update) => {
+      if (textOf([update]) !== '') cancelling ??= session.cancel();
+    });
+    await cancelling;
+    expect(textOf(cut)).toContain(begins);
+
+    await handle.getConnection().setSessionConfigOption({
+      sessionId: session.id,
+      configId: Object.keys(settings)[0]!,
+      value: Object.values(settings)[0]!,
+    });
+    const { prompt: request, tool, says } = asking();
+    const updates = await play(session, request);
+    expect(titles).toEqual([expect.stringContaining(tool)]);
+    const ended = updates.filter(
+      (update) => update.sessionUpdate === 'tool_call_update' && update.status === 'completed',
+    );
+    expect(ended.length).toBeGreaterThan(0);
+    await handle.close();
+
+    const next = await spawn();
+    onTestFinished(() => next.close());
+    const loaded = await next.loadSession(session.id, cwd);
+    // Its own turns may lack their last update: it loses one that comes together with the answer. These are the replay.
+    const { prompt: last } = endless();
+    let stopping: Promise<void> | undefined;
+    const replayed = await play(loaded, last, () => {
+      stopping ??= loaded.cancel();
+    });
+    expect(textOf(replayed)).toContain(says);
+    await stopping;
+  },
+);

@@ -1,0 +1,52 @@
+/** A client that nobody here wrote, from its first command to its last, with each kind of agent behind `liminal acp`. */
+import { expect, test } from 'vitest';
+import { Acpx, updatesIn } from './acpx.ts';
+import { stage, stories } from './agents.ts';
+
+test.each(stories)(
+  'acpx drives $agent: a new session, a cancelled turn, a tool that is allowed, settings, and the session opened again',
+  async ({ agent, endless, asking, settings }) => {
+    const folder = await stage.project(`acpx-${agent}`);
+    const acpx = new Acpx({ ...stage.acpCommand(agent), cwd: folder, env: stage.env });
+    const [begun] = await acpx.run('sessions', 'new');
+    const sessionId = begun?.['acpxSessionId'] as string;
+
+    const { prompt, begins } = endless();
+    const cancelled = acpx.start('prompt', prompt);
+    await cancelled.prints(begins);
+    await acpx.run('cancel');
+    const stopped = await cancelled.done();
+    expect(stopped.map(({ result }) => result?.stopReason).filter(Boolean)).toEqual(['cancelled']);
+
+    for (const [id, value] of Object.entries(settings)) {
+      await (id === 'mode' ? acpx.run('set-mode', value) : acpx.run('set', id, value));
+    }
+    const { prompt: request, tool, says } = asking();
+    const lines = await acpx.run('prompt', request);
+    const asked = lines.filter(({ method }) => method === 'session/request_permission');
+    expect(asked.map(({ params }) => params.sessionId)).toEqual([sessionId]);
+    expect(asked[0]!['params'].toolCall.title).toContain(tool);
+    const updates = updatesIn(lines);
+    const { toolCallId } = asked[0]!['params'].toolCall;
+    const ofCall = updates.filter((update) => update['toolCallId'] === toolCallId);
+    expect(ofCall[0]).toMatchObject({ sessionUpdate: 'tool_call', status: 'pending' });
+    expect(ofCall.at(-1)).toMatchObject({ sessionUpdate: 'tool_call_update', status: 'completed' });
+    const said = updates.filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+    expect(said.map(({ content }) => content.text).join('')).toContain(says);
+    expect(lines.filter(({ result }) => result?.stopReason === 'end_turn')).toHaveLength(1);
+
+    await acpx.run('sessions', 'close');
+    const again = await acpx.run('sessions', 'new', '--resume-session', sessionId);
+    expect(again.at(-1)).toMatchObject({ acpxSessionId: sessionId });
+    await acpx.run('sessions', 'close');
+
+    const editor = await stage.editor(agent);
+    const where = { sessionId, cwd: folder, mcpServers: [] };
+    const { configOptions, modes } = await editor.result('session/load', where);
+    for (const [id, currentValue] of Object.entries(settings)) {
+      expect(configOptions).toContainEqual(expect.objectContaining({ id, currentValue }));
+    }
+    expect(modes?.currentModeId).toBe(settings['mode']);
+    expect(editor.said(sessionId)).toContain(says);
+  },
+);

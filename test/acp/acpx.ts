@@ -1,0 +1,106 @@
+/** `acpx`, a client for the command line by another maker, as people run it: a process for each command. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { updateProblems } from '@liminal/testkit/acp-schema';
+
+const { resolve } = createRequire(import.meta.url);
+const program = join(dirname(resolve('acpx/package.json')), 'dist/cli.js');
+
+export interface AcpxOptions {
+  /** The agent that it runs. */
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** Its sessions belong to the folder: each command goes on with the last one. */
+export class Acpx {
+  readonly #options: AcpxOptions;
+
+  constructor(options: AcpxOptions) {
+    this.#options = options;
+  }
+
+  start(...args: string[]): AcpxCommand {
+    const { command, args: agentArgs, cwd, env } = this.#options;
+    const agent = ['--agent', [command, ...agentArgs].join(' ')];
+    const flags = ['--cwd', cwd, '--approve-all', '--format', 'json', '--json-strict'];
+    return new AcpxCommand(
+      spawn(process.execPath, [program, ...agent, ...flags, ...args], { cwd, env }),
+    );
+  }
+
+  /** Runs a command to its end; resolves to the JSON objects that it printed. Throws if it fails. */
+  async run(...args: string[]): Promise<AcpxLine[]> {
+    return this.start(...args).done();
+  }
+}
+
+/** A message of the protocol, of either side, or what a command came to. */
+// oxlint-disable-next-line typescript/no-explicit-any -- what tests look into, each by its own expectation
+export type AcpxLine = Record<string, any>;
+
+class AcpxCommand {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number | null>;
+  #printed = '';
+  #complained = '';
+  #heard = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#printed += text;
+      this.#tell();
+    });
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#complained += text;
+    });
+    this.#exited = once(child, 'close').then(([code]) => {
+      this.#isOver = true;
+      this.#tell();
+      return code as number | null;
+    });
+  }
+
+  /** Resolves when it has printed this. */
+  async prints(words: string): Promise<void> {
+    while (!this.#printed.includes(words)) {
+      if (this.#isOver) throw new Error(`It ended without ${words}:\n${this.#output}`);
+      await this.#heard.promise;
+    }
+  }
+
+  /** Throws if it fails, or if what the agent said was not the protocol's. */
+  async done(): Promise<AcpxLine[]> {
+    const code = await this.#exited;
+    if (code !== 0) throw new Error(`It ended with ${code}:\n${this.#output}`);
+    const lines = this.#printed
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AcpxLine);
+    const problems = updatesIn(lines).flatMap((update) => updateProblems(update, 'unstable'));
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+    return lines;
+  }
+
+  get #output(): string {
+    return this.#printed + this.#complained;
+  }
+
+  #tell(): void {
+    this.#heard.resolve();
+    this.#heard = Promise.withResolvers();
+  }
+}
+
+/** What the agent has told, oldest first. */
+export function updatesIn(lines: readonly AcpxLine[]): AcpxLine[] {
+  return lines
+    .filter(({ method }) => method === 'session/update')
+    .map(({ params }) => params.update as AcpxLine);
+}

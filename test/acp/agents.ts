@@ -1,0 +1,80 @@
+/** What real clients do with each agent, all on one stage: the same story, scripted for the model behind each. */
+import {
+  answer,
+  execCommand,
+  functionCall,
+  gate,
+  message,
+  reply,
+  text,
+  toolUse,
+} from '@liminal/testkit';
+import { useStage } from '../e2e/stage.ts';
+
+export const stage = useStage({
+  codex: { approvalPolicy: 'on-request', sandbox: 'read-only' },
+  hasOpenAi: true,
+  config: { models: { openai: { type: 'openai', model: 'gpt-scripted' } } },
+});
+
+export interface Story {
+  agent: string;
+  /** Makes the next turn one that has begun to talk and never ends. */
+  endless: () => { prompt: string; begins: string };
+  /** Makes the next turn one that asks before it uses a tool, whose title has these words, and then talks. */
+  asking: () => { prompt: string; tool: string; says: string };
+  /** Values of its settings that it does not begin with, and asks with all the same. */
+  settings: Record<string, string>;
+}
+
+const begins = 'I have begun';
+const says = 'That is settled.';
+const make = 'echo fresh > new.txt';
+const endlessly = () => [begins, gate(), ' and ended.'];
+
+export const stories: readonly Story[] = [
+  {
+    agent: 'demo',
+    endless: () => ({ prompt: 'slow', begins: 'Demo, ' }),
+    asking: () => ({ prompt: 'approve', tool: 'npm run migrate', says: 'You allowed it' }),
+    settings: { pace: 'instant' },
+  },
+  {
+    agent: 'claude-code',
+    endless: () => {
+      stage.api.play([reply(text(endlessly()))]);
+      return { prompt: 'Go on.', begins };
+    },
+    asking: () => {
+      const input = { command: `sh -c '${make}'`, description: 'Makes it.' };
+      stage.api.play([reply(toolUse('Bash', input)), reply(says)]);
+      return { prompt: 'Make it.', tool: make, says };
+    },
+    settings: { mode: 'acceptEdits', model: 'haiku' },
+  },
+  {
+    agent: 'codex',
+    endless: () => {
+      stage.codexApi.play([answer(message(endlessly()))]);
+      return { prompt: 'Go on.', begins };
+    },
+    asking: () => {
+      const call = execCommand(make, { escalate: 'It must be made.' });
+      stage.codexApi.play([answer(call), answer(says)]);
+      return { prompt: 'Make it.', tool: make, says };
+    },
+    settings: { mode: 'auto', model: 'scripted-mini' },
+  },
+  {
+    agent: 'openai',
+    endless: () => {
+      stage.openAiApi.play([answer(message(endlessly()))]);
+      return { prompt: 'Go on.', begins };
+    },
+    asking: () => {
+      stage.openAiApi.play([answer(functionCall('bash', { command: make })), answer(says)]);
+      return { prompt: 'Make it.', tool: make, says };
+    },
+    settings: { mode: 'edits', model: 'openai:scripted-model-mini' },
+  },
+];
