@@ -32,6 +32,8 @@ export const ConfigFile = z.strictObject({
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
+  /** For how long an agent's words are gathered into one event (ms). */
+  cadenceMs: z.int().min(0).max(1_000).optional(),
   /** Redis and database that several servers share; both or neither. Better put a password in LIMINAL_…_URL. */
   redisUrl: RedisUrl.optional(),
   databaseUrl: DatabaseUrl.optional(),

@@ -116,6 +116,7 @@ describe('the file', () => {
       idleLimitMs: 0,
       approvals: { deadlineMs: 5, fallback: 'allow' },
       maxQueue: 2,
+      cadenceMs: 0,
     };
     const file = writeFile('a.json', settings);
     expect(load({ config: file }).settings).toEqual(settings);

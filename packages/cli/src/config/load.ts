@@ -101,7 +101,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
 
 function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
   const { idleLimitMs, approvals, maxSessions, maxQueue, maxIdleProcesses } = file;
-  const { leaseMs, projector, publishUpserts } = file;
+  const { leaseMs, projector, publishUpserts, cadenceMs } = file;
   return {
     ...(leaseMs !== undefined && { leaseMs }),
     ...(projector !== undefined && { projects: projector }),
@@ -111,5 +111,6 @@ function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
     ...(maxSessions !== undefined && { maxSessions }),
     ...(maxQueue !== undefined && { maxQueue }),
     ...(maxIdleProcesses !== undefined && { maxIdleProcesses }),
+    ...(cadenceMs !== undefined && { cadenceMs }),
   };
 }
