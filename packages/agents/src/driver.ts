@@ -9,6 +9,7 @@ import type {
   RewindResult,
 } from '@liminal/protocol';
 import type { ClientFiles } from './client-files.ts';
+import type { ClientTerminals } from './client-terminals.ts';
 import type { StartLimit } from './base/start-limit.ts';
 import type {
   AgentIntroduction,
@@ -62,6 +63,7 @@ export interface SessionOpening<Memory = unknown> {
   readonly mcpServers?: McpServers | undefined;
   /** What the session's clients have open, for agents that do not read and write the disk themselves. */
   readonly files?: ClientFiles | undefined;
+  readonly terminals?: ClientTerminals | undefined;
   /** Aborts when the session is no longer wanted: `open` then rejects, and leaves nothing behind. */
   readonly signal: AbortSignal;
 }

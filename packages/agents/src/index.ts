@@ -4,6 +4,7 @@
 export * from './base/driver-provider.ts';
 export * from './base/start-limit.ts';
 export type * from './client-files.ts';
+export type * from './client-terminals.ts';
 export type * from './driver.ts';
 export * from './errors.ts';
 export * from './process/index.ts';

@@ -17,6 +17,7 @@ import type {
   UsageLimit,
 } from '@liminal/protocol';
 import type { ClientFiles } from './client-files.ts';
+import type { ClientTerminals } from './client-terminals.ts';
 import type { AgentCapabilities, SteerTarget } from './driver.ts';
 
 export interface CreateSessionOptions {
@@ -30,6 +31,7 @@ export interface CreateSessionOptions {
   /** Beside those of the configuration; one of the same name takes its place. */
   mcpServers?: McpServers;
   files?: ClientFiles;
+  terminals?: ClientTerminals;
 }
 
 export interface LoadSessionOptions {
@@ -52,6 +54,7 @@ export interface LoadSessionOptions {
   grants?: ProjectGrants;
   mcpServers?: McpServers;
   files?: ClientFiles;
+  terminals?: ClientTerminals;
 }
 
 /** What people have allowed for good in the session's project, for agents that keep no such thing themselves. */

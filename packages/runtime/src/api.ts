@@ -9,7 +9,7 @@ import type {
   StreamEvent,
   UploadedBlob,
 } from '@liminal/protocol';
-import type { TextPart } from '@liminal/agents';
+import type { ClientTerminal, TerminalRequest, TextPart } from '@liminal/agents';
 import type { StoredBlob } from '@liminal/storage';
 
 /** A message on its way to readers; encoded at most once, however many readers there are. */
@@ -60,6 +60,10 @@ export interface AttachedClient {
   readText?: ((path: string, part: TextPart, signal: AbortSignal) => Promise<string>) | undefined;
   /** Absent if it cannot. Rejects with `CLIENT_REFUSED` if it has said that it wrote nothing, and when the signal aborts. */
   writeText?: ((path: string, text: string, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Absent if it cannot. Rejects if it does not run the program, and when the signal aborts. */
+  runProgram?:
+    | ((request: TerminalRequest, signal: AbortSignal) => Promise<ClientTerminal>)
+    | undefined;
 }
 
 /** How far history is behind the log. */

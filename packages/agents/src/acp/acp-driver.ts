@@ -150,7 +150,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     return beginSession(opening, { config, isLenient: true, notices: memory.untold });
   }
 
-  #opening({ projectDir, output, signal, mcpServers, files }: SessionOpening<AcpMemory>): Opening {
+  #opening(asked: SessionOpening<AcpMemory>): Opening {
+    const { projectDir, output, signal, mcpServers, files, terminals } = asked;
     const { cliType, name, env = {}, defaults = {} } = this.#options;
     const {
       openLimitMs: limitMs = openLimitMs,
@@ -163,6 +164,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
         name,
         projectDir,
         files,
+        terminals,
         env,
         inherited: this.#inherited,
         cancelLimitMs,

@@ -15,6 +15,7 @@ import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
 import type { AgentPool } from '../base/agent-pool.ts';
 import type { ClientFiles } from '../client-files.ts';
+import type { ClientTerminals } from '../client-terminals.ts';
 import { childEnvironment } from '../base/child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { describeError } from './errors.ts';
@@ -34,6 +35,7 @@ export interface AcpSessionOptions {
   agentSessionId: string;
   projectDir: string;
   files?: ClientFiles | undefined;
+  terminals?: ClientTerminals | undefined;
   env: Record<string, string>;
   inherited: NodeJS.ProcessEnv;
   cancelLimitMs: number;
@@ -89,6 +91,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     this.client = new SessionClient({
       projectDir,
       files: options.files,
+      clients: options.terminals,
       translator: this.#translator,
       env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
       canAsk: () => this.#isOpen && !this.#turns.isStale,

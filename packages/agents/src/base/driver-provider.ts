@@ -119,8 +119,8 @@ export class DriverProvider implements CliProvider {
     const opened = this.#entries.get(sessionId)?.opening?.opened;
     if (opened !== undefined) return opened;
     if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
-    const { projectDir, config, grants, mcpServers, files, ...known } = options;
-    const wanted = { projectDir, config, grants, mcpServers, files };
+    const { projectDir, config, grants, mcpServers, files, terminals, ...known } = options;
+    const wanted = { projectDir, config, grants, mcpServers, files, terminals };
     const session = await this.#open(sessionId, wanted, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
     // The caller need not use it.

@@ -1,4 +1,4 @@
-import type { ClientFiles } from '@liminal/agents';
+import type { ClientFiles, ClientTerminals } from '@liminal/agents';
 import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
@@ -9,6 +9,8 @@ const refusal = 'CLIENT_REFUSED';
 /** How long a client may take to read, and to write, ms. */
 const readMs = 5_000;
 const writeMs = 30_000;
+/** How long it may take to start a program, ms. */
+const startMs = 30_000;
 
 /** The clients of this server that are attached to its sessions. They come and go while agents run. */
 export class AttachedClients {
@@ -50,6 +52,22 @@ export class AttachedClients {
           .writeText?.(path, text, AbortSignal.timeout(writeMs))
           .catch((error: unknown) => fail(path, error));
         return true;
+      },
+    };
+  }
+
+  /** A program runs with the client whose person began the turn: nobody else expects one to run with them. */
+  terminals(sessionId: string, turnId: () => string | undefined): ClientTerminals {
+    return {
+      create: async (request) => {
+        const now = turnId();
+        const able = this.#of(sessionId).findLast(
+          (client) => client.runProgram && now !== undefined && client.asked(now),
+        );
+        return able?.runProgram?.(request, AbortSignal.timeout(startMs)).catch((error: unknown) => {
+          const message = `The editor did not run “${request.command}”: ${errorMessage(error)}`;
+          throw new LiminalError(refusal, message);
+        });
       },
     };
   }

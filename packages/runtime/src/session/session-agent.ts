@@ -103,15 +103,19 @@ export class SessionAgent {
   }
 
   /** What it is opened with, new or again. */
-  opening(): Pick<
-    CreateSessionOptions & { sessionId: string },
-    'sessionId' | 'projectDir' | 'config' | 'grants' | 'mcpServers' | 'files'
-  > {
-    const { projectId, projectDir, config } = this.#context.record.value;
-    const grants = projectGrants(this.#context, projectId);
-    const mcpServers = this.#mcpServers.take();
-    const files = this.#context.clients.files(this.#sessionId, () => this.#turnId);
-    return { sessionId: this.#sessionId, projectDir, config, grants, mcpServers, files };
+  opening(): CreateSessionOptions & { sessionId: string } {
+    const { clients, record } = this.#context;
+    const { projectId, projectDir, config } = record.value;
+    const [sessionId, turnId] = [this.#sessionId, () => this.#turnId];
+    return {
+      sessionId,
+      projectDir,
+      config,
+      grants: projectGrants(this.#context, projectId),
+      mcpServers: this.#mcpServers.take(),
+      files: clients.files(sessionId, turnId),
+      terminals: clients.terminals(sessionId, turnId),
+    };
   }
 
   /** MCP servers for this session, beside those that were named before; it gets them at its next start. */

@@ -16,7 +16,8 @@ import type {
 } from '@liminal/protocol';
 import { toResponse } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
-import { clientFiles, type ClientFilesOptions } from './client-files.ts';
+import { type AttachedPlace, clientFiles } from './client-files.ts';
+import { clientTerminals } from './client-terminals.ts';
 import { requestError } from './errors.ts';
 import { promptEnd } from './fold/prompt-end.ts';
 import { foldRun, foldSnapshot, type RunFoldState, startRunFold } from './fold/run-fold.ts';
@@ -25,7 +26,7 @@ import { Questions } from './questions.ts';
 import { commandsOf, modeOption, settingsOf } from './settings.ts';
 import { withBytes } from './with-bytes.ts';
 
-export interface AttachedSessionOptions extends ClientFilesOptions {
+export interface AttachedSessionOptions extends AttachedPlace {
   runtime: Runtime;
   onProblem: (error: unknown) => void;
 }
@@ -82,6 +83,7 @@ export class AttachedSession {
     this.#detach = runtime.attach(sessionId, {
       asked: (turnId) => this.#own.has(turnId),
       ...clientFiles(this.#options),
+      ...clientTerminals(this.#options),
     });
     const newest = await this.#begun.promise;
     const turns = replay ? [...(await this.#older(newest)), ...newest.turns] : newest.turns;

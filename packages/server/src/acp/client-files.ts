@@ -9,7 +9,8 @@ import {
 import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '@liminal/runtime';
 
-export interface ClientFilesOptions {
+/** A client, and a session that it has open. */
+export interface AttachedPlace {
   client: AgentContext;
   capabilities: ClientCapabilities;
   sessionId: string;
@@ -18,28 +19,31 @@ export interface ClientFilesOptions {
   projectDir: string;
 }
 
+/** A path as the client calls it. */
+export function clientPath({ cwd, projectDir }: AttachedPlace, path: string): string {
+  const inside = relative(projectDir, path);
+  return inside.startsWith('..') || isAbsolute(inside) ? path : join(cwd, inside);
+}
+
+/** A request that is given up when the signal aborts. */
+export const until = (signal: AbortSignal) => ({
+  cancellationSignal: signal,
+  stopWaitingOnCancel: true,
+});
+
 /** The files of a client as far as it offers them. */
-export function clientFiles({
-  client,
-  capabilities: { fs },
-  sessionId,
-  cwd,
-  projectDir,
-}: ClientFilesOptions): Pick<AttachedClient, 'readText' | 'writeText'> {
-  const named = (path: string): string => {
-    const inside = relative(projectDir, path);
-    return inside.startsWith('..') || isAbsolute(inside) ? path : join(cwd, inside);
-  };
-  const until = (signal: AbortSignal) => ({
-    cancellationSignal: signal,
-    stopWaitingOnCancel: true,
-  });
+export function clientFiles(place: AttachedPlace): Pick<AttachedClient, 'readText' | 'writeText'> {
+  const {
+    client,
+    capabilities: { fs },
+    sessionId,
+  } = place;
   return {
     ...(fs?.readTextFile === true && {
       readText: async (path, { line, limit }, signal) => {
         const asked: ReadTextFileRequest = {
           sessionId,
-          path: named(path),
+          path: clientPath(place, path),
           ...(line !== undefined && { line }),
           ...(limit !== undefined && { limit }),
         };
@@ -53,7 +57,7 @@ export function clientFiles({
     }),
     ...(fs?.writeTextFile === true && {
       writeText: async (path, content, signal) => {
-        const asked = { sessionId, path: named(path), content };
+        const asked = { sessionId, path: clientPath(place, path), content };
         try {
           await client.request(methods.client.fs.writeTextFile, asked, until(signal));
         } catch (error) {

@@ -68,6 +68,8 @@ export interface EditorOptions {
   capabilities?: ClientCapabilities;
   /** What its buffers hold, by path; read and written by agents. */
   buffers?: Map<string, string>;
+  /** Answers more requests. */
+  answers?: (app: App) => void;
   /** Comes before each use of a buffer. */
   beforeUse?: (method: string, editor: Editor) => void | Promise<void>;
 }
@@ -114,6 +116,7 @@ export class Editor {
         buffers.set(path, content);
         return {};
       });
+    options.answers?.(app);
     this.connection = connect(app);
   }
 

@@ -1,5 +1,6 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
 import type { ClientFiles } from '../../client-files.ts';
+import type { ExitStatus } from '../../client-terminals.ts';
 import { Elicitations, type ElicitationAnswer } from '../../base/elicitations.ts';
 import { isoNow as now } from '../../base/iso-clock.ts';
 import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
@@ -7,7 +8,6 @@ import { PendingApprovals } from '../../base/pending-approvals.ts';
 import type { AcpTranslator } from '../translate/translator.ts';
 import { ProjectFiles } from './project-files.ts';
 import { elicit, requestPermission, type PermissionAnswer } from './questions.ts';
-import type { ExitStatus } from './terminal.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
 export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher'> {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ExitStatus } from '../../client-terminals.ts';
 import { endTree } from '../../process/index.ts';
 import { OutputTail } from './output-tail.ts';
 
@@ -15,10 +16,11 @@ export interface TerminalStart {
   onExit: (exit: ExitStatus) => void;
 }
 
-/** As ACP has it. */
-export interface ExitStatus {
-  exitCode: number | null;
-  signal: string | null;
+/** In ACP's shape. */
+export interface TerminalOutput {
+  output: string;
+  truncated: boolean;
+  exitStatus?: ExitStatus;
 }
 
 const endGraceMs = 500;
@@ -57,7 +59,7 @@ export class Terminal {
     this.exited = this.#run(onExit);
   }
 
-  output(): { output: string; truncated: boolean; exitStatus?: ExitStatus } {
+  output(): TerminalOutput {
     return {
       output: this.#output.read(),
       truncated: this.#output.isTruncated,
@@ -72,6 +74,10 @@ export class Terminal {
       await endTree({ pid }, { graceMs: endGraceMs });
       await this.exited;
     }
+  }
+
+  async release(): Promise<void> {
+    await this.kill();
   }
 
   #spawned(): Promise<void> {

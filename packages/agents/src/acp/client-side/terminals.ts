@@ -1,9 +1,11 @@
 import { messageOf } from '@liminal/protocol';
 import { randomUUID } from 'node:crypto';
 import { endTree, type ProcessMark, processMark } from '../../process/index.ts';
-import { invalidParams, notFound } from './client-error.ts';
+import type { ClientTerminals, ExitStatus, TerminalRequest } from '../../client-terminals.ts';
+import { clientRefused, invalidParams, notFound } from './client-error.ts';
+import { ClientsTerminal } from './clients-terminal.ts';
 import { ShownOutput } from '../../base/shown-output.ts';
-import { Terminal, type ExitStatus } from './terminal.ts';
+import { Terminal, type TerminalOutput, type TerminalStart } from './terminal.ts';
 
 export interface TerminalWatcher {
   terminalOutput(terminalId: string, text: string): void;
@@ -23,6 +25,8 @@ export interface TerminalsOptions {
   /** A program's environment, from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
   watcher: TerminalWatcher;
+  /** Those of our own clients, which come first. */
+  clients?: ClientTerminals | undefined;
 }
 
 /** How many bytes of a terminal's output are kept. */
@@ -33,7 +37,7 @@ const maxTerminals = 64;
 /** The terminals of one session. Their programs carry a mark of the session, and end with it (invariant 8). */
 export class Terminals {
   readonly #options: TerminalsOptions;
-  readonly #terminals = new Map<string, Terminal>();
+  readonly #terminals = new Map<string, Terminal | ClientsTerminal>();
   #starting = 0;
   #mark: ProcessMark | undefined;
 
@@ -55,7 +59,7 @@ export class Terminals {
     }
   }
 
-  output({ terminalId }: { terminalId: string }): ReturnType<Terminal['output']> {
+  async output({ terminalId }: { terminalId: string }): Promise<TerminalOutput> {
     return this.#find(terminalId).output();
   }
 
@@ -82,42 +86,59 @@ export class Terminals {
   async release({ terminalId }: { terminalId: string }): Promise<Record<string, never>> {
     const terminal = this.#find(terminalId);
     this.#terminals.delete(terminalId);
-    await terminal.kill();
+    await terminal.release();
     return {};
   }
 
   /** Ends all programs, and what they left behind. */
   async end(): Promise<void> {
+    for (const terminal of this.#terminals.values()) {
+      // Not waited for: a client may be slow. Those here end below, with what they have started.
+      if (terminal instanceof ClientsTerminal) void terminal.release();
+    }
     this.#terminals.clear();
     if (this.#mark !== undefined) await endTree({ mark: this.#mark.id }, { graceMs: 500 });
   }
 
-  async #start(request: CreateRequest): Promise<{ terminalId: string; terminal: Terminal }> {
-    const { command, args = [], env = [], cwd, outputByteLimit } = request;
-    this.#mark ??= processMark();
-    const { projectDir, watcher } = this.#options;
-    const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  async #start({ command, args = [], env = [], cwd, outputByteLimit }: CreateRequest) {
+    const { projectDir, watcher, clients } = this.#options;
     const terminalId = randomUUID();
     const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
-    const terminal = await Terminal.start({
-      command,
-      args,
-      cwd: cwd ?? projectDir,
-      env: this.#options.env(own, this.#mark.env),
-      outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
-      onOutput: (text) => shown.add(text),
-      onExit: (exit) => {
+    const listeners = {
+      onOutput: (text: string) => shown.add(text),
+      onExit: (exit: ExitStatus) => {
         shown.end();
         watcher.terminalExit(terminalId, exit);
       },
-    }).catch((error: unknown) => {
-      const reason = messageOf(error);
-      throw invalidParams(`“${command}” could not be started: ${reason}.`);
+    };
+    const request = {
+      command,
+      args,
+      env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+      cwd: cwd ?? projectDir,
+      outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
+    };
+    const theirs = await clients?.create(request).catch((error: unknown) => {
+      throw clientRefused(messageOf(error));
     });
+    const terminal = theirs
+      ? new ClientsTerminal(theirs, listeners)
+      : await this.#startHere(request, listeners);
     return { terminalId, terminal };
   }
 
-  #find(terminalId: string): Terminal {
+  async #startHere(
+    { env, ...request }: TerminalRequest,
+    listeners: Pick<TerminalStart, 'onOutput' | 'onExit'>,
+  ): Promise<Terminal> {
+    this.#mark ??= processMark();
+    const whole = this.#options.env({ ...env }, this.#mark.env);
+    return Terminal.start({ ...request, env: whole, ...listeners }).catch((error: unknown) => {
+      throw invalidParams(`“${request.command}” could not be started: ${messageOf(error)}.`);
+    });
+  }
+
+  #find(terminalId: string): Terminal | ClientsTerminal {
     const terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) throw notFound(`There is no terminal ${terminalId}.`);
     return terminal;

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '@liminal/protocol';
+import type { ClientTerminal, ExitStatus } from '../../client-terminals.ts';
+import { clientRefused } from './client-error.ts';
+import type { TerminalOutput } from './terminal.ts';
+
+export interface ClientsTerminalOptions {
+  onOutput: (text: string) => void;
+  onExit: (exit: ExitStatus) => void;
+  /** How often its output is looked at, ms: a client does not tell of it by itself. */
+  everyMs?: number;
+}
+
+/** By so many characters a text whose beginning was cut off is found in the one before. */
+const overlap = 100;
+
+const lost = '\n[The editor that ran this has gone: what became of it is not known.]\n';
+
+/** A program that one of our own clients runs for an agent. */
+export class ClientsTerminal {
+  readonly exited: Promise<ExitStatus>;
+  readonly #terminal: ClientTerminal;
+  readonly #options: ClientsTerminalOptions;
+  #seen: TerminalOutput = { output: '', truncated: false };
+  #exit: ExitStatus | undefined;
+
+  constructor(terminal: ClientTerminal, options: ClientsTerminalOptions) {
+    this.#terminal = terminal;
+    this.#options = options;
+    this.exited = this.#run();
+    void this.#watch();
+  }
+
+  async output(): Promise<TerminalOutput> {
+    if (this.#exit === undefined) await this.#look();
+    return { ...this.#seen, ...(this.#exit && { exitStatus: this.#exit }) };
+  }
+
+  async kill(): Promise<void> {
+    if (this.#exit !== undefined) return;
+    await this.#terminal.kill().catch((error: unknown) => {
+      throw clientRefused(messageOf(error));
+    });
+    await this.exited;
+  }
+
+  /** A client that has gone has let go of it. */
+  async release(): Promise<void> {
+    await this.#terminal.release().catch(() => undefined);
+  }
+
+  async #run(): Promise<ExitStatus> {
+    const exit = await this.#terminal.exited().catch(() => undefined);
+    await this.#look();
+    if (exit === undefined) this.#see({ ...this.#seen, output: this.#seen.output + lost });
+    this.#exit = exit ?? { exitCode: null, signal: null };
+    this.#options.onExit(this.#exit);
+    return this.#exit;
+  }
+
+  async #watch(): Promise<void> {
+    const { everyMs = 500 } = this.#options;
+    while (this.#exit === undefined) {
+      await delay(everyMs, undefined, { ref: false });
+      if (this.#exit === undefined) await this.#look();
+    }
+  }
+
+  /** What a client does not tell stays as it was. */
+  async #look(): Promise<void> {
+    const now = await this.#terminal.output().catch(() => undefined);
+    if (now !== undefined && this.#exit === undefined) this.#see(now);
+  }
+
+  #see(now: TerminalOutput): void {
+    const news = newsIn(now.output, this.#seen.output);
+    this.#seen = now;
+    if (news !== '') this.#options.onOutput(news);
+  }
+}
+
+/** What a text has more than an earlier one, whose beginning it may lack; all of it, if it is not clear where it goes on. */
+function newsIn(now: string, before: string): string {
+  const at = now.startsWith(before) ? 0 : before.indexOf(now.slice(0, overlap));
+  const same = at < 0 ? '' : before.slice(at);
+  return now.startsWith(same) ? now.slice(same.length) : now;
+}

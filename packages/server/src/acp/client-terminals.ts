@@ -1,0 +1,48 @@
+import {
+  type CreateTerminalRequest,
+  methods,
+  type TerminalOutputRequest,
+} from '@agentclientprotocol/sdk/unstable';
+import type { AttachedClient } from '@liminal/runtime';
+import { type AttachedPlace, clientPath, until } from './client-files.ts';
+
+/** How long a client may take to say what a program has printed, and to end it, ms. */
+const answerMs = 10_000;
+
+/** The terminals of a client, if it offers them. */
+export function clientTerminals(place: AttachedPlace): Pick<AttachedClient, 'runProgram'> {
+  const { client, capabilities, sessionId } = place;
+  if (capabilities.terminal !== true) return {};
+  const { terminal } = methods.client;
+  return {
+    runProgram: async ({ command, args, env, cwd, outputLimit }, signal) => {
+      const asked: CreateTerminalRequest = {
+        sessionId,
+        command,
+        args: [...args],
+        env: Object.entries(env).map(([name, value]) => ({ name, value })),
+        cwd: clientPath(place, cwd),
+        outputByteLimit: outputLimit,
+      };
+      const { terminalId } = await client.request(terminal.create, asked, until(signal));
+      const it: TerminalOutputRequest = { sessionId, terminalId };
+      const soon = () => until(AbortSignal.timeout(answerMs));
+      return {
+        output: async () => {
+          const { output, truncated } = await client.request(terminal.output, it, soon());
+          return { output, truncated };
+        },
+        exited: async () => {
+          const { exitCode, signal: name } = await client.request(terminal.waitForExit, it);
+          return { exitCode: exitCode ?? null, signal: name ?? null };
+        },
+        kill: async () => {
+          await client.request(terminal.kill, it, soon());
+        },
+        release: async () => {
+          await client.request(terminal.release, it, soon());
+        },
+      };
+    },
+  };
+}

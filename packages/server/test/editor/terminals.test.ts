@@ -1,0 +1,122 @@
+/** Programs that an agent over ACP runs with the editor that asked. */
+import { methods } from '@agentclientprotocol/sdk/unstable';
+import { AcpProvider } from '@liminal/agents/acp';
+import { acpAgent, type Step } from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { type EditorOptions, stage } from './editor.ts';
+
+const request = (method: string, params: object, as: string): Step => ({
+  request: { method: `terminal/${method}`, params: { ...params }, id: method, as },
+});
+const it = { terminalId: '{{made.terminalId}}' };
+const steps: Step[] = [
+  request('create', { command: 'echo', args: ['here'], env: [{ name: 'A', value: 'b' }] }, 'made'),
+  request('wait_for_exit', it, 'exit'),
+  request('output', it, 'out'),
+  request('release', it, 'released'),
+  { say: '{{out.output}}' },
+];
+
+async function withAgent(played = steps) {
+  const scripted = await acpAgent({ turns: [{ steps: played }] });
+  onTestFinished(() => scripted.control.close());
+  const { command, args, env, control } = scripted;
+  const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
+  const made = await stage({ provide: () => new AcpProvider({ ...about, command, args, env }) });
+  const answerOf = (id: string) => control.until((one) => one.id === id && !one.method);
+  return { ...made, answerOf };
+}
+
+/** An editor whose programs say where they ran, and what it was asked. */
+function withTerminals(asked: unknown[], exited = async () => ({ exitCode: 3 })): EditorOptions {
+  const { terminal } = methods.client;
+  return {
+    capabilities: { terminal: true },
+    answers: (app) =>
+      app
+        .onRequest(terminal.create, ({ params }) => {
+          asked.push(params);
+          return { terminalId: 'theirs' };
+        })
+        .onRequest(terminal.waitForExit, exited)
+        .onRequest(terminal.output, () => ({ output: 'in the editor', truncated: false }))
+        .onRequest(terminal.release, ({ params: { terminalId } }) => {
+          asked.push(`release ${terminalId}`);
+          return {};
+        }),
+  };
+}
+
+test('a program is run with the editor whose person asked, and the agent gets what came of it', async () => {
+  const { editor, workspace, answerOf } = await withAgent();
+  const asked: unknown[] = [];
+  const zed = await editor(withTerminals(asked));
+  const sessionId = await zed.create();
+  await zed.prompt(sessionId, 'Run it.');
+  expect(zed.said).toBe('in the editor');
+  expect((await answerOf('wait_for_exit')).result).toEqual({ exitCode: 3, signal: null });
+  const cwd = workspace.projectDir;
+  const env = [{ name: 'A', value: 'b' }];
+  const wanted = { sessionId, command: 'echo', args: ['here'], env, cwd };
+  expect(asked).toEqual([{ ...wanted, outputByteLimit: 1024 * 1024 }, 'release theirs']);
+});
+
+test('a turn of another client’s runs its programs here, as one of an editor without terminals', async () => {
+  const { editor, runtime } = await withAgent();
+  const asked: unknown[] = [];
+  const plain = await editor();
+  const sessionId = await plain.create();
+  const zed = await editor(withTerminals(asked));
+  await zed.load(sessionId);
+  await plain.prompt(sessionId, 'Run it.');
+  expect(plain.said).toBe('here\n');
+  expect((await runtime.info(sessionId)).session.state).toBe('idle');
+  expect(asked).toEqual([]);
+});
+
+test('an editor that does not run a program is quoted; nothing is run here instead', async () => {
+  const { editor, answerOf } = await withAgent();
+  const zed = await editor({
+    capabilities: { terminal: true },
+    answers: (app) =>
+      app.onRequest(methods.client.terminal.create, () => {
+        throw new Error('Not in this folder.');
+      }),
+  });
+  const sessionId = await zed.create();
+  await zed.prompt(sessionId, 'Run it.');
+  expect((await answerOf('create')).error).toMatchObject({
+    code: -32603,
+    message: expect.stringContaining('The editor did not run “echo”'),
+  });
+});
+
+test('an editor that goes while its program runs: the turn goes on, and nobody knows what became of it', async () => {
+  const { editor, answerOf, runtime } = await withAgent();
+  const waiting = Promise.withResolvers<never>();
+  const zed = await editor(
+    withTerminals([], () => {
+      zed.leave();
+      return waiting.promise;
+    }),
+  );
+  const sessionId = await zed.create();
+  await expect(zed.prompt(sessionId, 'Run it.')).rejects.toThrow('ACP connection closed');
+  expect((await answerOf('wait_for_exit')).result).toEqual({ exitCode: null, signal: null });
+  expect((await answerOf('output')).result).toMatchObject({
+    output: expect.stringContaining('[The editor that ran this has gone'),
+  });
+  await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
+});
+
+test('INV-8: a program that the agent has left behind at the editor is released with the session', async () => {
+  const { editor, runtime } = await withAgent(steps.slice(0, 1));
+  const asked: unknown[] = [];
+  const never = Promise.withResolvers<never>();
+  const zed = await editor(withTerminals(asked, () => never.promise));
+  const sessionId = await zed.create();
+  await zed.prompt(sessionId, 'Run it.');
+  expect(asked).not.toContain('release theirs');
+  await runtime.kill(sessionId);
+  await expect.poll(() => asked).toContain('release theirs');
+});
