@@ -185,7 +185,7 @@ export class AttachedSession {
         return;
       case 'session:info':
         this.#info = message.info;
-        if (message.info.configOptions.length > 0) this.#hasSettings.resolve();
+        if (areSettingsKnown(message.info)) this.#hasSettings.resolve();
         return this.#infoChanged();
       case 'session:error':
         this.#begun.reject(requestErrorOf(message));
@@ -338,6 +338,10 @@ export class AttachedSession {
     this.#tellingInfo = this.#tellingInfo.then(async () => this.#safely(step));
   }
 }
+
+/** What a message may have is told with the settings, as soon as the agent runs: it may have none. */
+const areSettingsKnown = ({ configOptions, accepts }: SessionInfo): boolean =>
+  configOptions.length > 0 || accepts !== undefined;
 
 const isOver = (run: Pick<Response, 'status'> | undefined): boolean =>
   run !== undefined && run.status !== 'in_progress' && run.status !== 'queued';
