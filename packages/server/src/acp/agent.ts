@@ -186,13 +186,14 @@ class AcpClient {
   }
 
   async close(sessionId: string): Promise<void> {
-    this.#leave(sessionId);
+    await this.#sessions.get(sessionId)?.attached.stopAll();
     await this.#options.runtime.kill(sessionId);
+    this.#leave(sessionId);
   }
 
   async delete(sessionId: string): Promise<void> {
-    this.#leave(sessionId);
     await this.#options.runtime.deleteSession(sessionId);
+    this.#leave(sessionId);
   }
 
   async setMode(sessionId: string, modeId: string): Promise<void> {

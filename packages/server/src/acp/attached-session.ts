@@ -130,6 +130,7 @@ export class AttachedSession {
       if (!(signal.reason instanceof RequestError)) return;
       this.#stop(turnId).catch(this.#options.onProblem);
     };
+    if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     try {
       await runtime.send(sessionId, message, turnId, { blocks }).finally(taken.resolve);
@@ -150,13 +151,20 @@ export class AttachedSession {
     if (waiting.length === 0) await this.#options.runtime.cancel(this.#options.sessionId);
   }
 
-  /** The client has left: what it began goes on. */
+  /** As `cancel`; resolves when the client has been told how all that it waits for has ended. */
+  async stopAll(): Promise<void> {
+    const own = [...this.#own.values()];
+    await this.cancel();
+    await Promise.allSettled(own.map(({ ended }) => ended.promise));
+  }
+
+  /** The client has left, or wants no more of the session: what it began and did not stop goes on. */
   leave(): void {
     this.#left.abort();
     this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
-    for (const { ended } of this.#own.values()) ended.reject(new Error('The client has left.'));
+    for (const { ended } of this.#own.values()) ended.resolve(cancelled);
   }
 
   async #stop(turnId: string): Promise<void> {
@@ -168,7 +176,7 @@ export class AttachedSession {
     if (own === undefined) return;
     if (!isWaiting) return runtime.cancel(sessionId);
     await runtime.removeQueued(sessionId, turnId);
-    own.ended.resolve({ status: 'aborted', finishReason: 'cancelled' } as Response);
+    own.ended.resolve(cancelled);
   }
 
   #hear(message: ServerMessage): void {
@@ -215,7 +223,12 @@ export class AttachedSession {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
     this.#telling = this.#telling.then(async () =>
-      this.#safely(async () => this.#follow(runId, what)),
+      this.#safely(async () => {
+        await this.#follow(runId, what).catch((error: unknown) => {
+          this.#own.get(runId)?.ended.reject(error);
+          throw error;
+        });
+      }),
     );
   }
 
@@ -342,6 +355,9 @@ export class AttachedSession {
 /** What a message may have is told with the settings, as soon as the agent runs: it may have none. */
 const areSettingsKnown = ({ configOptions, accepts }: SessionInfo): boolean =>
   configOptions.length > 0 || accepts !== undefined;
+
+/** How a turn ends for its client that never ran, or goes on without it. */
+const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
 
 const isOver = (run: Pick<Response, 'status'> | undefined): boolean =>
   run !== undefined && run.status !== 'in_progress' && run.status !== 'queued';
