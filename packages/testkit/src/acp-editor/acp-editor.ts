@@ -112,11 +112,19 @@ export class AcpEditor {
 
   /** Resolves to the first message of the agent's that matches, of those to come or that came. */
   async until(matches: (message: AcpMessage) => boolean): Promise<AcpMessage> {
-    for (let looked = 0; ; await this.#news.promise) {
-      const found = this.heard.slice(looked).find(matches);
-      if (found) return found;
-      looked = this.heard.length;
+    for (let index = 0; ; index++) {
+      const message = await this.message(index);
+      if (matches(message)) return message;
+    }
+  }
+
+  /** Resolves to the agent's message with this index, when it has come. */
+  async message(index: number): Promise<AcpMessage> {
+    for (;;) {
+      const message = this.heard[index];
+      if (message) return message;
       if (this.#isOver) throw new Error(`The agent ended without saying it.\n${this.stderr}`);
+      await this.#news.promise;
     }
   }
 
