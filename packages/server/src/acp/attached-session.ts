@@ -37,6 +37,9 @@ interface OwnTurn {
   taken: Promise<void>;
 }
 
+/** What a client is told of a run: all of it as it happens, all that has happened, or only what comes from now on. */
+type Part = 'all' | 'history' | 'news';
+
 /** How much is read at once of a session that is loaded. */
 const pageSize = 200;
 
@@ -87,7 +90,7 @@ export class AttachedSession {
     });
     const newest = await this.#begun.promise;
     const turns = replay ? [...(await this.#older(newest)), ...newest.turns] : newest.turns;
-    for (const turn of turns) this.#next(turn.runId, replay ? 'all' : 'news');
+    for (const turn of turns) this.#next(turn.runId, replay ? 'history' : 'news');
     this.#hasBegun = true;
     for (const runId of this.#early.splice(0)) this.#next(runId, 'all');
     await this.#telling;
@@ -218,8 +221,8 @@ export class AttachedSession {
     return older.toReversed().flat();
   }
 
-  /** Tells of a run once: `all` of it, or only what comes from now on. */
-  #next(runId: string, what: 'all' | 'news'): void {
+  /** Tells of a run once. */
+  #next(runId: string, what: Part): void {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
     this.#telling = this.#telling.then(async () =>
@@ -240,7 +243,7 @@ export class AttachedSession {
     });
   }
 
-  async #follow(runId: string, what: 'all' | 'news'): Promise<void> {
+  async #follow(runId: string, what: Part): Promise<void> {
     const { runtime } = this.#options;
     const { signal } = this.#left;
     let state = startRunFold();
@@ -266,12 +269,13 @@ export class AttachedSession {
   async #catchUp(
     state: RunFoldState,
     response: Response,
-    what: 'all' | 'news',
+    what: Part,
     isOwn: boolean,
   ): Promise<RunFoldState> {
-    const { state: next, told } = foldSnapshot(state, response, this.#shows, isOwn);
+    const isLive = what === 'all';
+    const { state: next, told } = foldSnapshot(state, response, this.#shows, isOwn, isLive);
     // A question that waits is news to everybody who comes.
-    const due = what === 'all' ? told : told.filter(({ kind }) => kind === 'question');
+    const due = what === 'news' ? told.filter(({ kind }) => kind === 'question') : told;
     for (const one of due) await this.#tell(one);
     return next;
   }

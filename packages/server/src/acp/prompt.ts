@@ -62,17 +62,21 @@ function readBlock(
   }
   const { uri, mimeType, ...content } = block.resource;
   const bytes = 'text' in content ? { text: content.text } : { blob: content.blob };
-  const name = readable(uri.split('/').at(-1) || uri);
+  const name = nameIn(uri);
   return {
     type: 'resource',
     resource: { uri, name, ...(mimeType != null && { mimeType }), ...bytes },
   };
 }
 
-function readable(part: string): string {
+const nowhere = 'attachment:///';
+
+/** The store keeps a file by its content: its address, if that leads anywhere, is its name from then on. */
+function nameIn(uri: string): string {
+  if (!uri.startsWith(nowhere)) return uri;
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(uri.slice(nowhere.length));
   } catch {
-    return part;
+    return uri;
   }
 }

@@ -45,18 +45,24 @@ async function filled(
   if (hash === undefined) return block;
   const found = await blobs.getBlob(hash).catch(() => undefined);
   if (found === undefined) return { type: 'text', text: '(A file that is no longer there.)' };
+  if (block.type === 'resource') return resourceOf(block, Buffer.from(found.bytes));
   const data = Buffer.from(found.bytes).toString('base64');
-  if (block.type === 'resource') return resourceOf(block, data);
   const { _meta: _, ...rest } = block as Acp.ImageContent & { type: 'image' };
   return { ...rest, data, ...ownMeta({ name: ownOf(block)['name'] }) };
 }
 
 function resourceOf(
   { resource }: Extract<Acp.ContentBlock, { type: 'resource' }>,
-  blob: string,
+  bytes: Buffer,
 ): Acp.ContentBlock {
   const { mimeType } = resource;
   const { name } = ownOf(resource);
-  const uri = `attachment:///${encodeURIComponent(typeof name === 'string' ? name : 'file')}`;
-  return { type: 'resource', resource: { uri, ...(mimeType != null && { mimeType }), blob } };
+  const uri = addressOf(typeof name === 'string' ? name : 'file');
+  const isText = mimeType?.startsWith('text/') === true;
+  const content = isText ? { text: bytes.toString() } : { blob: bytes.toString('base64') };
+  return { type: 'resource', resource: { uri, ...(mimeType != null && { mimeType }), ...content } };
 }
+
+/** A file that has only a name has an address that leads nowhere. */
+const addressOf = (name: string): string =>
+  URL.canParse(name) ? name : `attachment:///${encodeURIComponent(name)}`;

@@ -500,6 +500,13 @@ describe('FR-039-01: what is beside the talk', () => {
     ]);
   });
 
+  test('it is a notice all the same for a client that was there and was only told later', () => {
+    const said = [done(message('s', words2, { origin: 'system' }))];
+    expect(replayOf(said, { shows: showsAll, isLive: true })).toMatchObject([
+      { sessionUpdate: 'notice', title: 'The agent was restarted.' },
+    ]);
+  });
+
   test('an error in a turn is told to people', () => {
     const item = {
       id: 'e',

@@ -45,17 +45,18 @@ export function foldRun(
   return tell(teller, response, changedBy(payload));
 }
 
-/** The run as it is, for a client that was told of it up to `state`. */
+/** The run as it is, for a client that was told of it up to `state`. `isLive`: the client was there when it happened. */
 export function foldSnapshot(
   state: RunFoldState,
   snapshot: Response,
   shows: Shows,
   isOwn: boolean,
+  isLive: boolean,
 ): RunFold {
   const response = resumeResponse(snapshot);
   if (response.lastSeq <= state.response.lastSeq) return { state, told: [] };
   const ids = new Set([...state.response.items.byId.keys(), ...response.items.byId.keys()]);
-  const teller = new Teller({ before: state, after: response, shows, isOwn, isLive: false });
+  const teller = new Teller({ before: state, after: response, shows, isOwn, isLive });
   return tell(teller, response, ids);
 }
 

@@ -145,7 +145,7 @@ export function titleOf(call: CallItem): string {
 function faceOf(item: CallItem, isWhole: boolean): Face {
   const title = titleOf(item);
   if (item.type === 'script_execution') {
-    return { title, kind: 'execute', rawInput: { code: item.code } };
+    return { title, name: 'script', kind: 'execute', rawInput: { code: item.code } };
   }
   const { name, kind, locations, diffs = [], arguments: json } = item;
   return {

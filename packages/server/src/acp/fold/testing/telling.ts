@@ -19,6 +19,8 @@ const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 
 export interface Telling {
   shows?: Shows;
   isOwn?: boolean;
+  /** Only of what is told at once. */
+  isLive?: boolean;
 }
 
 /** What a client is told while a run happens. Each update must be right by the official schema. */
@@ -40,12 +42,12 @@ export function tellEvents(
 /** What a client is told of a run up to these events at once, if it has been told up to `from`. */
 export function tellSnapshot(
   events: readonly StreamEvent[],
-  { shows = showsLittle, isOwn = false }: Telling = {},
+  { shows = showsLittle, isOwn = false, isLive = false }: Telling = {},
   from: RunFoldState = startRunFold(),
 ): { told: Told[]; state: RunFoldState } {
   const response = toResponse(events.reduce(foldResponse, emptyResponse()));
   if (response === undefined) return { told: [], state: from };
-  const { told, state } = foldSnapshot(from, response, shows, isOwn);
+  const { told, state } = foldSnapshot(from, response, shows, isOwn, isLive);
   return { told: checked(told), state };
 }
 

@@ -1,0 +1,67 @@
+import type { Response } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { promptEnd } from './prompt-end.ts';
+
+type Ended = Parameters<typeof promptEnd>[0];
+const ended = (more: Partial<Response> = {}): Ended => ({
+  status: 'complete',
+  finishReason: null,
+  ...more,
+});
+
+test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'])(
+  'FR-039-01: a turn that ended by %s says so',
+  (finishReason) => {
+    expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: finishReason });
+  },
+);
+
+test.each([null, 'stop', 'tool_calls'])(
+  'FR-039-01: a reason that ACP does not know (%s) is the end of the turn',
+  (finishReason) => {
+    expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: 'end_turn' });
+  },
+);
+
+test('FR-039-01: a turn that was stopped is cancelled, whatever its agent says', () => {
+  expect(promptEnd(ended({ status: 'aborted', finishReason: 'end_turn' }))).toEqual({
+    stopReason: 'cancelled',
+  });
+});
+
+test('FR-039-01: a turn’s tokens are counted where they are known', () => {
+  const usage = {
+    inputTokens: 3,
+    outputTokens: 5,
+    cacheReadInputTokens: 2,
+    cacheCreationInputTokens: 1,
+  };
+  expect(promptEnd(ended({ usage }))).toEqual({
+    stopReason: 'end_turn',
+    usage: {
+      inputTokens: 3,
+      outputTokens: 5,
+      totalTokens: 8,
+      cachedReadTokens: 2,
+      cachedWriteTokens: 1,
+    },
+  });
+});
+
+test('a turn that failed is an error with our code, and without our stack', () => {
+  const error = { code: 'OVERLOADED', message: 'The model is busy.', details: { after: 3 } };
+  const failed = ended({ status: 'error', error: { ...error, stack: 'at home' } });
+  expect(() => promptEnd(failed)).toThrow(
+    expect.objectContaining({ code: -32_603, message: error.message, data: error }),
+  );
+  expect(() => promptEnd(ended({ status: 'error' }))).toThrow('The turn failed.');
+});
+
+test('a turn that the idle limit ended has a stop reason', () => {
+  const error = { code: 'IDLE_TIMEOUT', message: 'The agent was silent.', stack: 'at home' };
+  const { stack: _, ...diagnosis } = error;
+  expect(promptEnd(ended({ status: 'error', error }))).toEqual({
+    stopReason: 'cancelled',
+    _meta: { liminal: { error: diagnosis } },
+  });
+});

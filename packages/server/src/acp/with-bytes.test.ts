@@ -1,0 +1,81 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { ContentBlock } from '@liminal/protocol';
+import { updateProblems } from '@liminal/testkit/acp-schema';
+import { expect, test } from 'vitest';
+import { blockOf, toolContent } from './fold/content.ts';
+import { withBytes } from './with-bytes.ts';
+
+const stored: Record<string, string> = { 1: 'Hi' };
+const blobs = {
+  getBlob: async (hash: string) => {
+    const text = stored[hash];
+    if (text === undefined) throw new Error('There is no such file here.');
+    return { bytes: new TextEncoder().encode(text), mimeType: 'text/plain' } as never;
+  },
+};
+
+async function told(block: ContentBlock): Promise<unknown> {
+  const update = { sessionUpdate: 'agent_message_chunk', content: blockOf(block) } as const;
+  const filled = (await withBytes(update, blobs)) as Extract<SessionUpdate, typeof update>;
+  expect(updateProblems(filled)).toEqual([]);
+  return filled.content;
+}
+
+const base64 = 'SGk=';
+
+test.each<[string, ContentBlock, unknown]>([
+  [
+    'an image',
+    { type: 'image', mimeType: 'image/png', uri: 'blob:1', name: 'a.png' },
+    { type: 'image', mimeType: 'image/png', data: base64, _meta: { liminal: { name: 'a.png' } } },
+  ],
+  [
+    'a sound',
+    { type: 'audio', mimeType: 'audio/wav', uri: 'blob:1' },
+    { type: 'audio', mimeType: 'audio/wav', data: base64 },
+  ],
+  [
+    'a file',
+    { type: 'resource', resource: { uri: 'blob:1', name: 'a b', mimeType: 'application/zip' } },
+    {
+      type: 'resource',
+      resource: { uri: 'attachment:///a%20b', mimeType: 'application/zip', blob: base64 },
+    },
+  ],
+  [
+    'a text file that lies somewhere',
+    {
+      type: 'resource',
+      resource: { uri: 'blob:1', name: 'file:///a.md', mimeType: 'text/markdown' },
+    },
+    { type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: 'Hi' } },
+  ],
+  [
+    'a file without a name',
+    { type: 'resource', resource: { uri: 'blob:1' } },
+    { type: 'resource', resource: { uri: 'attachment:///file', blob: base64 } },
+  ],
+])('FR-039-02: %s is told with its bytes', async (_, block, content) => {
+  expect(await told(block)).toEqual(content);
+});
+
+test('FR-039-02: what the store no longer has is told in words', async () => {
+  const image = { type: 'image', mimeType: 'image/png', uri: 'blob:2' } as const;
+  expect(await told(image)).toEqual({ type: 'text', text: '(A file that is no longer there.)' });
+});
+
+test('FR-039-02: so is what a tool has shown, beside what needs no bytes', async () => {
+  const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
+  const content = toolContent('See.', [image], [{ path: '/a', newText: 'b' }]);
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a', content } as const;
+  const filled = await withBytes(update, blobs);
+  expect(updateProblems(filled)).toEqual([]);
+  expect(filled).toMatchObject({
+    content: [content[0], { content: { data: base64 } }, content[2]],
+  });
+});
+
+test('an update that needs none stays the same one', async () => {
+  const update: SessionUpdate = { sessionUpdate: 'plan', entries: [] };
+  expect(await withBytes(update, blobs)).toBe(update);
+});

@@ -1,0 +1,82 @@
+import { setImmediate as others } from 'node:timers/promises';
+import { type AgentSession, DriverProvider, type SessionOpening } from '@liminal/agents';
+import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
+
+/** What happens next: an event, or a question that somebody must answer first. */
+export type Step = EventPayload | { ask: Question };
+
+export interface Question {
+  itemId: string;
+  title: string;
+  callId?: string;
+  description?: string;
+}
+
+export const options = [
+  { optionId: 'yes', name: 'Yes', kind: 'allow_once' as const },
+  { optionId: 'no', name: 'No', kind: 'reject_once' as const },
+];
+
+export interface Script {
+  steps: readonly Step[];
+  /** Each step is logged and told before the next one; otherwise most of them are told at once. */
+  isSlow: boolean;
+}
+
+/** An agent that does in each turn what the script of its message says. */
+export class ActingProvider extends DriverProvider {
+  readonly scripts = new Map<string, Script>();
+  /** The turn that each message began. */
+  readonly turns = new Map<string, string>();
+
+  constructor() {
+    super({
+      cliType: 'actor',
+      name: 'Actor',
+      describe: async () => {
+        return { cliType: 'actor', name: 'Actor', description: 'Acts a script.', available: true };
+      },
+      open: async (opening) => this.#open(opening),
+    });
+  }
+
+  #open({ output }: SessionOpening): AgentSession {
+    const answers = new Map<string, PromiseWithResolvers<ApprovalAnswer>>();
+    const act = async (message: string, turnId: string, blocks: readonly ContentBlock[]) => {
+      const say = (payload: EventPayload) =>
+        output.emit({ turnId, timestamp: new Date().toISOString(), payload });
+      say({ type: 'response_start', modelId: 'model', providerId: 'actor', trigger: 'user' });
+      const user = { type: 'message', id: 'user', content: message, origin: 'user' } as const;
+      say({ type: 'item_done', itemId: user.id, finalItem: { ...user, blocks: [...blocks] } });
+      const { steps = [], isSlow = false } = this.scripts.get(message) ?? {};
+      for (const step of steps) {
+        for (let round = 0; isSlow && round < 3; round += 1) await others();
+        if (!('ask' in step)) {
+          say(step);
+          continue;
+        }
+        const { itemId, ...asked } = step.ask;
+        const approvalId = `${turnId}:${itemId}`;
+        const answered = Promise.withResolvers<ApprovalAnswer>();
+        answers.set(approvalId, answered);
+        const question = { ...asked, approvalId, options };
+        say({ type: 'item_start', itemId, itemType: 'approval', ...question });
+        const { optionId } = await answered.promise;
+        const outcome = { outcome: 'selected', optionId } as const;
+        const finalItem = { id: itemId, type: 'approval', ...question, outcome } as const;
+        say({ type: 'item_done', itemId, finalItem });
+      }
+    };
+    return {
+      isAlive: true,
+      accepts: { image: ['image/*'], audio: ['audio/*'], resource: ['text/*'] },
+      send: async (message, turnId, blocks) => {
+        this.turns.set(message, turnId);
+        void act(message, turnId, blocks);
+      },
+      cancel: async () => undefined,
+      close: async () => output.exit({ expected: true }),
+      answerApproval: async (approvalId, answer) => answers.get(approvalId)?.resolve(answer),
+    };
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * A turn as both ends of an ACP connection must have it: Liminal's own, told by its ACP agent, and as Liminal's ACP
+ * provider reads it back. Ids and times differ; what else may is listed here, each with why.
+ */
+import type { OutputItem, Response } from '@liminal/protocol';
+
+type Values = Record<string, unknown>;
+
+/** As the agent's side has it. */
+export function told(response: Response): Values {
+  const all = response.outputItems;
+  return turnOf(
+    response,
+    all.flatMap((item) => inAcp(item, response)),
+  );
+}
+
+/** As the client's side has it. */
+export function heard(response: Response): Values {
+  return turnOf(response, response.outputItems);
+}
+
+function turnOf({ status, finishReason, error, usage }: Response, items: OutputItem[]): Values {
+  const calls = items.filter(({ type }) => type === 'function_call');
+  const names = new Map(
+    calls.map((call, index) => [call.type === 'function_call' ? call.callId : '', `call ${index}`]),
+  );
+  return {
+    status,
+    // A turn that was ended by an error has no reason but that; its words stand in those of the provider.
+    finishReason: error === undefined ? finishReason : null,
+    hasFailed: error !== undefined,
+    usage: usage ?? noUsage,
+    // Items of several calls may end in another order than they began: each call's own order is kept.
+    items: items.map((item) => comparable(item, names)).toSorted(byPlace),
+  };
+}
+
+/** The protocol counts a turn's tokens only with its end, and a turn without any has none. */
+const noUsage = { inputTokens: 0, outputTokens: 0 };
+
+/** What belongs to a call is behind everything else, by its call and then by its type. */
+function byPlace(a: Values, b: Values): number {
+  const [one, other] = [a, b].map(({ callId = '', type }) =>
+    callId === '' ? '' : `${String(callId)} ${String(type)}`,
+  );
+  return (one ?? '').localeCompare(other ?? '', 'en', { numeric: true });
+}
+
+function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Values {
+  const { id: _, startedAt: _s, endedAt: _e, raw: _r, parentCallId: parent, ...own } = item;
+  const rest = { ...own, ...(parent !== undefined && { parentCall: names.get(parent) }) };
+  const of = 'callId' in item ? item.callId : undefined;
+  const callId = of === undefined ? {} : { callId: names.get(of) };
+  switch (item.type) {
+    case 'function_call':
+      return { ...rest, ...callId, diffs: item.diffs ?? [], locations: item.locations ?? [] };
+    case 'function_call_output':
+      return { ...outputOf(item), ...callId };
+    case 'approval': {
+      const { approvalId: _a, ...question } = rest as typeof item;
+      return { ...question, ...callId };
+    }
+    case 'message':
+    case 'reasoning': {
+      // ACP does not say that a message has ended: the last one of a turn that fails breaks off with it.
+      const { error: _f, ...said } = rest as typeof item;
+      return { ...said, blocks: ('blocks' in item ? item.blocks : undefined) ?? [] };
+    }
+    default:
+      return rest;
+  }
+}
+
+type Output = Extract<OutputItem, { type: 'function_call_output' }>;
+
+/**
+ * A tool's error is in its words or beside them; ACP's calls have only failed, with a diagnosis in their raw output. An
+ * output belongs to the subagent that its call belongs to.
+ */
+function outputOf({ type, output, success, error, blocks = [], exitCode }: Output): Values {
+  return {
+    type,
+    output: output === '' ? (error?.message ?? '') : output,
+    success: success && error === undefined,
+    blocks,
+    exitCode: exitCode ?? null,
+  };
+}
+
+/** Items that ACP has no words for, in those that it has. */
+function inAcp(item: OutputItem, response: Response): OutputItem[] {
+  switch (item.type) {
+    case 'function_call': {
+      // Without a title or kind of its own a call is shown by its name, as something else.
+      const { title = item.name, kind = 'other' } = item;
+      const call = { ...item, title, kind };
+      const { callId } = item;
+      const isAnswered = response.outputItems.some((one) => isOutput(one) && one.callId === callId);
+      return isAnswered ? [call] : [call, unanswered(callId, response)];
+    }
+    case 'approval': {
+      if (item.callId !== undefined) return [item];
+      // People are asked about calls: a question about none gets one, whose output is the answer.
+      const { id: callId, title, outcome } = item;
+      const base = { type: 'function_call', id: callId, callId, name: title, title } as const;
+      const call = { ...base, kind: 'other', arguments: '{}', origin: 'agent' } as const;
+      const isAllowed = outcome?.outcome === 'selected' && outcome.optionId === 'yes';
+      const output = outputItem(callId, isAllowed ? 'Yes' : 'No', isAllowed);
+      return [call, { ...item, callId }, output];
+    }
+    case 'script_execution': {
+      const { id, code } = item;
+      const base = {
+        type: 'function_call',
+        id,
+        callId: id,
+        name: 'script',
+        title: 'Script',
+      } as const;
+      const input = JSON.stringify({ code });
+      return [{ ...base, kind: 'execute', arguments: input, origin: 'agent' }];
+    }
+    case 'script_execution_output':
+      return [outputItem(item.scriptId, item.result, item.success)];
+    case 'error': {
+      const { id, message } = item;
+      return [{ type: 'message', id, origin: 'system', content: `Error: ${message}` }];
+    }
+    default:
+      return [item];
+  }
+}
+
+const isOutput = (item: OutputItem): item is Output => item.type === 'function_call_output';
+
+const outputItem = (callId: string, output: string, success: boolean): Output => ({
+  type: 'function_call_output',
+  id: `${callId}-out`,
+  callId,
+  output,
+  success,
+  origin: 'tool_harness',
+});
+
+/** A call ends with a status, which is an output: an empty one if its tool gave none, or why there is none. */
+function unanswered(callId: string, { status, error }: Response): Output {
+  if (status === 'complete') return outputItem(callId, '', true);
+  const why = error?.message ?? 'The turn was cancelled before this tool answered.';
+  return outputItem(callId, why, false);
+}
