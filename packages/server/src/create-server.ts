@@ -64,10 +64,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   await app.register(cookie);
   await app.register(websocket, {
-    options: {
-      maxPayload: Math.max(limits.frameBytes, limits.acpMessageBytes),
-      handleProtocols: ourProtocol,
-    },
+    options: { maxPayload: limits.frameBytes, handleProtocols: ourProtocol },
     preClose,
     errorHandler: endFailedSocket,
   });

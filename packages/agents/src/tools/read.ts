@@ -2,10 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { imageType } from '@liminal/protocol';
 import { z } from 'zod';
-import type { ClientFiles } from '../client-files.ts';
-import { findPlace, openFile, type OpenFile, type ProjectPlace } from './project/project-path.ts';
+import { findPlace, openFile, type OpenFile } from './project/project-path.ts';
 import { NumberedLines } from './project/numbered-lines.ts';
-import { readText } from './project/text-file.ts';
+import { unsavedText } from './project/text-file.ts';
 import { ToolError, type Tool, type ToolResult } from './tool.ts';
 
 /** The largest image that a model is given (bytes); in base64 it has 5 MiB, which every maker takes. */
@@ -43,8 +42,9 @@ export const readTool: Tool<Input> = {
   needs: () => undefined,
   async run(input, { projectDir, signal, files }) {
     const place = findPlace(projectDir, input.path);
-    const unsaved = await unsavedText(projectDir, place, files);
-    if (unsaved !== undefined) return linesOf(unsaved, input);
+    // What is no text is looked at on the disk.
+    const unsaved = await unsavedText(projectDir, place, files).catch(ignoreToolError);
+    if (unsaved !== undefined) return linesOf(unsaved.text, input);
     const file = await openFile(projectDir, place);
     try {
       const first = await readChunk(file.handle, 0, file.stat.size);
@@ -62,18 +62,8 @@ export const readTool: Tool<Input> = {
   },
 };
 
-/** A text that a client has, and the disk has not; what is no text is looked at on the disk. */
-async function unsavedText(
-  projectDir: string,
-  place: ProjectPlace,
-  files: ClientFiles | undefined,
-): Promise<string | undefined> {
-  if (files === undefined) return undefined;
-  const found = await readText(projectDir, place, files).catch((error: unknown) => {
-    if (error instanceof ToolError) return undefined;
-    throw error;
-  });
-  return found?.isUnsaved && found.text;
+function ignoreToolError(error: unknown): undefined {
+  if (!(error instanceof ToolError)) throw error;
 }
 
 function linesOf(text: string, input: Input): ToolResult {

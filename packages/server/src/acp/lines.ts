@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { type AgentApp, ndJsonStream } from '@agentclientprotocol/sdk/unstable';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 /** In `Upgrade:`. Each message is a line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
 const protocol = 'acp-lines';
@@ -9,19 +9,10 @@ const protocol = 'acp-lines';
 /** Between two signs of life that the system asks for, ms. */
 const keepAliveMs = 30_000;
 
-export const wantsLines = ({ ws, headers }: FastifyRequest): boolean =>
-  ws && headers.upgrade === protocol;
+export const wantsLines = ({ headers }: FastifyRequest): boolean => headers.upgrade === protocol;
 
 /** Speaks lines on a request's socket from now on. */
-export function speakLines(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  agent: AgentApp,
-  maxMessageBytes: number,
-): Socket {
-  const { socket } = request.raw;
-  reply.hijack();
-  reply.raw.detachSocket(socket);
+export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: number): void {
   socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, keepAliveMs);
   socket.on('error', () => socket.destroy());
   socket.write(
@@ -29,5 +20,4 @@ export function speakLines(
   );
   const input = Readable.toWeb(socket) as ReadableStream<Uint8Array>;
   agent.connect(ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes }));
-  return socket;
 }

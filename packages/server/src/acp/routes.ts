@@ -1,11 +1,13 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { AgentApp } from '@agentclientprotocol/sdk/unstable';
 import { AcpServer } from '@agentclientprotocol/sdk/experimental/server';
-import { createNodeHttpHandler } from '@agentclientprotocol/sdk/experimental/node';
-import type { WebSocket } from '@fastify/websocket';
+import {
+  createNodeHttpHandler,
+  createNodeWebSocketUpgradeHandler,
+} from '@agentclientprotocol/sdk/experimental/node';
 import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import type { Connections } from '../connections.ts';
 import { RequestError } from '../http/errors.ts';
@@ -31,17 +33,42 @@ const Query = z.object({ agent: z.string().min(1) });
 export async function acpRoutes(app: App, options: Options): Promise<void> {
   const { connections, limits } = options;
   const agents = new Agents(options);
-  /** The server for each request's agent type. */
-  const chosen = new WeakMap<IncomingMessage, AcpServer>();
-  const byLines = new Set<Socket>();
+  // A server of its own, since the other one's messages are short.
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.acpMessageBytes });
+  const upgraded = new Set<Duplex>();
   app.addHook('preClose', async () => {
-    for (const socket of byLines) socket.destroy();
     await agents.close();
+    for (const socket of upgraded) socket.destroy();
   });
   // The SDK reads a request's body itself.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
+  /** For requests that are to be something else than HTTP from now on. */
+  const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
+    const { socket } = request.raw;
+    const leave = connections.enter('websocket');
+    upgraded.add(socket);
+    socket.once('close', () => {
+      upgraded.delete(socket);
+      leave();
+    });
+    reply.hijack();
+    reply.raw.detachSocket(socket);
+    if (wantsLines(request)) {
+      return speakLines(socket, agents.make(cliType, request), limits.acpMessageBytes);
+    }
+    const speak = createNodeWebSocketUpgradeHandler(agents.server(cliType, request), {
+      on: (event, listener) => void sockets.on(event, listener),
+      off: (event, listener) => void sockets.off(event, listener),
+      handleUpgrade: (raw, onSocket, head, accept) =>
+        sockets.handleUpgrade(raw, onSocket, head, (opened) => {
+          watchLiveness(opened, limits.heartbeatMs);
+          accept(opened);
+        }),
+    });
+    speak(request.raw, socket, Buffer.alloc(0));
+  };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     if (connections.full && request.method !== 'DELETE') {
       throw new RequestError(
@@ -49,27 +76,10 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
         'Too many streams are open; close some first.',
       );
     }
-    const cliType = await agents.typeIn(request);
-    if (!wantsLines(request)) {
-      chosen.set(request.raw, agents.server(cliType, request));
-      return;
-    }
-    const leave = connections.enter('websocket');
-    const socket = speakLines(
-      request,
-      reply,
-      agents.make(cliType, request),
-      limits.acpMessageBytes,
-    );
-    byLines.add(socket);
-    socket.once('close', () => {
-      byLines.delete(socket);
-      leave();
-    });
+    if (request.ws) upgrade(request, reply, await agents.typeIn(request));
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const server = chosen.get(request.raw);
-    if (server === undefined) throw new RequestError('INVALID_REQUEST', 'Say which agent.');
+    const server = agents.server(await agents.typeIn(request), request);
     const maxRequestBodyBytes = limits.acpMessageBytes;
     const answer = createNodeHttpHandler(server, { maxRequestBodyBytes });
     reply.hijack();
@@ -78,20 +88,12 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     }
     answer(request.raw, reply.raw);
   };
-  app.route({ method: ['POST', 'DELETE'], url: '/acp', onRequest, handler });
   app.route({
-    method: 'GET',
+    method: ['GET', 'POST', 'DELETE'],
     url: '/acp',
     exposeHeadRoute: false,
     onRequest,
     handler,
-    wsHandler: (socket: WebSocket, request) => {
-      const leave = connections.enter('websocket');
-      watchLiveness(socket, limits.heartbeatMs);
-      socket.once('close', leave);
-      // At once: what the client says first must find somebody who listens.
-      chosen.get(request.raw)?.prepareWebSocketUpgrade().accept(socket);
-    },
   });
 }
 

@@ -33,11 +33,7 @@ export async function webSocketRoute(app: App, options: Options) {
       const leave = connections.enter('websocket');
       const connection = new Connection(socket, options);
       watchLiveness(socket, limits.heartbeatMs);
-      socket.on('message', (data) => {
-        const text = asText(data);
-        if (text.length <= limits.frameBytes) return connection.receive(text);
-        socket.close(1009, 'The frame is too large.');
-      });
+      socket.on('message', (data) => connection.receive(asText(data)));
       socket.once('close', () => {
         connection.close();
         leave();

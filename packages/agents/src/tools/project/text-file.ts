@@ -27,8 +27,6 @@ export interface FoundText {
   text: string;
   /** Of the file on the disk; none if only a client has it. */
   stat: Stats | undefined;
-  /** A client has changed it since it was saved. */
-  isUnsaved?: true;
 }
 
 /**
@@ -40,11 +38,21 @@ export async function readText(
   place: ProjectPlace,
   files?: ClientFiles,
 ): Promise<FoundText | undefined> {
+  return (await unsavedText(projectDir, place, files)) ?? savedText(projectDir, place);
+}
+
+/** The text of a file as a client has it, where that is not on the disk. Rejects as `readText` does. */
+export async function unsavedText(
+  projectDir: string,
+  place: ProjectPlace,
+  files: ClientFiles | undefined,
+): Promise<FoundText | undefined> {
   const text = await files?.read(place.real);
+  if (text === undefined) return undefined;
   const saved = await savedText(projectDir, place);
-  if (text === undefined || (saved !== undefined && isSame(text, saved.text))) return saved;
+  if (saved !== undefined && isSame(text, saved.text)) return undefined;
   if (Buffer.byteLength(text) > maxTextBytes) throw tooLarge(place.asked);
-  return { text, stat: saved?.stat, isUnsaved: true };
+  return { text, stat: saved?.stat };
 }
 
 /** Editors leave out the byte order mark, and have line ends of their own: what is on the disk then has more. */
