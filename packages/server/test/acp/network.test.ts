@@ -1,0 +1,128 @@
+/** `/acp` over the network, by the protocol's own clients. */
+import { once } from 'node:events';
+import type { Stream } from '@agentclientprotocol/sdk';
+import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
+import {
+  createWebSocketStream,
+  type WebSocketConstructor,
+} from '@agentclientprotocol/sdk/experimental/ws-client';
+import { checkedStream } from '@liminal/testkit/acp-schema';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { Editor } from '../editor/editor.ts';
+import { bearer, eventually, startServer, type TestServer, token } from '../harness.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await startServer();
+});
+
+afterEach(async () => {
+  await server.close();
+});
+
+const address = (scheme: 'http' | 'ws', agent = 'demo') =>
+  `${server.url.replace('http', scheme)}/acp?agent=${agent}`;
+
+const bySocket = (): Stream =>
+  createWebSocketStream(address('ws'), {
+    WebSocket: WebSocket as unknown as WebSocketConstructor,
+    headers: bearer,
+  });
+const byHttp = (): Stream => createHttpStream(address('http'), { headers: bearer });
+
+test.each([
+  ['WebSocket', bySocket],
+  ['streamable HTTP', byHttp],
+])(
+  'a client that comes by %s prompts, is asked, and loads what another has begun',
+  async (_, stream) => {
+    const meet = async (): Promise<Editor> => {
+      const editor = new Editor(server.folder, {}, (app) => app.connect(checkedStream(stream())));
+      await editor.hello();
+      return editor;
+    };
+    const first = await meet();
+    const sessionId = await first.create();
+    await server.runtime.setConfig(sessionId, 'pace', 'instant');
+    expect(await first.prompt(sessionId, 'approve')).toMatchObject({ stopReason: 'end_turn' });
+    expect(first.said).not.toBe('');
+
+    const second = await meet();
+    await second.load(sessionId);
+    expect(second.said).toBe(first.said);
+    first.leave();
+    expect(await second.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
+    second.leave();
+    await eventually(async () => openStreams()).toBe(0);
+  },
+);
+
+async function openStreams(): Promise<number> {
+  const metrics = await (await fetch(`${server.url}/metrics`, { headers: bearer })).text();
+  return Number(/^liminal_websockets (\d+)$/m.exec(metrics)?.[1]);
+}
+
+async function refusal(url: string, headers: Record<string, string> = bearer) {
+  const socket = new WebSocket(url, { headers });
+  const [, response] = (await once(socket, 'unexpected-response')) as [
+    unknown,
+    AsyncIterable<Buffer> & { statusCode: number },
+  ];
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece);
+  const { error } = JSON.parse(Buffer.concat(pieces).toString()) as { error: unknown };
+  return { status: response.statusCode, error };
+}
+
+test('nobody comes in without the token, without an agent, or for one that is not there', async () => {
+  expect(await refusal(address('ws'), {})).toMatchObject({ status: 403 });
+  const wrong = { authorization: `Bearer ${token}x` };
+  expect(await refusal(address('ws'), wrong)).toMatchObject({ status: 403 });
+  expect(await refusal(`${server.url.replace('http', 'ws')}/acp`)).toEqual({
+    status: 400,
+    error: {
+      code: 'INVALID_REQUEST',
+      message: 'Say which agent: /acp?agent=… (scripted, demo).',
+    },
+  });
+  const [byPost, nobody] = await Promise.all([
+    fetch(address('http', 'nobody'), { method: 'POST', headers: bearer, body: '{}' }),
+    refusal(address('ws', 'nobody')),
+  ]);
+  const there = 'There is no agent nobody: there are scripted, demo.';
+  expect(nobody).toMatchObject({ status: 400, error: { message: there } });
+  expect(byPost.status).toBe(400);
+  expect(await byPost.json()).toMatchObject({ error: { message: there } });
+  expect((await fetch(address('http'), { method: 'POST', body: '{}' })).status).toBe(401);
+});
+
+test('a page of another origin is kept out, whatever it knows', async () => {
+  const headers = { ...bearer, origin: 'http://example.org' };
+  expect(await refusal(address('ws'), headers)).toMatchObject({ status: 403 });
+});
+
+test('a message over the limit ends its connection, and no other', async () => {
+  await server.close();
+  server = await startServer({ limits: { acpMessageBytes: 10_000 } });
+  const [large, small] = [0, 1].map(() => new WebSocket(address('ws'), { headers: bearer }));
+  await Promise.all([once(large!, 'open'), once(small!, 'open')]);
+  const closed = once(large!, 'close');
+  large!.on('error', () => {});
+  large!.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'x'.repeat(20_000) }));
+  expect((await closed)[0]).toBe(1009);
+  const params = { protocolVersion: 1, clientCapabilities: {} };
+  small!.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }));
+  const [answer] = (await once(small!, 'message')) as [Buffer];
+  expect(JSON.parse(answer.toString())).toMatchObject({ id: 0, result: { protocolVersion: 1 } });
+  small!.terminate();
+});
+
+test('a server that closes ends its clients’ connections', async () => {
+  const socket = new WebSocket(address('ws'), { headers: bearer });
+  await once(socket, 'open');
+  const closed = once(socket, 'close');
+  await server.app.close();
+  await closed;
+});
