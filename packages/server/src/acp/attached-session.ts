@@ -75,7 +75,10 @@ export class AttachedSession {
     this.#questions = new Questions(options);
   }
 
-  /** Follows the session from now on, or from its beginning with `replay`. Rejects if there is no such session. */
+  /**
+   * Follows the session from now on, or from its beginning with `replay`; resolves when the client has been told all up to
+   * now. Rejects if there is no such session.
+   */
   async attach({ replay }: { replay: boolean }): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const send = ({ message }: { message: ServerMessage }) => {
@@ -90,10 +93,10 @@ export class AttachedSession {
     });
     const newest = await this.#begun.promise;
     const turns = replay ? [...(await this.#older(newest)), ...newest.turns] : newest.turns;
-    for (const turn of turns) this.#next(turn.runId, replay ? 'history' : 'news');
+    const told = turns.map(async (turn) => this.#next(turn.runId, replay ? 'history' : 'news'));
     this.#hasBegun = true;
-    for (const runId of this.#early.splice(0)) this.#next(runId, 'all');
-    await this.#telling;
+    told.push(...this.#early.splice(0).map(async (runId) => this.#next(runId, 'all')));
+    await Promise.all(told);
   }
 
   /** Runs that began while older ones were being read. */
@@ -185,13 +188,13 @@ export class AttachedSession {
   #hear(message: ServerMessage): void {
     switch (message.type) {
       case 'session:history':
-        if (this.#hasBegun) for (const turn of message.turns) this.#next(turn.runId, 'all');
+        if (this.#hasBegun) for (const turn of message.turns) void this.#next(turn.runId, 'all');
         else this.#begun.resolve(message);
         return;
       case 'session:turn':
         if (message.payload.type !== 'turn_started') return;
         // A turn's first run has its id.
-        if (this.#hasBegun) this.#next(message.payload.turnId, 'all');
+        if (this.#hasBegun) void this.#next(message.payload.turnId, 'all');
         else this.#early.push(message.payload.turnId);
         return;
       case 'session:info':
@@ -221,18 +224,21 @@ export class AttachedSession {
     return older.toReversed().flat();
   }
 
-  /** Tells of a run once. */
-  #next(runId: string, what: Part): void {
+  /** Tells of a run once. Resolves when it was told up to now. */
+  async #next(runId: string, what: Part): Promise<void> {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
-    this.#telling = this.#telling.then(async () =>
-      this.#safely(async () => {
-        await this.#follow(runId, what).catch((error: unknown) => {
-          this.#own.get(runId)?.ended.reject(error);
-          throw error;
-        });
-      }),
-    );
+    const upToNow = Promise.withResolvers<void>();
+    const follow = async () => {
+      await this.#follow(runId, what, upToNow.resolve).catch((error: unknown) => {
+        this.#own.get(runId)?.ended.reject(error);
+        throw error;
+      });
+    };
+    this.#telling = this.#telling
+      .then(async () => this.#safely(follow))
+      .finally(() => upToNow.resolve());
+    await upToNow.promise;
   }
 
   async #safely(step: () => Promise<void>): Promise<void> {
@@ -243,13 +249,13 @@ export class AttachedSession {
     });
   }
 
-  async #follow(runId: string, what: Part): Promise<void> {
+  async #follow(runId: string, what: Part, isUpToNow: () => void): Promise<void> {
     const { runtime } = this.#options;
     const { signal } = this.#left;
-    let state = startRunFold();
     const isOwn = this.#own.has(runId);
     const first = await runtime.getRun(runId);
-    if (what === 'news' || isOver(first)) state = await this.#catchUp(state, first, what, isOwn);
+    let state = await this.#catchUp(startRunFold(), first, what, isOwn);
+    isUpToNow();
     while (!isOver(toResponse(state.response)) && !signal.aborted) {
       const feed = await runtime.followRun(runId, { after: state.response.lastSeq, signal });
       if (feed.kind === 'snapshot') {
