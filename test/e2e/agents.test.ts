@@ -5,3 +5,4 @@ import './codex.ts';
 import './demo.ts';
 import './claude-durable.ts';
 import './sessions.ts';
+import './editor.ts';

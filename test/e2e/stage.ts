@@ -50,7 +50,7 @@ export interface Stage {
   claude(): Promise<{ ada: Person; session: SessionTab; folder: string; turns: number }>;
   /** How an editor starts `liminal acp` with this agent. */
   acpCommand(agent: string): { command: string; args: string[] };
-  /** An editor that has done so. */
+  /** An editor that has done so; it leaves when the test ends. */
   editor(agent: string): Promise<AcpEditor>;
   /** Complaints of pages that this test provokes on purpose. */
   expectComplaints(pattern: RegExp): void;
@@ -137,7 +137,8 @@ export function useStage({
   });
 
   afterEach(async ({ task }) => {
-    const left = editors.splice(0).map(async (editor) => editor.end());
+    const there = editors.splice(0).filter((editor) => !editor.wasKilled);
+    const left = there.map(async (editor) => editor.end());
     if (task.result?.state === 'fail') await saveEvidence(task.name, people, set().server.log);
     const complaints = people.flatMap((person) => person.complaints);
     const stays = (person: Person) => task.result?.state === 'pass' && !guests.has(person);

@@ -32,6 +32,7 @@ export class AcpEditor {
   /** What was wrong with it. */
   readonly complaints: string[] = [];
   stderr = '';
+  wasKilled = false;
   readonly #child: ChildProcess;
   readonly #dialogue = new Dialogue();
   readonly #exited: Promise<number>;
@@ -177,6 +178,7 @@ export class AcpEditor {
 
   /** As an editor's crash. */
   async kill(): Promise<void> {
+    this.wasKilled = true;
     this.#child.kill('SIGKILL');
     await this.#exited.catch(() => {});
   }

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { gate, reply, text, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { stage } from './agents-stage.ts';
+
+test('what an editor asks by ACP is watched in a browser, which answers for it; the turn of an editor that is killed goes on, and another editor loads it', async () => {
+  const folder = await stage.project('editor');
+  const [first, last] = [gate(), gate()];
+  const file = { file_path: join(folder, 'new.txt'), content: 'fresh\n' };
+  stage.api.play([
+    reply(text(['Both can', first, ' read this.'])),
+    reply(toolUse('Write', file)),
+    reply('Written.'),
+    reply(text(['The editor is', last, ' gone.'])),
+  ]);
+  const editor = await stage.editor('claude-code');
+  const sessionId = await editor.newSession(folder);
+  const answered = editor.prompt(sessionId, 'Say it to both.');
+  const ada = await stage.person();
+  const session = await ada.open('Say it to both.');
+  expect(session.id).toBe(sessionId);
+  await session.untilSaid(/^Both can$/);
+  first.open();
+  await session.untilSaid(/^Both can read this\.$/);
+  const ended = { result: expect.objectContaining({ stopReason: 'end_turn' }) as unknown };
+  expect(await answered).toMatchObject(ended);
+  expect(editor.said(sessionId)).toBe('Both can read this.');
+
+  const written = editor.prompt(sessionId, 'Now write.');
+  const question = await editor.untilAsked();
+  expect(question.params.toolCall.title).toBe('Write new.txt');
+  await session.permission('Permission: Write new.txt').waitFor();
+  await session.allow();
+  await editor.until(
+    ({ method, params }) => method === '$/cancel_request' && params.requestId === question.id,
+  );
+  expect(await written).toMatchObject(ended);
+  expect(editor.updates(sessionId)).toContainEqual(
+    expect.objectContaining({ sessionUpdate: 'tool_call_update', status: 'completed' }),
+  );
+  await session.untilEnded(2);
+
+  void editor.prompt(sessionId, 'Go on.').catch(() => {});
+  await editor.untilUpdate('The editor is');
+  await editor.kill();
+  await session.untilSaid(/^The editor is$/);
+  const next = await stage.editor('claude-code');
+  await next.result('session/load', { sessionId, cwd: folder, mcpServers: [] });
+  last.open();
+  await next.untilUpdate(' gone.');
+  await session.untilEnded(3);
+  const all = 'Both can read this.Written.The editor is gone.';
+  expect((await session.answers.allTextContents()).join('')).toBe(all);
+  expect(next.said(sessionId)).toBe(all);
+  // Of a turn that another has begun, the message is shown, too.
+  const asked = next.updates(sessionId).filter((one) => one.sessionUpdate === 'user_message_chunk');
+  expect(asked.map(({ content }) => (content as { text: string }).text)).toEqual([
+    'Say it to both.',
+    'Now write.',
+    'Go on.',
+  ]);
+});
