@@ -94,6 +94,8 @@ const calls = fc.record({
   isEdit: fc.boolean(),
   isLate: fc.boolean(),
   asks: fc.constantFrom(false, false, true),
+  /** Its input is known when it begins, and it ends with its output. */
+  endsLate: fc.boolean(),
   output: maybe(outputs),
 });
 type Call = FromArbitrary<typeof calls>;
@@ -119,13 +121,25 @@ function callSteps(life: Call, id: string): Step[] {
     ...patch,
   };
   const ask: Step[] = life.asks ? [{ ask: { itemId: `${id}-ask`, title: 'May I?', callId } }] : [];
+  const outputs = output ? outputSteps(output, id, callId) : [];
+  if (life.endsLate) {
+    const begun = start(id, 'function_call', { ...more, arguments: json });
+    return [
+      begun,
+      delta(id, '', patch),
+      ...ask,
+      ...outputs.slice(0, -1),
+      done(item),
+      ...outputs.slice(-1),
+    ];
+  }
   return [
     start(id, 'function_call', more),
     delta(id, json.slice(0, 3)),
     delta(id, json.slice(3), isLate ? patch : undefined),
     done(item),
     ...ask,
-    ...(output ? outputSteps(output, id, callId) : []),
+    ...outputs,
   ];
 }
 

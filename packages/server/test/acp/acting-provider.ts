@@ -12,7 +12,7 @@ export interface Question {
   description?: string;
 }
 
-export const options = [
+const options = [
   { optionId: 'yes', name: 'Yes', kind: 'allow_once' as const },
   { optionId: 'no', name: 'No', kind: 'reject_once' as const },
 ];

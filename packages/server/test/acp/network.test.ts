@@ -95,7 +95,7 @@ test('nobody comes in without the token, without an agent, or for one that is no
   expect(nobody).toMatchObject({ status: 400, error: { message: there } });
   expect(byPost.status).toBe(400);
   expect(await byPost.json()).toMatchObject({ error: { message: there } });
-  expect((await fetch(address('http'), { method: 'POST', body: '{}' })).status).toBe(401);
+  expect((await fetch(address('http'), { method: 'POST', body: '{}' })).status).toBe(403);
 });
 
 test('a page of another origin is kept out, whatever it knows', async () => {
@@ -125,4 +125,5 @@ test('a server that closes ends its clients’ connections', async () => {
   const closed = once(socket, 'close');
   await server.app.close();
   await closed;
+  expect(socket.readyState).toBe(WebSocket.CLOSED);
 });

@@ -25,7 +25,9 @@ function plausible(events: readonly StreamEvent[]): StreamEvent[] {
     if (payload.type === 'item_start' && payload.itemType === 'function_call_output') {
       answered.add(payload.callId ?? '');
     }
-    if (payload.type === 'item_error' && answered.has(`${payload.itemId}-call`)) return [];
+    if (payload.type === 'item_error' && answered.has(`${payload.itemId}-call`)) {
+      return { ...event, type: 'item_done', payload: ended(payload.itemId) } as StreamEvent;
+    }
     if (payload.type === 'item_delta' && payload.patch?.kind !== undefined) {
       const { kind: _, ...patch } = payload.patch;
       return { ...event, payload: { ...payload, patch } } as StreamEvent;
@@ -36,6 +38,15 @@ function plausible(events: readonly StreamEvent[]): StreamEvent[] {
     const kind = /[02468]$/.test(itemId) ? 'execute' : undefined;
     return { ...event, payload: { ...payload, callId: `${itemId}-call`, kind } } as StreamEvent;
   });
+}
+
+function ended(id: string): EventPayload {
+  const call = { id, type: 'function_call', name: 'Edit', callId: `${id}-call` } as const;
+  return {
+    type: 'item_done',
+    itemId: id,
+    finalItem: { ...call, arguments: '{}', origin: 'agent' },
+  };
 }
 
 function isOfPlan(payload: EventPayload): payload is Extract<EventPayload, { itemId: string }> {

@@ -77,11 +77,11 @@ const chunk = (kind: string, messageId: string, said: string, more: object = {})
   ...more,
 });
 
-describe('FR-039-01: messages', () => {
+describe('messages', () => {
   test.each([
     ['message', 'agent_message_chunk'],
     ['reasoning', 'agent_thought_chunk'],
-  ] as const)('a %s is told as it grows, to the letter', (type, kind) => {
+  ] as const)('FR-039-01: a %s is told as it grows, to the letter', (type, kind) => {
     const item = { id: 'm', type, content: 'Good morning.', origin: 'agent' } as const;
     const told = updatesOf([
       start('m', type, { initialContent: 'Go' }),
@@ -92,7 +92,7 @@ describe('FR-039-01: messages', () => {
     expect(told).toEqual(['Go', 'od ', 'morning', '.'].map((piece) => chunk(kind, 'm', piece)));
   });
 
-  test('a message of a person is told whole, with what is beside it, but not to the client that sent it', () => {
+  test('FR-039-01: a message of a person is told whole, with what is beside it, but not to the client that sent it', () => {
     const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
     const said = message('u', 'Look.', { origin: 'user', blocks: [link] });
     const payloads = [start('u', 'message', { origin: 'user' }), delta('u', 'Lo'), done(said)];
@@ -103,7 +103,7 @@ describe('FR-039-01: messages', () => {
     expect(updatesOf(payloads, { isOwn: true })).toEqual([]);
   });
 
-  test('what a person says in the middle of a turn is told to every client, once the agent has it', () => {
+  test('FR-039-01: what a person says in the middle of a turn is told to every client, once the agent has it', () => {
     const said = (delivery: string) => [
       start('u', 'message', { origin: 'user', delivery: 'sent', initialContent: 'Wait.' }),
       done(message('u', 'Wait.', { origin: 'user', delivery })),
@@ -114,7 +114,7 @@ describe('FR-039-01: messages', () => {
     expect(updatesOf(said('not_taken'))).toEqual([]);
   });
 
-  test('a message that broke off says why to programs', () => {
+  test('FR-039-01: a message that broke off says why to programs', () => {
     const error = { code: 'OVERLOADED', message: 'The model is busy.', stack: 'at home' };
     const told = updatesOf([
       start('m', 'message'),
@@ -128,7 +128,7 @@ describe('FR-039-01: messages', () => {
     ]);
   });
 
-  test('words of a subagent name its call, for us and as Claude Code’s adapter has it', () => {
+  test('FR-039-01: words of a subagent name its call, for us and as Claude Code’s adapter has it', () => {
     const told = updatesOf([
       done(call('a')),
       start('m', 'message', { parentCallId: 'call-a', initialContent: 'Hi' }),
@@ -142,7 +142,7 @@ describe('FR-039-01: messages', () => {
   });
 });
 
-describe('FR-039-02: content', () => {
+describe('content', () => {
   test.each<[string, ContentBlock, object]>([
     [
       'image',
@@ -187,7 +187,7 @@ describe('FR-039-02: content', () => {
       { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', size: 3 },
       { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', size: 3 },
     ],
-  ])('%s', (_, block, content) => {
+  ])('FR-039-02: %s', (_, block, content) => {
     const told = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content };
     expect(updatesOf([done(message('m', '', { blocks: [block] }))])).toEqual([told]);
     const twice = updatesOf([
@@ -198,7 +198,7 @@ describe('FR-039-02: content', () => {
     expect(twice).toEqual([told, told]);
   });
 
-  test('a tool shows text, images and changes of files', () => {
+  test('FR-039-02: a tool shows text, images and changes of files', () => {
     const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const diff = { path: '/a', oldText: null, newText: 'b' };
     const [, ended] = updatesOf([
@@ -211,7 +211,7 @@ describe('FR-039-02: content', () => {
   });
 });
 
-describe('FR-039-03, FR-039-04: tool calls', () => {
+describe('tool calls', () => {
   const face = {
     title: 'List files',
     kind: 'search',
@@ -219,7 +219,7 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     diffs: [{ path: '/a', oldText: 'x', newText: 'y' }],
   };
 
-  test('is pending while its input comes, in progress when it is whole, and then completed', () => {
+  test('FR-039-03, FR-039-04, AS-039-2: is pending while its input comes, in progress when it is whole, and then completed', () => {
     const told = updatesOf([
       begun('a'),
       delta('a', '{"command"'),
@@ -256,7 +256,7 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     ]);
   });
 
-  test('title, kind, locations and changes are told when they are known', () => {
+  test('FR-039-03, FR-039-04: title, kind, locations and changes are told when they are known', () => {
     const told = updatesOf([begun('a'), delta('a', '', face), delta('a', '', face)]);
     const { diffs, ...fields } = face;
     expect(told.slice(1)).toEqual([
@@ -269,7 +269,7 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     ]);
   });
 
-  test('one that is known at once is announced with all of it', () => {
+  test('FR-039-03, FR-039-04: one that is known at once is announced with all of it', () => {
     expect(updatesOf([done(call('a', face))])).toMatchObject([
       {
         sessionUpdate: 'tool_call',
@@ -283,7 +283,32 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     ]);
   });
 
-  test('input that is no JSON is told as it came', () => {
+  test('FR-039-03, AS-039-2: one whose input is known when it begins is in progress, though its agent ends it only with its output', () => {
+    const told = updatesOf([
+      begun('a', { arguments: '{"command":"ls"}' }),
+      outputBegun('a'),
+      delta('out-a', 'one'),
+      done(call('a')),
+      done(output('a', 'one')),
+    ]);
+    expect(told).toMatchObject([
+      { sessionUpdate: 'tool_call', rawInput: { command: 'ls' }, status: 'in_progress' },
+      { content: [words('one')] },
+      { status: 'completed' },
+    ]);
+    expect(told[1]).not.toHaveProperty('status');
+  });
+
+  test('FR-039-03: one that has begun to show something is in progress', () => {
+    const told = updatesOf([begun('a'), outputBegun('a'), delta('out-a', 'o'), done(call('a'))]);
+    const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+    expect(told.slice(1)).toEqual([
+      { ...update, status: 'in_progress', content: [words('o')] },
+      { ...update, rawInput: { command: 'ls' } },
+    ]);
+  });
+
+  test('FR-039-03, FR-039-04: input that is no JSON is told as it came', () => {
     expect(updatesOf([done(call('a', { arguments: '{"comm' }))])).toMatchObject([
       { rawInput: '{"comm' },
     ]);
@@ -301,7 +326,7 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
       { code: 'TOOL_FAILED', message: 'The program ended with exit code 2.' },
     ],
     ['words alone', {}, { code: 'TOOL_FAILED', message: 'The tool failed.' }],
-  ])('one that fails with %s says why to programs', (_, more, error) => {
+  ])('FR-039-03, FR-039-04: one that fails with %s says why to programs', (_, more, error) => {
     const [, ended] = updatesOf([
       done(call('a')),
       done(output('a', 'It broke.', { success: false, ...more })),
@@ -317,13 +342,16 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     ['completes', end(), 'completed', undefined],
     ['is cancelled', end({ status: 'cancelled' }), 'failed', 'CANCELLED'],
     ['fails', failed, 'failed', 'AGENT_ERROR'],
-  ])('one without an output ends with its turn, when that %s', (_, ending, status, code) => {
-    const update = updatesOf([done(call('a')), ending], { isOwn: true }).at(-1);
-    expect(update).toMatchObject({ toolCallId: 'a', status });
-    expect(update).toMatchObject(code === undefined ? {} : { rawOutput: { error: { code } } });
-  });
+  ])(
+    'FR-039-03, FR-039-04: one without an output ends with its turn, when that %s',
+    (_, ending, status, code) => {
+      const update = updatesOf([done(call('a')), ending], { isOwn: true }).at(-1);
+      expect(update).toMatchObject({ toolCallId: 'a', status });
+      expect(update).toMatchObject(code === undefined ? {} : { rawOutput: { error: { code } } });
+    },
+  );
 
-  test('calls side by side each get their own output', () => {
+  test('FR-039-03, FR-039-04: calls side by side each get their own output', () => {
     const told = updatesOf([
       done(call('a')),
       done(call('b')),
@@ -336,7 +364,7 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     ]);
   });
 
-  test('an output that belongs to no call, or comes after another, has a call of its own', () => {
+  test('FR-039-03, FR-039-04: an output that belongs to no call, or comes after another, has a call of its own', () => {
     const told = updatesOf([
       done(output('x', 'Stray')),
       done(call('a')),
@@ -353,7 +381,7 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
     ]);
   });
 
-  test('a script is a call with its code and result', () => {
+  test('FR-039-03, FR-039-04: a script is a call with its code and result', () => {
     const told = updatesOf([
       { type: 'script_execution_start', itemId: 's', code: 'return 1' },
       { type: 'script_execution_done', itemId: 's', result: '1', success: true },
@@ -369,13 +397,13 @@ describe('FR-039-03, FR-039-04: tool calls', () => {
   });
 });
 
-describe('FR-039-04: commands in terminals', () => {
+describe('commands in terminals', () => {
   const shows = showsAll;
   const command = begun('a', { kind: 'execute' });
   const terminal = { type: 'terminal', terminalId: 'a' };
   const printed = (data: string) => ({ terminal_output: { terminal_id: 'a', data } });
 
-  test('a client that shows them gets what is printed once, and the exit', () => {
+  test('FR-039-04: a client that shows them gets what is printed once, and the exit', () => {
     const told = updatesOf(
       [
         command,
@@ -404,7 +432,7 @@ describe('FR-039-04: commands in terminals', () => {
     expect(told[2]).not.toHaveProperty('content');
   });
 
-  test('any other client gets it as text', () => {
+  test('FR-039-04: any other client gets it as text', () => {
     const payloads = [
       command,
       outputBegun('a'),
@@ -416,7 +444,7 @@ describe('FR-039-04: commands in terminals', () => {
     expect(told).toContain('one');
   });
 
-  test('an output that turns out to be another one is shown as text instead', () => {
+  test('FR-039-04: an output that turns out to be another one is shown as text instead', () => {
     const told = updatesOf(
       [command, outputBegun('a'), delta('out-a', 'half'), done(output('a', 'all of it'))],
       { shows },
@@ -424,7 +452,7 @@ describe('FR-039-04: commands in terminals', () => {
     expect(told.at(-1)).toMatchObject({ content: [words('all of it')] });
   });
 
-  test('one that is cut off ends with its turn', () => {
+  test('FR-039-04: one that is cut off ends with its turn', () => {
     const told = updatesOf([command, done(call('a')), failed], { shows, isOwn: true });
     expect(told.at(-1)).toMatchObject({
       status: 'failed',
@@ -434,12 +462,12 @@ describe('FR-039-04: commands in terminals', () => {
   });
 });
 
-describe('FR-039-01: what is beside the talk', () => {
+describe('what is beside the talk', () => {
   const entry = (status: string) => ({ content: 'Bake', priority: 'high', status });
   const plan = (status: string) =>
     ({ id: 'p', type: 'plan', entries: [entry(status)] }) as OutputItem;
 
-  test('a plan is told when it changes', () => {
+  test('FR-039-01: a plan is told when it changes', () => {
     const told = updatesOf([
       start('p', 'plan', { entries: [entry('pending')] }),
       delta('p', '', { entries: [entry('completed')] }),
@@ -453,7 +481,11 @@ describe('FR-039-01: what is beside the talk', () => {
     );
   });
 
-  test('usage is told where both the context and its size are known, when it changes', () => {
+  test('FR-039-01: a plan that has nothing in it yet is not told', () => {
+    expect(updatesOf([start('p', 'plan'), delta('p', '', { entries: [] })])).toEqual([]);
+  });
+
+  test('FR-039-01: usage is told where both the context and its size are known, when it changes', () => {
     const usage = { inputTokens: 1, outputTokens: 2 };
     const told = updatesOf([
       { type: 'usage_update', usage },
@@ -489,25 +521,25 @@ describe('FR-039-01: what is beside the talk', () => {
       { shows: showsLittle },
       chunk('agent_message_chunk', 's', words2, { _meta: { liminal: { notice: 'info' } } }),
     ],
-  ])('a message of the system is %s', (_, telling, told) => {
+  ])('FR-039-01: a message of the system is %s', (_, telling, told) => {
     expect(updatesOf([done(message('s', words2, { origin: 'system' }))], telling)).toEqual([told]);
   });
 
-  test('it is a message in a conversation that is told later: notices are for those who are there', () => {
+  test('FR-039-01: it is a message in a conversation that is told later: notices are for those who are there', () => {
     const said = [done(message('s', words2, { origin: 'system' }))];
     expect(replayOf(said, { shows: showsAll })).toMatchObject([
       { sessionUpdate: 'agent_message_chunk', content: text(words2) },
     ]);
   });
 
-  test('it is a notice all the same for a client that was there and was only told later', () => {
+  test('FR-039-01: it is a notice all the same for a client that was there and was only told later', () => {
     const said = [done(message('s', words2, { origin: 'system' }))];
     expect(replayOf(said, { shows: showsAll, isLive: true })).toMatchObject([
       { sessionUpdate: 'notice', title: 'The agent was restarted.' },
     ]);
   });
 
-  test('an error in a turn is told to people', () => {
+  test('FR-039-01: an error in a turn is told to people', () => {
     const item = {
       id: 'e',
       type: 'error',
@@ -520,7 +552,7 @@ describe('FR-039-01: what is beside the talk', () => {
     ]);
   });
 
-  test('why a turn failed is told to all but the client that waits for its answer', () => {
+  test('FR-039-01: why a turn failed is told to all but the client that waits for its answer', () => {
     expect(updatesOf([failed], { isOwn: true })).toEqual([]);
     const error = { code: 'AGENT_ERROR', message: 'The agent fell over.' };
     expect(replayOf([failed])).toEqual([
@@ -544,7 +576,7 @@ describe('FR-039-01: what is beside the talk', () => {
     ['completed', { status: 'completed', summary: [text('Done so far.')] }],
     ['failed', { status: 'failed', error: 'Done so far.' }],
     ['in_progress', { status: 'cancelled', summary: [text('Done so far.')] }],
-  ])('a compaction that is %s at its end', (status, ended) => {
+  ])('FR-039-01: a compaction that is %s at its end', (status, ended) => {
     const payloads = compaction(status, 'Done so far.');
     const told = [update({ status: 'in_progress' }), update(ended)];
     expect(updatesOf(payloads, { shows: showsAll })).toEqual(told);
@@ -554,14 +586,14 @@ describe('FR-039-01: what is beside the talk', () => {
     ]);
   });
 
-  test('net changes of files are not told: each call has told its own', () => {
+  test('FR-039-01: net changes of files are not told: each call has told its own', () => {
     const diffs = [{ path: '/a', newText: 'b' }];
     const item: OutputItem = { id: 'f', type: 'file_changes', diffs };
     expect(updatesOf([start('f', 'file_changes'), done(item)])).toEqual([]);
   });
 });
 
-describe('FR-039-04: questions', () => {
+describe('questions', () => {
   const options = [
     { optionId: 'yes', name: 'Yes', kind: 'allow_once' as const },
     { optionId: 'no', name: 'No', kind: 'reject_once' as const },
@@ -583,7 +615,7 @@ describe('FR-039-04: questions', () => {
     tellEvents(runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }, ...payloads]))
       .told;
 
-  test('one about a call shows the whole call, and takes its title back when it is answered', () => {
+  test('FR-039-04: one about a call shows the whole call, and takes its title back when it is answered', () => {
     const diff = { path: '/a', newText: 'b' };
     const of = { callId: 'call-a' };
     const told = tell([
@@ -617,7 +649,7 @@ describe('FR-039-04: questions', () => {
     ['no', { status: 'failed', content: [words('No')] }],
     [undefined, { status: 'failed', rawOutput: { error: { code: 'UNANSWERED' } } }],
   ])(
-    'one about no call has a call of its own, which ends with the answer (%s)',
+    'FR-039-04: one about no call has a call of its own, which ends with the answer (%s)',
     (answer, ended) => {
       const told = tell([asked(), answered(answer)]);
       const own = { sessionUpdate: 'tool_call', toolCallId: 'ask', title: 'Run ls?' };
@@ -630,7 +662,7 @@ describe('FR-039-04: questions', () => {
     },
   );
 
-  test('one that is answered already is not asked', () => {
+  test('FR-039-04: one that is answered already is not asked', () => {
     const events = runOf([
       { type: 'response_start', modelId: 'm', providerId: 'p' },
       asked(),
@@ -644,8 +676,8 @@ describe('FR-039-04: questions', () => {
   });
 });
 
-describe('FR-039-05: repeats', () => {
-  test('an agent that says the same twice is shown twice', () => {
+describe('repeats', () => {
+  test('FR-039-05, AS-039-3: an agent that says the same twice is shown twice', () => {
     const told = updatesOf([
       start('m', 'message'),
       delta('m', 'ha'),
@@ -660,12 +692,12 @@ describe('FR-039-05: repeats', () => {
     ]);
   });
 
-  test('the whole that an agent says at a message’s end is not: its beginning was told, letter by letter', () => {
+  test('FR-039-05, AS-039-3: the whole that an agent says at a message’s end is not: its beginning was told, letter by letter', () => {
     const told = updatesOf([start('m', 'message'), delta('m', 'Good'), done(message('m', 'Good'))]);
     expect(told).toEqual([chunk('agent_message_chunk', 'm', 'Good')]);
   });
 
-  test('a whole that differs from what was told is told, and which message it stands for', () => {
+  test('FR-039-05: a whole that differs from what was told is told, and which message it stands for', () => {
     const told = updatesOf([start('m', 'message'), delta('m', 'God'), done(message('m', 'Good'))]);
     expect(told).toEqual([
       chunk('agent_message_chunk', 'm', 'God'),
@@ -673,7 +705,7 @@ describe('FR-039-05: repeats', () => {
     ]);
   });
 
-  test('an answer that is withdrawn stays, since it was read; that it does not count is told', () => {
+  test('FR-039-05: an answer that is withdrawn stays, since it was read; that it does not count is told', () => {
     const told = updatesOf([
       start('m', 'message'),
       delta('m', 'Goo'),
@@ -688,14 +720,14 @@ describe('FR-039-05: repeats', () => {
     expect(JSON.stringify(told[1])).toContain('does not count');
   });
 
-  test('a call that is withdrawn has failed', () => {
+  test('FR-039-05: a call that is withdrawn has failed', () => {
     const told = updatesOf([begun('a'), { type: 'item_cancelled', itemId: 'a' }, end()]);
     expect(told.slice(1)).toMatchObject([
       { toolCallId: 'a', status: 'failed', rawOutput: { error: { code: 'WITHDRAWN' } } },
     ]);
   });
 
-  test('a plan, usage and a call’s fields that are as they were are not told again', () => {
+  test('FR-039-05: a plan, usage and a call’s fields that are as they were are not told again', () => {
     const usage = { inputTokens: 1, outputTokens: 2, contextTokens: 1, contextWindow: 2 };
     const entries = [{ content: 'Bake', priority: 'high', status: 'pending' }];
     const once = [

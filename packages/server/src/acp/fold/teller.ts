@@ -208,8 +208,8 @@ export class Teller {
   /** A plan replaces the one before: told as it was, it would be no news. */
   #plan({ id, entries }: ItemOf<'plan'>): void {
     const before = this.#before.open.get(id)?.item;
-    const isKnown = before?.type === 'plan' && isSame(before.entries, entries);
-    if (!isKnown) this.#update({ sessionUpdate: 'plan', entries });
+    const known = before?.type === 'plan' ? before.entries : [];
+    if (!isSame(known, entries)) this.#update({ sessionUpdate: 'plan', entries });
   }
 
   #isCompaction({ compaction, origin }: ItemOf<'message'>): boolean {

@@ -12,6 +12,7 @@ import {
   cleared,
   cutOff,
   ended,
+  hasInput,
   type OutputOf,
   shown,
   titleOf,
@@ -19,11 +20,15 @@ import {
   type ToolCallUpdate,
 } from './tool-calls.ts';
 
-/** What a client was told of a call's output. */
-interface ToldOutput {
+/** What a client was told of a call that has not ended, and of its output. */
+interface ToldCall {
+  /** It is in progress. */
+  readonly runs: boolean;
+  /** The arguments, or code, that the client was told of. */
+  readonly input?: string | undefined;
   /** The output's item, once there is one. */
   readonly itemId: string | undefined;
-  /** In characters. */
+  /** How much was told of it, in characters. */
   readonly length: number;
   readonly blocks: number;
   /** It is printed into a terminal: what was told is not told again. */
@@ -38,14 +43,14 @@ export interface CallsState {
   readonly open: PersistentMap<CallItem>;
   /** Every call's item, by `callId`. */
   readonly ids: PersistentMap<string>;
-  /** Of calls that have not ended, by the call's item. */
-  readonly outputs: PersistentMap<ToldOutput>;
+  /** By the call's item. */
+  readonly told: PersistentMap<ToldCall>;
 }
 
 export const noCalls: CallsState = {
   open: PersistentMap.empty(),
   ids: PersistentMap.empty(),
-  outputs: PersistentMap.empty(),
+  told: PersistentMap.empty(),
 };
 
 export interface ToldCallsOptions {
@@ -62,7 +67,7 @@ export interface ToldCallsOptions {
 /** An output that is told whole each time is told again when it has grown by this: so all of it costs O(n). */
 const growth = { part: 1.25, characters: 256 };
 
-const nothing: ToldOutput = { itemId: undefined, length: 0, blocks: 0, isTerminal: false };
+const noOutput = { itemId: undefined, length: 0, blocks: 0, isTerminal: false };
 
 const withdrawnCall: ErrorObject = {
   code: 'WITHDRAWN',
@@ -74,15 +79,15 @@ export class ToldCalls {
   readonly #options: ToldCallsOptions;
   #open: PersistentMap<CallItem>;
   #ids: PersistentMap<string>;
-  #outputs: PersistentMap<ToldOutput>;
+  #told: PersistentMap<ToldCall>;
 
   constructor(options: ToldCallsOptions) {
     this.#options = options;
-    ({ open: this.#open, ids: this.#ids, outputs: this.#outputs } = options.state);
+    ({ open: this.#open, ids: this.#ids, told: this.#told } = options.state);
   }
 
   get state(): CallsState {
-    return { open: this.#open, ids: this.#ids, outputs: this.#outputs };
+    return { open: this.#open, ids: this.#ids, told: this.#told };
   }
 
   /** The id under which the client knows a call. */
@@ -91,28 +96,18 @@ export class ToldCalls {
   }
 
   isTerminal(call: CallItem): boolean {
-    return this.#outputs.get(call.id)?.isTerminal === true;
+    return this.#told.get(call.id)?.isTerminal === true;
   }
 
   call(item: CallItem, parent: string | undefined): void {
-    const { before, after, tell } = this.#options;
-    const known = before.open.get(item.id)?.item;
-    const isWhole = !after.open.has(item.id) || item.type === 'script_execution';
-    const isOver = this.#outputs.get(item.id)?.isOver === true;
+    const isWhole = !this.#options.after.open.has(item.id) || item.type === 'script_execution';
+    const known = this.#options.before.open.get(item.id)?.item;
     if (known === undefined) this.#begin(item, isWhole, parent);
-    else if (item.type === 'function_call') {
-      // The id that its outputs name may have been unknown.
-      this.#forget(known as CallItem);
-      const isTerminal = this.isTerminal(item);
-      const runs = isWhole && !isOver;
-      const update = changed(known as CallItem, item, { isWhole, runs, isTerminal });
-      if (update !== undefined) tell(update);
-    }
+    else if (item.type === 'function_call') this.#change(known as CallItem, item, isWhole);
     this.#ids = this.#ids.set(keyOf(item), item.id);
-    if (isOver && item.error === undefined) {
-      if (isWhole) this.#outputs = this.#outputs.delete(item.id);
-    } else if (item.error === undefined) this.#open = this.#open.set(keyOf(item), item);
-    else this.#cut(item, item.error);
+    if (item.error !== undefined) return this.#cut(item, item.error);
+    if (this.#told.get(item.id)?.isOver !== true) this.#open = this.#open.set(keyOf(item), item);
+    else if (isWhole) this.#told = this.#told.delete(item.id);
   }
 
   output(item: OutputOf, parent: string | undefined): void {
@@ -126,17 +121,18 @@ export class ToldCalls {
     const isTerminal = told.isTerminal && news !== undefined;
     if (!isOpen) {
       this.#open = this.#open.delete(familyOf(item));
-      this.#outputs = after.open.has(call.id)
-        ? this.#outputs.set(call.id, { ...told, isOver: true })
-        : this.#outputs.delete(call.id);
+      this.#told = after.open.has(call.id)
+        ? this.#told.set(call.id, { ...told, isOver: true })
+        : this.#told.delete(call.id);
       return tell(ended(call, item, { isTerminal, printed: news ?? '' }));
     }
-    const next = { ...told, ...sizeOf(item), itemId: item.id, isTerminal };
+    // What it prints says that it runs, if its agent has not said so.
+    const next = { ...told, ...sizeOf(item), itemId: item.id, isTerminal, runs: true };
     const hasNewBlocks = next.blocks !== told.blocks;
     const isDue = isTerminal ? next.length > told.length : isWorthTelling(told, next);
     if (!isDue && !hasNewBlocks) return;
-    this.#outputs = this.#outputs.set(call.id, next);
-    tell(shown(call, item, { isTerminal, printed: news ?? '' }));
+    this.#told = this.#told.set(call.id, next);
+    tell(shown(call, item, { isTerminal, printed: news ?? '', begins: !told.runs }));
   }
 
   /** The call is taken back, or what it has shown. */
@@ -147,11 +143,11 @@ export class ToldCalls {
       return this.#cut(item, withdrawnCall);
     }
     const call = this.#open.get(familyOf(item));
-    const told = call && this.#outputs.get(call.id);
+    const told = call && this.#told.get(call.id);
     // One that stood for its call.
     if (call?.id === item.id) return this.#cut(call, withdrawnCall);
     if (call === undefined || told?.itemId !== item.id) return;
-    this.#outputs = this.#outputs.set(call.id, nothing);
+    this.#told = this.#told.set(call.id, { ...told, ...noOutput });
     tell(cleared(call));
   }
 
@@ -161,20 +157,35 @@ export class ToldCalls {
     this.#open = PersistentMap.empty();
   }
 
-  #begin(item: CallItem, isWhole: boolean, parent: string | undefined): void {
+  #begin(item: CallItem, isEnded: boolean, parent: string | undefined): void {
     // The same id again: whatever the earlier call was, it gets no answer any more.
     const earlier = this.#open.get(keyOf(item));
     if (earlier !== undefined) this.#cut(earlier, undefined);
+    // Some agents know all of a call when it begins, and end it only with its output.
+    const isWhole = isEnded || hasInput(item);
+    const isCommand = item.type === 'function_call' && item.kind === 'execute';
     // Clients take a terminal only with a call's announcement.
-    const runs = item.type === 'function_call' && item.kind === 'execute';
-    const isTerminal = runs && this.#options.terminals;
-    if (isTerminal) this.#outputs = this.#outputs.set(item.id, { ...nothing, isTerminal });
+    const isTerminal = isCommand && this.#options.terminals;
+    const input = isWhole ? textOf(item) : undefined;
+    this.#told = this.#told.set(item.id, { ...noOutput, isTerminal, runs: isWhole, input });
     this.#options.tell(announced(item, { isWhole, isTerminal, parent }));
+  }
+
+  #change(before: CallItem, item: CallItem, isWhole: boolean): void {
+    // The id that its outputs name may have been unknown.
+    this.#forget(before);
+    const told = this.#told.get(item.id) ?? { ...noOutput, runs: false };
+    const { isTerminal, isOver = false } = told;
+    const tellsInput = isWhole && told.input !== textOf(item);
+    const begins = isWhole && !told.runs && !isOver;
+    const update = changed(before, item, { tellsInput, begins, isTerminal });
+    if (update !== undefined) this.#options.tell(update);
+    if (isWhole) this.#told = this.#told.set(item.id, { ...told, runs: true, input: textOf(item) });
   }
 
   #cut(call: CallItem, error: ErrorObject | undefined): void {
     const isTerminal = this.isTerminal(call);
-    this.#outputs = this.#outputs.delete(call.id);
+    this.#told = this.#told.delete(call.id);
     if (this.#open.get(keyOf(call))?.id === call.id) this.#open = this.#open.delete(keyOf(call));
     this.#options.tell(cutOff(call, error, { isTerminal }));
   }
@@ -184,10 +195,10 @@ export class ToldCalls {
     if (this.#open.get(key)?.id === call.id) this.#open = this.#open.delete(key);
   }
 
-  /** What was told of this output: an output that another one replaces is told anew, and no longer by its terminal. */
-  #toldOf(call: CallItem, { id }: OutputOf): ToldOutput {
-    const told = this.#outputs.get(call.id) ?? nothing;
-    return told.itemId === undefined || told.itemId === id ? told : nothing;
+  /** What was told of this output: one that replaces another is told anew, and no longer by its terminal. */
+  #toldOf(call: CallItem, { id }: OutputOf): ToldCall {
+    const told = this.#told.get(call.id) ?? { ...noOutput, runs: false };
+    return told.itemId === undefined || told.itemId === id ? told : { ...told, ...noOutput };
   }
 
   /** An output whose call nobody has told of, or which has had an output already. */
@@ -206,6 +217,7 @@ export class ToldCalls {
     };
     this.#options.tell(announced(call, { isWhole: true, isTerminal: false, parent }));
     this.#open = this.#open.set(callId, call);
+    this.#told = this.#told.set(call.id, { ...noOutput, runs: true });
     return call;
   }
 }
@@ -217,12 +229,12 @@ const keyOf = (call: CallItem): string => (call.type === 'function_call' ? call.
 const familyOf = (output: OutputOf): string =>
   output.type === 'function_call_output' ? output.callId : output.scriptId;
 
-const sizeOf = (item: OutputOf): Pick<ToldOutput, 'length' | 'blocks'> => ({
+const sizeOf = (item: OutputOf): Pick<ToldCall, 'length' | 'blocks'> => ({
   length: textOf(item).length,
   blocks: ('blocks' in item ? (item.blocks ?? []) : []).length,
 });
 
-function isWorthTelling(told: ToldOutput, { length }: ToldOutput): boolean {
+function isWorthTelling(told: ToldCall, { length }: ToldCall): boolean {
   if (told.length === 0) return length > 0;
   return length > told.length * growth.part + growth.characters;
 }

@@ -36,23 +36,23 @@ export function announced(
   };
 }
 
-/** What has changed of a call since; undefined if a client sees no difference. `runs`: it does from now on. */
+/** What has changed of a call since; undefined if a client sees no difference. `begins`: it runs from now on. */
 export function changed(
   before: CallItem,
   after: CallItem,
-  { isWhole, runs, isTerminal }: Look & { isWhole: boolean; runs: boolean },
+  { tellsInput, begins, isTerminal }: Look & { tellsInput: boolean; begins: boolean },
 ): ToolCallUpdate | undefined {
-  const [known, fields] = [faceOf(before, false), faceOf(after, isWhole)];
+  const [known, fields] = [faceOf(before, false), faceOf(after, tellsInput)];
   const news = Object.entries(fields).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(known[key as keyof Face]),
   );
-  if (news.length === 0 && !runs) return undefined;
+  if (news.length === 0 && !begins) return undefined;
   const { content, ...face }: Face = Object.fromEntries(news);
   return {
     ...updateOf(after.id),
     ...face,
     ...(content && { content: [...terminalOf(after, isTerminal), ...content] }),
-    ...(runs && { status: 'in_progress' }),
+    ...(begins && { status: 'in_progress' }),
   };
 }
 
@@ -60,14 +60,15 @@ export function changed(
 export function shown(
   call: CallItem,
   output: OutputOf,
-  { isTerminal, printed }: Look & { printed: string },
+  { isTerminal, printed, begins }: Look & { printed: string; begins: boolean },
 ): ToolCallUpdate {
   const { text, blocks, diffs } = partsOf(call, output);
-  if (!isTerminal) return { ...updateOf(call.id), content: toolContent(text, blocks, diffs) };
+  const update = { ...updateOf(call.id), ...(begins && { status: 'in_progress' as const }) };
+  if (!isTerminal) return { ...update, content: toolContent(text, blocks, diffs) };
   const content = [...terminalOf(call, true), ...toolContent('', blocks, diffs)];
   const isAlone = content.length === 1;
   return {
-    ...updateOf(call.id),
+    ...update,
     ...(!isAlone && { content }),
     ...metaOf({}, { terminal_output: { terminal_id: call.id, data: printed } }),
   };
@@ -156,6 +157,12 @@ function faceOf(item: CallItem, isWhole: boolean): Face {
     ...(diffs.length > 0 && { content: toolContent('', [], diffs) }),
     ...(isWhole && { rawInput: inputOf(json) }),
   };
+}
+
+/** Whether the arguments are all there, though nobody has said so: they are one JSON object. */
+export function hasInput(item: CallItem): boolean {
+  if (item.type === 'script_execution') return true;
+  return item.arguments.trimEnd().endsWith('}') && typeof inputOf(item.arguments) === 'object';
 }
 
 /** Arguments that are no JSON are shown as they came. */

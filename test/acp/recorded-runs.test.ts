@@ -1,0 +1,117 @@
+/**
+ * What an editor is told of real agents' recorded turns, as they happen: to `npx vitest run -u test/acp`, one update a
+ * line. The editor shows all that can be shown, and has sent the prompt itself.
+ */
+import { tmpdir } from 'node:os';
+import { createDemoProvider } from '@liminal/agents/demo';
+import { type EventDraft, stampEvent, type StreamEvent } from '@liminal/protocol';
+import { loadClaudeRecording, loadCodexRecording } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { turnOf as acpTurn } from '../../packages/agents/src/acp/translate/testing/hearing.ts';
+import {
+  startHearing,
+  timestamp,
+} from '../../packages/agents/src/claude-code/translate/testing/hearing.ts';
+import { Watch } from '../../packages/agents/src/testing/watch.ts';
+import { loadAdapterRecording } from '../../packages/agents/test/acp/record-codex-adapter.ts';
+import { playRecording } from '../../packages/agents/test/codex/play-recording.ts';
+import {
+  showsAll,
+  tellEvents,
+  updatesIn,
+} from '../../packages/server/src/acp/fold/testing/telling.ts';
+
+async function claude(name: string): Promise<EventDraft[]> {
+  const { translator, drafts } = startHearing();
+  let turns = 0;
+  for (const entry of (await loadClaudeRecording(name)).entries) {
+    if ('sdk' in entry) translator.read(entry.sdk, timestamp);
+    else if (entry.host.action === 'send') {
+      translator.expect({ ...entry.host, turnId: `turn-${++turns}` });
+    }
+  }
+  return drafts;
+}
+
+async function codex(name: string): Promise<EventDraft[]> {
+  const sessions = await playRecording(await loadCodexRecording(name));
+  return sessions.flatMap(({ drafts }) => drafts);
+}
+
+/** An agent that speaks ACP itself. */
+async function adapter(name: string): Promise<EventDraft[]> {
+  return acpTurn((loadAdapterRecording()[name] ?? []).map(({ params }) => params['update']));
+}
+
+/** Everything is allowed. */
+async function demo(name: string): Promise<EventDraft[]> {
+  const provider = createDemoProvider({ speed: Infinity });
+  const watch = new Watch(provider, 'demo');
+  await provider.createSession({ projectDir: tmpdir(), sessionId: 'demo' });
+  provider.onEvent('demo', ({ payload }) => {
+    if (payload.type !== 'item_start' || payload.itemType !== 'approval') return;
+    void provider.answerApproval?.('demo', payload.itemId, { optionId: 'allow' });
+  });
+  const { turnId } = await provider.sendMessage('demo', `/${name}`);
+  const drafts = await watch.ended(turnId);
+  await provider.close();
+  return JSON.parse(JSON.stringify(drafts).replaceAll(turnId, name)) as EventDraft[];
+}
+
+/** Each turn's events, as its run. What an item says in one go is one event, as in the log. */
+function runsOf(drafts: readonly EventDraft[]): StreamEvent[][] {
+  const turns = Map.groupBy(drafts, ({ turnId }) => turnId);
+  return [...turns].map(([runId, ofTurn]) => {
+    const run = { sessionId: 's', runId, traceContext: { traceparent: '00' } };
+    return joined(ofTurn).map((draft, seq) => stampEvent(draft, run, seq));
+  });
+}
+
+function joined(drafts: readonly EventDraft[]): EventDraft[] {
+  const all: EventDraft[] = [];
+  for (const draft of drafts) {
+    const last = all.at(-1)?.payload;
+    const { payload } = draft;
+    const goesOn =
+      last?.type === 'item_delta' &&
+      payload.type === 'item_delta' &&
+      last.itemId === payload.itemId &&
+      (last.patch ?? payload.patch) === undefined;
+    if (!goesOn) all.push(draft);
+    else {
+      const deltaContent = last.deltaContent + payload.deltaContent;
+      all.splice(-1, 1, { ...draft, payload: { ...last, deltaContent } });
+    }
+  }
+  return all;
+}
+
+test.each<[string, (name: string) => Promise<EventDraft[]>, string[]]>([
+  [
+    'claude-code',
+    claude,
+    ['thinking', 'tool-edit', 'tool-bash-fails', 'subagent', 'task-list', 'compact', 'retry-cut'],
+  ],
+  [
+    'codex',
+    codex,
+    [
+      'reasoning',
+      'commands-parallel',
+      'patch-update',
+      'plan',
+      'permission-allowed',
+      'compact',
+      'cut',
+    ],
+  ],
+  ['acp', adapter, ['words', 'tools', 'failed']],
+  ['demo', demo, ['fix', 'approve', 'plan', 'subagent']],
+])('FR-039-01, AS-039-1: recorded turns of %s', async (agent, play, names) => {
+  for (const name of names) {
+    const lines = runsOf(await play(name))
+      .flatMap((events) => updatesIn(tellEvents(events, { shows: showsAll, isOwn: true }).told))
+      .map((update) => `${JSON.stringify(update)}\n`);
+    await expect(lines.join('')).toMatchFileSnapshot(`snapshots/${agent}-${name}.jsonl`);
+  }
+});
