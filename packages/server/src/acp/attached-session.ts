@@ -19,6 +19,7 @@ import type { Runtime, Subscription } from '@liminal/runtime';
 import { type AttachedPlace, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
 import { requestError } from './errors.ts';
+import { noticeOf } from './fold/notice.ts';
 import { promptEnd } from './fold/prompt-end.ts';
 import { foldRun, foldSnapshot, type RunFoldState, startRunFold } from './fold/run-fold.ts';
 import type { Shows, Told } from './fold/teller.ts';
@@ -345,16 +346,14 @@ export class AttachedSession {
     for (const { level, text } of notices) {
       if (this.#toldNotices.has(text)) continue;
       this.#toldNotices.add(text);
-      if (this.#shows.notices) {
-        news.push({ sessionUpdate: 'notice', severity: level, title: text });
-      }
+      if (this.#shows.notices && text.trim() !== '') news.push(noticeOf(level, text));
     }
     return news;
   }
 
-  #notice(severity: 'error', title: string): void {
-    if (!this.#shows.notices) return;
-    this.#besides(async () => this.#send({ sessionUpdate: 'notice', severity, title }));
+  #notice(severity: 'error', text: string): void {
+    if (!this.#shows.notices || text.trim() === '') return;
+    this.#besides(async () => this.#send(noticeOf(severity, text)));
   }
 
   #besides(step: () => Promise<void>): void {

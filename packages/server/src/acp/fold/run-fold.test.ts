@@ -381,6 +381,20 @@ describe('tool calls', () => {
     ]);
   });
 
+  test('FR-039-03: a call whose id is known only at its end still has one end', () => {
+    const told = updatesOf([
+      start('a', 'function_call', { name: 'Bash' }),
+      done(call('a')),
+      done(output('a', 'A')),
+      end(),
+    ]);
+    expect(told.map((update) => 'status' in update && update.status)).toEqual([
+      'pending',
+      'in_progress',
+      'completed',
+    ]);
+  });
+
   test('FR-039-03, FR-039-04: a script is a call with its code and result', () => {
     const told = updatesOf([
       { type: 'script_execution_start', itemId: 's', code: 'return 1' },
@@ -450,6 +464,20 @@ describe('commands in terminals', () => {
       { shows },
     );
     expect(told.at(-1)).toMatchObject({ content: [words('all of it')] });
+  });
+
+  test('FR-039-04: another output of the same call is told as text: its terminal has printed the first', () => {
+    const told = updatesOf(
+      [
+        command,
+        outputBegun('a'),
+        delta('out-a', 'one'),
+        start('again', 'function_call_output', { callId: 'call-a' }),
+        delta('again', 'two'),
+      ],
+      { shows },
+    );
+    expect(told.at(-1)).toMatchObject({ content: [words('two')] });
   });
 
   test('FR-039-04: one that is cut off ends with its turn', () => {
@@ -662,6 +690,18 @@ describe('questions', () => {
     },
   );
 
+  test('FR-039-04: one that came before its call has a call of its own, to its end', () => {
+    const of = { callId: 'call-a' };
+    const told = tell([asked(of), done(call('a')), answered('yes', of)]);
+    expect(told).toMatchObject([
+      { update: { sessionUpdate: 'tool_call', toolCallId: 'ask' } },
+      { toolCall: { toolCallId: 'ask' } },
+      { update: { toolCallId: 'a' } },
+      { kind: 'answered' },
+      { update: { toolCallId: 'ask', status: 'completed' } },
+    ]);
+  });
+
   test('FR-039-04: one that is answered already is not asked', () => {
     const events = runOf([
       { type: 'response_start', modelId: 'm', providerId: 'p' },
@@ -718,6 +758,51 @@ describe('repeats', () => {
       { messageId: 'n', content: text('Good.') },
     ]);
     expect(JSON.stringify(told[1])).toContain('does not count');
+  });
+
+  test('FR-039-05: a message whose attachments turn out to be others is told again, whole', () => {
+    const link = (name: string): ContentBlock => ({
+      type: 'resource_link',
+      uri: 'file:///a',
+      name,
+    });
+    const told = updatesOf([
+      start('m', 'message', { initialContent: 'See' }),
+      delta('m', '', { blocks: [link('a')] }),
+      done(message('m', 'See', { blocks: [link('b')] })),
+    ]);
+    const whole = { messageId: 'm:whole', _meta: { liminal: { replaces: 'm' } } };
+    expect(told).toMatchObject([
+      { messageId: 'm', content: text('See') },
+      { messageId: 'm', content: link('a') },
+      { ...whole, content: text('See') },
+      { ...whole, content: link('b') },
+    ]);
+  });
+
+  test('FR-039-05: what a call has shown and its tool takes back is gone', () => {
+    const told = updatesOf([
+      done(call('a')),
+      outputBegun('a'),
+      delta('out-a', 'wrong'),
+      { type: 'item_cancelled', itemId: 'out-a' },
+    ]);
+    expect(told.at(-1)).toEqual({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'a',
+      content: [],
+    });
+  });
+
+  test('FR-039-05: what nobody was told of is taken back without a word', () => {
+    const told = updatesOf([
+      start('s', 'message', { origin: 'system' }),
+      delta('s', 'Hm.'),
+      { type: 'item_cancelled', itemId: 's' },
+      start('m', 'message'),
+      { type: 'item_cancelled', itemId: 'm' },
+    ]);
+    expect(told).toEqual([]);
   });
 
   test('FR-039-05: a call that is withdrawn has failed', () => {

@@ -11,6 +11,7 @@ import {
 } from '@liminal/protocol';
 import { blockOf, textBlock } from './content.ts';
 import { type About, diagnosis, metaOf } from './meta.ts';
+import { noticeOf } from './notice.ts';
 import { answeredCall, questionCall, questionOf } from './question-calls.ts';
 import { type ApprovalItem, type CallItem, questioned, titleOf, updateOf } from './tool-calls.ts';
 import { type CallsState, ToldCalls } from './told-calls.ts';
@@ -275,10 +276,7 @@ export class Teller {
       const said = { ...about, notice: severity };
       return this.#chunk('agent_message_chunk', id, textBlock(text), said);
     }
-    const [title = '', ...rest] = text.trim().split('\n');
-    const description = rest.join('\n').trim();
-    const words = { title, ...(description !== '' && { description }) };
-    this.#update({ sessionUpdate: 'notice', severity, ...words, ...metaOf(about ?? {}) });
+    this.#update({ ...noticeOf(severity, text), ...metaOf(about ?? {}) });
   }
 
   /** The call of the subagent that an item belongs to, as the client knows it. */
@@ -297,10 +295,10 @@ export class Teller {
 
   /** The news of a text that has only grown. A long text is not copied for each few letters that it grows by. */
   #grown(item: OutputItem): string | undefined {
+    const { delta } = this.#options;
+    if (delta !== undefined) return delta;
     const told = this.#textBefore(item.id);
     const text = textOf(item);
-    const { delta } = this.#options;
-    if (delta !== undefined && text.length === told.length + delta.length) return delta;
     return text.startsWith(told) ? text.slice(told.length) : undefined;
   }
 
