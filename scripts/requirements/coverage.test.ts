@@ -62,19 +62,23 @@ describe('requirement coverage', () => {
     expect(describeCoverage({ ...none, open: 'traces' })).toBe(
       'ID-1  It says so\n    open: traces',
     );
+    expect(describeCoverage({ ...none, figures: 'memory' })).toBe(
+      'ID-1  It says so\n    measured: npm run bench -- memory',
+    );
   });
 });
 
 describe('what is wrong with a catalogue', () => {
   const known: Catalogue = {
     'AB-1': 'Built',
-    'AB-2': { text: 'Not built', open: 'Liminal inside the editor: an ACP agent' },
+    'AB-2': { text: 'Not built', open: 'See inside it, verify it, replay it' },
   };
 
   test('is nothing where what is built has tests, and what is open none', () => {
     expect(findProblems(known, [named('AB-1: a test'), named('CD-1 is of another kind')])).toEqual(
       [],
     );
+    expect(findProblems({ 'AB-1': { text: 'Measured', figures: 'memory' } }, [])).toEqual([]);
   });
 
   test('is a requirement without a test', () => {
@@ -83,7 +87,7 @@ describe('what is wrong with a catalogue', () => {
 
   test('is an open one with a test', () => {
     expect(findProblems(known, [named('AB-1'), named('AB-2 is built')])).toEqual([
-      'AB-2 is open (Liminal inside the editor: an ACP agent), yet has a test: it is built.',
+      'AB-2 is open (See inside it, verify it, replay it), yet has a test: it is built.',
     ]);
   });
 

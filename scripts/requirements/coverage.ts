@@ -13,6 +13,8 @@ export type Covered = {
   readonly text: string;
   /** The work that will build it. */
   readonly open?: string;
+  /** The group of figures that hold it. */
+  readonly figures?: string;
   readonly tests: readonly NamedTest[];
 };
 
@@ -34,7 +36,9 @@ export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]):
   const unknown = tests.flatMap(({ name }) => idsIn(name).filter((id) => !(id in catalogue)));
   const inSuites = tests.flatMap(({ suites }) => suites.filter((name) => idsIn(name).length > 0));
   const covered = cover(catalogue, tests);
-  const bare = covered.filter(({ open, tests: proof }) => !open && proof.length === 0);
+  const bare = covered.filter(({ open, figures, tests: proof }) => {
+    return !open && !figures && proof.length === 0;
+  });
   const built = covered.filter(({ open, tests: proof }) => open && proof.length > 0);
   return [
     ...bare.map(({ id }) => `${id} has no test, and is not open.`),
@@ -45,9 +49,10 @@ export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]):
 }
 
 /** The list that a person reads: each id with its text and its tests, or that it has none. */
-export function describeCoverage({ id, text, open, tests }: Covered): string {
+export function describeCoverage({ id, text, open, figures, tests }: Covered): string {
   const lines = tests.map(({ file, suites, name }) => `    ${[file, ...suites, name].join(' › ')}`);
-  const none = open ? `    open: ${open}` : '    NO TEST';
+  const measured = figures ? `    measured: npm run bench -- ${figures}` : '    NO TEST';
+  const none = open ? `    open: ${open}` : measured;
   return [`${id}  ${text}`, ...(lines.length > 0 ? lines : [none])].join('\n');
 }
 

@@ -78,7 +78,7 @@ test.each(stories)(
     const replayed = await play(loaded, last, () => {
       stopping ??= loaded.cancel();
     });
-    expect(textOf(replayed)).toContain(says);
+    expect(textOf(replayed).slice(begins.length)).toMatch(says);
     await stopping;
   },
 );

@@ -22,13 +22,15 @@ export interface Story {
   /** Makes the next turn one that has begun to talk and never ends. */
   endless: () => { prompt: string; begins: string };
   /** Makes the next turn one that asks before it uses a tool, whose title has these words, and then talks. */
-  asking: () => { prompt: string; tool: string; says: string };
+  asking: () => { prompt: string; tool: string; says: RegExp };
   /** Values of its settings that it does not begin with, and asks with all the same. */
   settings: Record<string, string>;
 }
 
 const begins = 'I have begun';
-const says = 'That is settled.';
+const settled = 'That is settled.';
+/** Nothing but what the model said. */
+const says = /^That is settled\.$/;
 const make = 'echo fresh > new.txt';
 const endlessly = () => [begins, gate(), ' and ended.'];
 
@@ -36,7 +38,7 @@ export const stories: readonly Story[] = [
   {
     agent: 'demo',
     endless: () => ({ prompt: 'slow', begins: 'Demo, ' }),
-    asking: () => ({ prompt: 'approve', tool: 'npm run migrate', says: 'You allowed it' }),
+    asking: () => ({ prompt: 'approve', tool: 'npm run migrate', says: /You allowed it/ }),
     settings: { pace: 'instant' },
   },
   {
@@ -47,8 +49,9 @@ export const stories: readonly Story[] = [
     },
     asking: () => {
       const input = { command: `sh -c '${make}'`, description: 'Makes it.' };
-      stage.api.play([reply(toolUse('Bash', input)), reply(says)]);
-      return { prompt: 'Make it.', tool: make, says };
+      stage.api.play([reply(toolUse('Bash', input)), reply(settled)]);
+      // Claude Code also says which model was set.
+      return { prompt: 'Make it.', tool: make, says: /That is settled\./ };
     },
     settings: { mode: 'acceptEdits', model: 'haiku' },
   },
@@ -60,7 +63,7 @@ export const stories: readonly Story[] = [
     },
     asking: () => {
       const call = execCommand(make, { escalate: 'It must be made.' });
-      stage.codexApi.play([answer(call), answer(says)]);
+      stage.codexApi.play([answer(call), answer(settled)]);
       return { prompt: 'Make it.', tool: make, says };
     },
     settings: { mode: 'auto', model: 'scripted-mini' },
@@ -72,7 +75,7 @@ export const stories: readonly Story[] = [
       return { prompt: 'Go on.', begins };
     },
     asking: () => {
-      stage.openAiApi.play([answer(functionCall('bash', { command: make })), answer(says)]);
+      stage.openAiApi.play([answer(functionCall('bash', { command: make })), answer(settled)]);
       return { prompt: 'Make it.', tool: make, says };
     },
     settings: { mode: 'edits', model: 'openai:scripted-model-mini' },

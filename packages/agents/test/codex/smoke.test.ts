@@ -1,0 +1,20 @@
+/** An installed Codex, without a model: the one that `ACPLB_CODEX_SMOKE_BIN` names, or else the one of our packages. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { codexBinary, codexEnvironment } from '@liminal/testkit';
+import { afterAll, expect, test } from 'vitest';
+
+const program = process.env['ACPLB_CODEX_SMOKE_BIN'] || codexBinary();
+const home = mkdtempSync(join(tmpdir(), 'liminal-smoke-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+test.each([
+  [['--version'], /^codex-cli \d+\.\d+\.\d+/],
+  [['exec', '--help'], /^Run Codex non-interactively\n\nUsage: .*exec /],
+])('FR-039-09 AS-039-6: codex %j says what it is, and ends', async (args, says) => {
+  const { stdout } = await promisify(execFile)(program, args, { env: codexEnvironment(home) });
+  expect(stdout).toMatch(says);
+});
