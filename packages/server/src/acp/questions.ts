@@ -8,6 +8,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import type { ApprovalAnswer } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
+import { formOf } from './fold/form.ts';
 import type { ApprovalItem } from './fold/tool-calls.ts';
 
 export interface QuestionsOptions {
@@ -86,7 +87,7 @@ export class Questions {
   }
 
   async #fillIn(
-    { title, description, options, form }: ApprovalItem,
+    { title, description, options, form = { properties: {} } }: ApprovalItem,
     toolCallId: string,
     cancellationSignal: AbortSignal,
   ): Promise<ApprovalAnswer | undefined> {
@@ -96,7 +97,7 @@ export class Questions {
       sessionId,
       toolCallId,
       message: description === undefined ? title : `${title}\n\n${description}`,
-      requestedSchema: { type: 'object', ...form },
+      requestedSchema: formOf(form),
     } as CreateElicitationRequest;
     const answer = await client.request(methods.client.elicitation.create, request, {
       cancellationSignal,

@@ -207,7 +207,7 @@ function withParent(step: Step, parentCallId: string): Step {
 }
 
 const beside = fc
-  .constantFrom('notice', 'compaction', 'usage', 'question', 'script', 'error')
+  .constantFrom('notice', 'compaction', 'usage', 'question', 'form', 'script', 'error')
   .map((kind): Part => (id) => {
     const said = { id, type: 'message', origin: 'system' } as const;
     switch (kind) {
@@ -224,6 +224,13 @@ const beside = fc
       case 'usage': {
         const usage = { inputTokens: 0, outputTokens: 0, contextTokens: 10, contextWindow: 100 };
         return [{ type: 'usage_update', usage: { ...usage, costUsd: 0.5 } }];
+      }
+      case 'form': {
+        const form = {
+          properties: { name: { type: 'string', title: 'Name' } },
+          required: ['name'],
+        };
+        return [{ ask: { itemId: id, title: 'Who is it?', form } }];
       }
       case 'script':
         return [

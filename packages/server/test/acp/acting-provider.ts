@@ -1,6 +1,6 @@
 import { setImmediate as others } from 'node:timers/promises';
 import { type AgentSession, DriverProvider, type SessionOpening } from '@liminal/agents';
-import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
+import type { ApprovalAnswer, ContentBlock, EventPayload, Form } from '@liminal/protocol';
 
 /** What happens next: an event, or a question that somebody must answer first. */
 export type Step = EventPayload | { ask: Question };
@@ -10,6 +10,7 @@ export interface Question {
   title: string;
   callId?: string;
   description?: string;
+  form?: Form;
 }
 
 const options = [
@@ -61,8 +62,8 @@ export class ActingProvider extends DriverProvider {
         answers.set(approvalId, answered);
         const question = { ...asked, approvalId, options };
         say({ type: 'item_start', itemId, itemType: 'approval', ...question });
-        const { optionId } = await answered.promise;
-        const outcome = { outcome: 'selected', optionId } as const;
+        const { optionId, content } = await answered.promise;
+        const outcome = { outcome: 'selected', optionId, ...(content && { content }) } as const;
         const finalItem = { id: itemId, type: 'approval', ...question, outcome } as const;
         say({ type: 'item_done', itemId, finalItem });
       }

@@ -59,7 +59,7 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
       return { ...outputOf(item), ...callId };
     case 'approval': {
       const { approvalId: _a, ...question } = rest as typeof item;
-      return { ...question, ...callId };
+      return { ...question, ...callId, ...(item.form && formAnswer(item)) };
     }
     case 'message':
     case 'reasoning': {
@@ -70,6 +70,14 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
     default:
       return rest;
   }
+}
+
+/** A form is sent or declined: ACP has no names for the two, and its own type is an object, which ours does not say. */
+function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'approval' }>): Values {
+  const chosen = outcome?.outcome === 'selected' ? outcome : undefined;
+  const { kind = '' } = options.find(({ optionId }) => optionId === chosen?.optionId) ?? {};
+  const { content = {} } = chosen ?? {};
+  return { form: { ...form, type: 'object' }, options: [], outcome: { kind, content } };
 }
 
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;

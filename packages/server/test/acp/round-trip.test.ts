@@ -6,7 +6,13 @@ import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
-import type { ContentBlock, Response, ServerMessage } from '@liminal/protocol';
+import type {
+  ApprovalAnswer,
+  ContentBlock,
+  ItemStartPayload,
+  Response,
+  ServerMessage,
+} from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { checkedStream } from '@liminal/testkit/acp-schema';
@@ -94,8 +100,12 @@ class Chain {
     let asked = 0;
     for await (const { payload } of feed.events) {
       if (payload.type !== 'item_start' || payload.itemType !== 'approval') continue;
-      const optionId = asked++ % 2 === 0 ? 'yes' : 'no';
-      await this.#outer.answerApproval(this.#sessionId, payload.approvalId ?? '', { optionId });
+      const isAllowed = asked++ % 2 === 0;
+      await this.#outer.answerApproval(
+        this.#sessionId,
+        payload.approvalId ?? '',
+        answerTo(payload, isAllowed),
+      );
     }
   }
 
@@ -107,6 +117,12 @@ class Chain {
     const storage = openMemoryStorage();
     return createRuntime({ storage, providers, roots, logger: silent, settings });
   }
+}
+
+function answerTo({ options = [], form }: ItemStartPayload, isAllowed: boolean): ApprovalAnswer {
+  const wanted = isAllowed ? 'allow' : 'reject';
+  const optionId = options.find(({ kind }) => kind.startsWith(wanted))?.optionId ?? '';
+  return { optionId, ...(form && isAllowed && { content: { name: 'Ada' } }) };
 }
 
 const chain = new Chain();

@@ -18,6 +18,11 @@ export function updateProblems(update: unknown, edition: AcpEdition = 'stable'):
   return schemaOf(edition).problems('SessionNotification', notification, { exactly: true });
 }
 
+/** The same of a request's parameters. */
+export function requestProblems(method: string, params: unknown): string[] {
+  return problemsOf(method, 'Request', params);
+}
+
 export interface CheckedStreamOptions {
   /** Without it what is wrong is thrown where nothing catches it, so that the test run fails, and ends the stream. */
   onProblem?: (problem: Error) => void;

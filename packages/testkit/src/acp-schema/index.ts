@@ -1,2 +1,7 @@
 /** The Agent Client Protocol's own schema, to hold messages and session updates to. */
-export { checkedStream, updateProblems, type CheckedStreamOptions } from './checked-stream.ts';
+export {
+  checkedStream,
+  requestProblems,
+  updateProblems,
+  type CheckedStreamOptions,
+} from './checked-stream.ts';

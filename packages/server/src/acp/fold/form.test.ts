@@ -1,0 +1,63 @@
+import type { Form } from '@liminal/protocol';
+import { requestProblems } from '@liminal/testkit/acp-schema';
+import { expect, test } from 'vitest';
+import { formOf } from './form.ts';
+
+/** The form as it is told, in a request that is right by the official schema. */
+function told(form: Form) {
+  const requestedSchema = formOf(form);
+  const request = { sessionId: 's', mode: 'form', message: 'Who?', requestedSchema };
+  expect(requestProblems('elicitation/create', request)).toEqual([]);
+  return requestedSchema;
+}
+
+test('FR-039-01: a form of every kind of field is told as it is', () => {
+  const form: Form = {
+    title: 'About you',
+    properties: {
+      name: { type: 'string', title: 'Name', minLength: 1, default: 'Ada' },
+      age: { type: 'integer', minimum: 3 },
+      height: { type: 'number', description: 'In metres.' },
+      agrees: { type: 'boolean', default: true },
+      colour: { type: 'string', enum: ['red', 'blue'] },
+      size: { type: 'string', oneOf: [{ const: 's', title: 'Small' }] },
+      days: { type: 'array', items: { anyOf: [{ const: 'mo', title: 'Monday' }] }, maxItems: 2 },
+    },
+    required: ['name'],
+  };
+  expect(told(form)).toEqual({ type: 'object', ...form });
+});
+
+test('FR-039-01: several plain values are strings, as ACP wants it said', () => {
+  const form = { properties: { days: { type: 'array', items: { enum: ['Monday'] } } } };
+  expect(told(form).properties).toEqual({
+    days: { type: 'array', items: { type: 'string', enum: ['Monday'] } },
+  });
+});
+
+test('FR-039-01: what ACP has no words for is kept beside it', () => {
+  const form: Form = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    properties: {
+      size: {
+        type: 'string',
+        title: 'Which size?',
+        header: 'Size',
+        other: true,
+        oneOf: [{ const: 's', title: 'Small', preview: '*s*' }],
+      },
+    },
+  };
+  expect(told(form)).toEqual({
+    type: 'object',
+    properties: {
+      size: {
+        type: 'string',
+        title: 'Which size?',
+        oneOf: [{ const: 's', title: 'Small', _meta: { liminal: { preview: '*s*' } } }],
+        _meta: { liminal: { header: 'Size', other: true } },
+      },
+    },
+    _meta: { liminal: { $schema: 'http://json-schema.org/draft-07/schema#' } },
+  });
+});
