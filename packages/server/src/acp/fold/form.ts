@@ -26,9 +26,12 @@ const ofItems = ['type', 'enum', 'anyOf'];
 const ofChoice = ['const', 'title', 'description'];
 
 export function formOf({ properties, ...form }: Form): Acp.ElicitationSchema {
-  const fields: Fields = {};
-  for (const [name, field] of Object.entries(properties)) fields[name] = fieldOf(field);
-  return { ...inWords({ ...form, properties: fields }, ofForm), type: 'object' };
+  const fields = Object.entries(properties).map(([name, field]): [string, Fields] => [
+    name,
+    fieldOf(field),
+  ]);
+  const told = { ...form, properties: Object.fromEntries(fields) };
+  return { ...inWords(told, ofForm), type: 'object' };
 }
 
 function fieldOf({ oneOf, items, ...field }: FormField): Fields {
