@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { Acpx, updatesIn } from './acpx.ts';
 import { stage, stories } from './agents.ts';
 
+/** A call may be under way when it is first told of. */
+const inOrder = ['pending', 'in_progress', 'completed'];
+
 test.each(stories)(
   'FR-039-08 AS-039-2: acpx drives $agent: a new session, a cancelled turn, a tool that is allowed, settings, and the session opened again',
   async ({ agent, endless, asking, settings }) => {
@@ -31,7 +34,8 @@ test.each(stories)(
     const ofCall = updates.filter((update) => update['toolCallId'] === toolCallId);
     expect(ofCall.map(({ sessionUpdate }) => sessionUpdate).indexOf('tool_call')).toBe(0);
     const statuses = ofCall.flatMap(({ status }) => (status as string | undefined) ?? []);
-    expect(statuses).toEqual(['pending', 'in_progress', 'completed']);
+    expect(statuses).toEqual(inOrder.filter((status) => statuses.includes(status)));
+    expect(statuses.slice(-2)).toEqual(['in_progress', 'completed']);
     const said = updates.filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
     expect(said.map(({ content }) => content.text).join('')).toMatch(says);
     expect(lines.filter(({ result }) => result?.stopReason === 'end_turn')).toHaveLength(1);
