@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Lines } from './lines.ts';
+import type { Message } from './json-rpc.ts';
+import { AcpRelay } from './relay.ts';
+
+/** A server that the relay has connected to. */
+class FakeServer implements Lines {
+  readonly heard: Message[] = [];
+  readonly #closed = Promise.withResolvers<void>();
+  readonly closed = this.#closed.promise;
+  readonly #onLine: (line: string) => void;
+  #news = Promise.withResolvers<void>();
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  says(message: Message): void {
+    this.#onLine(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  }
+
+  async hears(count: number): Promise<Message> {
+    while (this.heard.length < count) await this.#news.promise;
+    return this.heard[count - 1]!;
+  }
+
+  goes(): void {
+    this.#closed.resolve();
+  }
+
+  write(line: string): boolean {
+    this.heard.push(JSON.parse(line) as Message);
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+    return true;
+  }
+
+  pause(): void {}
+  resume(): void {}
+  async close(): Promise<void> {
+    this.goes();
+  }
+}
+
+/** A relay between a client and servers that come one after another. */
+function relayed() {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const told = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  const waiting: ((server: FakeServer) => void)[] = [];
+  const servers: FakeServer[] = [];
+  const relay = new AcpRelay({
+    lines: createInterface({ input: stdin }),
+    stdout,
+    connect: async (onLine, needed) => {
+      await needed;
+      const server = new FakeServer(onLine);
+      const wanted = waiting.shift();
+      if (wanted) wanted(server);
+      else servers.push(server);
+      return server;
+    },
+  });
+  const running = relay.run();
+  onTestFinished(async () => {
+    stdin.end();
+    await running;
+  });
+  return {
+    says: (message: Message) => {
+      stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    },
+    hears: async () => JSON.parse((await told.next()).value as string) as Message,
+    server: async () =>
+      servers.shift() ?? (await new Promise<FakeServer>((resolve) => waiting.push(resolve))),
+  };
+}
+
+const initialize = { id: 'a', method: 'initialize', params: { protocolVersion: 1 } };
+
+test('a message waits for the server after one that goes while it is told what the one before knew', async () => {
+  const { says, hears, server } = relayed();
+  const first = await server();
+  says(initialize);
+  await first.hears(1);
+  first.says({ id: 'a', result: {} });
+  expect(await hears()).toMatchObject({ id: 'a' });
+  says({ id: 'lost', method: 'session/list', params: {} });
+  await first.hears(2);
+  first.goes();
+  expect(await hears()).toMatchObject({ id: 'lost', error: { data: { code: 'SERVER_LOST' } } });
+  says({ id: 'b', method: 'session/list', params: {} });
+  const second = await server();
+  expect(await second.hears(1)).toMatchObject({ method: 'initialize' });
+  second.goes();
+
+  const third = await server();
+  const { id } = await third.hears(1);
+  third.says({ id: id!, result: {} });
+  expect(await third.hears(2)).toMatchObject({ id: 'b', method: 'session/list' });
+  third.says({ id: 'b', result: { sessions: [] } });
+  expect(await hears()).toMatchObject({ id: 'b', result: { sessions: [] } });
+});
+
+test('a question of a lost server is closed, and an answer to it does not reach the next, which has asked by the same id', async () => {
+  const { says, hears, server } = relayed();
+  const first = await server();
+  first.says({ id: 0, method: 'session/request_permission', params: {} });
+  expect(await hears()).toMatchObject({ id: 0 });
+  first.goes();
+  expect(await hears()).toMatchObject({ method: '$/cancel_request', params: { requestId: 0 } });
+  says({ id: 'b', method: 'session/list', params: {} });
+  const second = await server();
+  await second.hears(1);
+  second.says({ id: 0, method: 'session/request_permission', params: {} });
+  const { id } = await hears();
+  expect(id).not.toBe(0);
+  says({ id: 0, error: { code: -32_800, message: 'Cancelled.' } });
+  says({ id: id!, result: { outcome: 'yes' } });
+  expect(await second.hears(2)).toMatchObject({ id: 0, result: { outcome: 'yes' } });
+  second.says({ id: 1, method: 'session/request_permission', params: {} });
+  const { id: last } = await hears();
+  second.says({ method: '$/cancel_request', params: { requestId: 1 } });
+  expect(await hears()).toMatchObject({ params: { requestId: last } });
+});
+
+test('an answer to a closed question is no reason for another server', async () => {
+  const stdin = new PassThrough();
+  let isNeeded = false;
+  const server = new FakeServer(() => {});
+  const asked = Promise.withResolvers<void>();
+  const relay = new AcpRelay({
+    lines: createInterface({ input: stdin }),
+    stdout: new PassThrough(),
+    connect: async (_onLine, needed) => {
+      if (needed === undefined) return server;
+      asked.resolve();
+      await needed;
+      isNeeded = true;
+      return server;
+    },
+  });
+  const running = relay.run();
+  server.goes();
+  await asked.promise;
+  stdin.end('{"jsonrpc":"2.0","id":0,"error":{"code":-32800,"message":"Cancelled."}}\n');
+  await once(stdin, 'end');
+  await running;
+  expect(isNeeded).toBe(false);
+});
