@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readMessage } from './json-rpc.ts';
 import { splitLines } from './split-lines.ts';
 
@@ -18,12 +19,14 @@ export interface Lines {
   write(line: string, onTaken?: () => void): boolean;
   pause(): void;
   resume(): void;
-  /** Resolves when the system has taken all that was written. */
+  /** Resolves when the system has taken all that was written, or a server that reads no more has had its time. */
   close(): Promise<void>;
 }
 
 /** How long a server may take to agree, ms. */
 const patience = 30_000;
+/** How long a server may take to read what was said last, ms. */
+const patienceAtEnd = 5_000;
 /** The most that an answer's head, or a refusal, may have, bytes. */
 const mostAnswer = 64 * 1024;
 
@@ -52,7 +55,8 @@ export async function connectLines(
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close: async () => {
-      await Promise.race([closed, new Promise<void>((resolve) => socket.end(resolve))]);
+      const taken = new Promise<void>((resolve) => socket.end(resolve));
+      await Promise.race([closed, taken, delay(patienceAtEnd, undefined, { ref: false })]);
     },
   };
 }

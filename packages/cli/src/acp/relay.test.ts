@@ -52,7 +52,7 @@ function relayed() {
   const waiting: ((server: FakeServer) => void)[] = [];
   const servers: FakeServer[] = [];
   const relay = new AcpRelay({
-    lines: createInterface({ input: stdin }),
+    stdin,
     stdout,
     connect: async (onLine, needed) => {
       await needed;
@@ -132,7 +132,7 @@ test('an answer to a closed question is no reason for another server', async () 
   const server = new FakeServer(() => {});
   const asked = Promise.withResolvers<void>();
   const relay = new AcpRelay({
-    lines: createInterface({ input: stdin }),
+    stdin,
     stdout: new PassThrough(),
     connect: async (_onLine, needed) => {
       if (needed === undefined) return server;
