@@ -1,5 +1,6 @@
 /** Editors: the SDK's client side, connected in memory to our agent on a runtime of its own. */
 import {
+  type AnyMessage,
   client,
   type ClientCapabilities,
   type ClientConnection,
@@ -7,11 +8,13 @@ import {
   type NewSessionRequest,
   type PromptResponse,
   type SessionUpdate,
+  type Stream,
 } from '@agentclientprotocol/sdk/unstable';
 import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import { createRuntime, type Runtime, type RuntimeSettings } from '@liminal/runtime';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { makeWorkspace, type Workspace } from '@liminal/testkit';
+import { checkedStream } from '@liminal/testkit/acp-schema';
 import { onTestFinished } from 'vitest';
 import { acpAgent } from '../../src/acp/agent.ts';
 
@@ -56,12 +59,25 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     const { cliType } = provider;
     const onProblem = (error: unknown) => void problems.push(error);
     const agent = acpAgent({ runtime, cliType, version: '1.2.3', onProblem });
-    const made = new Editor(workspace.projectDir, options, (app) => app.connect(agent));
+    const [here, there] = streams();
+    agent.connect(there);
+    const made = new Editor(workspace.projectDir, options, (app) =>
+      app.connect(checkedStream(here)),
+    );
     onTestFinished(() => made.leave());
     await made.hello();
     return made;
   };
   return { runtime, workspace, problems, editor };
+}
+
+/** Both ends of a connection in memory. */
+function streams(): [Stream, Stream] {
+  const [one, other] = [0, 1].map(() => new TransformStream<AnyMessage, AnyMessage>());
+  return [
+    { readable: one!.readable, writable: other!.writable },
+    { readable: other!.readable, writable: one!.writable },
+  ];
 }
 
 export interface EditorOptions {
