@@ -18,8 +18,10 @@ export interface ServerOptions {
 
 /** How long a server may take to start, ms. */
 const patience = 60_000;
-/** How long one may take that somebody else starts, ms. */
+/** How long one may take that somebody else starts at the same time, ms. */
 const patienceWithOther = 5_000;
+/** How long the next one may take that whoever ended the last starts, before it is started here, ms. */
+const patienceWithNext = 2_000;
 /** The exit code of one that cannot understand its configuration: another would not, either. */
 const usageError = 2;
 const lookMs = 50;
@@ -45,7 +47,7 @@ export async function connectAgain(
   needed: Promise<void>,
 ): Promise<Lines> {
   let until = Number.POSITIVE_INFINITY;
-  const isNeeded = needed.then(() => (until = Date.now() + patienceWithOther));
+  const isNeeded = needed.then(() => (until = Date.now() + patienceWithNext));
   while (Date.now() < until) {
     const found = await connectTo(options, onLine);
     if (found) return found;

@@ -20,6 +20,7 @@ import { type AttachedPlace, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
 import { requestError } from './errors.ts';
 import { noticeOf } from './fold/notice.ts';
+import { withClientPaths } from './client-paths.ts';
 import { promptEnd } from './fold/prompt-end.ts';
 import { foldRun, foldSnapshot, type RunFoldState, startRunFold } from './fold/run-fold.ts';
 import type { Shows, Told } from './fold/teller.ts';
@@ -297,9 +298,14 @@ export class AttachedSession {
   }
 
   async #tell(told: Told): Promise<void> {
-    if (told.kind === 'question') return this.#questions.ask(told.approval, told.toolCall);
     if (told.kind === 'answered') return this.#questions.answered(told.approvalId);
-    await this.#send(await withBytes(told.update, this.#options.runtime));
+    if (told.kind === 'question') {
+      return this.#questions.ask(told.approval, withClientPaths(told.toolCall, this.#options));
+    }
+    const update = await withBytes(told.update, this.#options.runtime);
+    const isCall =
+      update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update';
+    await this.#send(isCall ? withClientPaths(update, this.#options) : update);
   }
 
   async #send(update: SessionUpdate): Promise<void> {

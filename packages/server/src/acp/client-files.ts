@@ -1,4 +1,3 @@
-import { isAbsolute, join, relative } from 'node:path';
 import {
   type AgentContext,
   type ClientCapabilities,
@@ -8,21 +7,13 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '@liminal/runtime';
+import { clientPath, type ProjectPlace } from './client-paths.ts';
 
 /** A client, and a session that it has open. */
-export interface AttachedPlace {
+export interface AttachedPlace extends ProjectPlace {
   client: AgentContext;
   capabilities: ClientCapabilities;
   sessionId: string;
-  /** The project folder as the client calls it, and as it really is: editors know their files by the first. */
-  cwd: string;
-  projectDir: string;
-}
-
-/** A path as the client calls it. */
-export function clientPath({ cwd, projectDir }: AttachedPlace, path: string): string {
-  const inside = relative(projectDir, path);
-  return inside.startsWith('..') || isAbsolute(inside) ? path : join(cwd, inside);
 }
 
 /** A request that is given up when the signal aborts. */

@@ -4,7 +4,8 @@ import {
   type TerminalOutputRequest,
 } from '@agentclientprotocol/sdk/unstable';
 import type { AttachedClient } from '@liminal/runtime';
-import { type AttachedPlace, clientPath, until } from './client-files.ts';
+import { type AttachedPlace, until } from './client-files.ts';
+import { clientPath } from './client-paths.ts';
 
 /** How long a client may take to say what a program has printed, and to end it, ms. */
 const answerMs = 10_000;
