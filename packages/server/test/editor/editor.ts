@@ -60,10 +60,12 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     const onProblem = (error: unknown) => void problems.push(error);
     const agent = acpAgent({ runtime, cliType, version: '1.2.3', onProblem });
     const [here, there] = streams();
-    agent.connect(there);
+    const other = agent.connect(there);
     const made = new Editor(workspace.projectDir, options, (app) =>
       app.connect(checkedStream(here)),
     );
+    // As a socket would be.
+    void made.connection.closed.then(() => other.close());
     onTestFinished(() => made.leave());
     await made.hello();
     return made;
