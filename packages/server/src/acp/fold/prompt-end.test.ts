@@ -16,6 +16,15 @@ test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'
   },
 );
 
+test.each([
+  ['length', 'max_tokens'],
+  ['max_output_tokens', 'max_tokens'],
+  ['model_context_window_exceeded', 'max_tokens'],
+  ['content_filter', 'refusal'],
+])('FR-039-01: a model’s own word %s is %s', (finishReason, stopReason) => {
+  expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason });
+});
+
 test.each([null, 'stop', 'tool_calls'])(
   'FR-039-01: a reason that ACP does not know (%s) is the end of the turn',
   (finishReason) => {

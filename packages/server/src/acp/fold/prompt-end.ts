@@ -7,12 +7,18 @@ import {
 import type { ErrorObject, Response } from '@liminal/protocol';
 import { diagnosis } from './meta.ts';
 
-const stopReasons: ReadonlySet<string> = new Set<StopReason>([
-  'end_turn',
-  'max_tokens',
-  'max_turn_requests',
-  'refusal',
-  'cancelled',
+/** By the words of agents and makers of models; whatever else they say is a turn that has ended. */
+const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
+  ['max_tokens', 'max_tokens'],
+  ['max_output_tokens', 'max_tokens'],
+  ['length', 'max_tokens'],
+  ['model_length', 'max_tokens'],
+  ['model_context_window_exceeded', 'max_tokens'],
+  ['max_turn_requests', 'max_turn_requests'],
+  ['refusal', 'refusal'],
+  ['content_filter', 'refusal'],
+  ['safety', 'refusal'],
+  ['cancelled', 'cancelled'],
 ]);
 
 /** JSON-RPC's code for an error of ours or the agent's. */
@@ -32,7 +38,8 @@ export function promptEnd({
     return { stopReason: 'cancelled', _meta: { liminal: { error: diagnosis(error) } } };
   }
   if (error !== undefined || status === 'error') throw turnError(error);
-  const stopReason = status === 'aborted' ? 'cancelled' : stopReasonOf(finishReason);
+  const ended = stopReasons.get(finishReason) ?? 'end_turn';
+  const stopReason = status === 'aborted' ? 'cancelled' : ended;
   if (usage === undefined) return { stopReason };
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens } = usage;
   const counted = {
@@ -43,11 +50,6 @@ export function promptEnd({
     ...(cacheCreationInputTokens !== undefined && { cachedWriteTokens: cacheCreationInputTokens }),
   };
   return { stopReason, usage: counted };
-}
-
-function stopReasonOf(finishReason: string | null): StopReason {
-  const known = finishReason !== null && stopReasons.has(finishReason);
-  return known ? (finishReason as StopReason) : 'end_turn';
 }
 
 function turnError(error: ErrorObject | undefined): RequestError {
