@@ -124,7 +124,10 @@ test('a disk that is full refuses a put, keeps no half of it, and takes it when 
     await expect
       .poll(() => ask('SELECT 1 FROM blob_parts').length, { interval: 1 })
       .toBeGreaterThan(6);
+    // It must not be done before the disk is full.
+    process.kill(writer.pid, 'SIGSTOP');
     limit(0);
+    process.kill(writer.pid, 'SIGCONT');
     return writer.hear();
   };
   for (const refused of [await fillAmid(), await writer.ask('put 10'), await writer.ask('sweep')]) {
