@@ -12,5 +12,7 @@ if (Number(node.split('.')[0]) < oldest) {
   );
   process.exitCode = 1;
 } else {
-  void import('./bootstrap/start.mjs').then(({ start }) => start(process.argv.slice(2)));
+  const args = process.argv.slice(2);
+  if (args[0] === 'acp') void import('./bootstrap/acp.mjs').then(({ acp }) => acp(args.slice(1)));
+  else void import('./bootstrap/start.mjs').then(({ start }) => start(args));
 }

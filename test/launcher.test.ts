@@ -1,7 +1,15 @@
 /** `./liminal` as a newcomer uses it: from any folder, by any name, in pipes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +59,23 @@ test('through a link on the search path it works in the folder that it is called
   expect(rest.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
   expect(err).toMatch(/^Session /m);
   expect(existsSync(join(folder, 'here'))).toBe(true);
+});
+
+test('in a pipe it is an agent for editors, which says nothing else on standard output', async () => {
+  const params = { protocolVersion: 1, clientCapabilities: {} };
+  const hello = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  const line = `echo '${hello}' | liminal acp --agent demo --data here; echo "code $?"`;
+  const { out, err } = await shell(line).over;
+  const { pid } = JSON.parse(readFileSync(join(folder, 'here/server.json'), 'utf8')) as {
+    pid: number;
+  };
+  process.kill(pid);
+
+  const [answer, ...rest] = out.trimEnd().split('\n');
+  expect(JSON.parse(answer!)).toMatchObject({ id: 0, result: { protocolVersion: 1 } });
+  expect(rest).toEqual(['code 0']);
+  expect(err).toBe('');
+  await expect.poll(() => existsSync(join(folder, 'here/server.json'))).toBe(false);
 });
 
 test('a reader that has read enough ends it quietly', async () => {

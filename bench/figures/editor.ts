@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,8 +18,6 @@ const size = 16;
 
 /** An editor (the protocol's own SDK) → `liminal acp` → a server on SQLite → an agent, beside the editor with an agent alone. */
 export async function editor(): Promise<Figure[]> {
-  // As a start does when the code has changed.
-  execFileSync(process.execPath, [here('../../packages/cli/bin/make-bundle.js')]);
   return [...(await flatOut()), ...(await added(0, 2, 20)), ...(await added(33, 20, 50))];
 }
 
@@ -123,8 +120,8 @@ async function through<T>(cadenceMs: number, work: (one: Editor) => Promise<T>):
   ]);
   const url = `http://127.0.0.1:${server.firstLine}`;
   await writeFile(join(dataDir, 'server.json'), JSON.stringify({ url, token, pid: process.pid }));
-  const acp = [here('../../packages/cli/bin/liminal.js'), 'acp'];
-  const args = [...acp, '--agent', 'acp', '--data', dataDir];
+  // As an editor does.
+  const args = [here('../../liminal'), 'acp', '--agent', 'acp', '--data', dataDir];
   const one = await Editor.start({ command: process.execPath, args }, dataDir);
   try {
     return await work(one);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Lines } from './lines.ts';
 import { type Id, line, lost, type Message, noMessage, readMessage, tooLarge } from './json-rpc.ts';
 import { splitLines } from './split-lines.ts';
@@ -34,6 +35,8 @@ const openings: ReadonlySet<string> = new Set([
 ]);
 const endings: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
 const cancelRequest = '$/cancel_request';
+/** How long a client that has said all gets answers, ms. */
+const patienceAtEnd = 10_000;
 
 /**
  * Passes an ACP client's messages to the server and back, a line each. It knows as much of them as it needs to outlive
@@ -49,6 +52,9 @@ export class AcpRelay {
   #onUnsent = () => {};
   /** Requests of the client that wait for their answers; of those that open a session, with what. */
   readonly #asked = new Map<Id, Record<string, unknown> | undefined>();
+  /** Those of them that do not wait for a turn. */
+  readonly #brief = new Set<Id>();
+  #onAnswer = () => {};
   /** Questions of the server that the client has not answered: the server's id of each, by the client's. */
   readonly #questions = new Map<Id, Id>();
   /** How each open session was opened. */
@@ -68,7 +74,7 @@ export class AcpRelay {
   /** Resolves when the client has left. Rejects if there is no server, or it takes nobody of this agent type. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#options;
-    const left = once(stdin, 'close');
+    const left = once(stdin, 'close').then(async () => this.#answerTheLast());
     // A client that reads no more has left, too.
     stdout.on('error', () => stdin.destroy());
     stdout.on('drain', () => this.#server?.resume());
@@ -94,12 +100,23 @@ export class AcpRelay {
       // A server may go before it knows all.
       this.#isReady = await Promise.race([this.#takeUp(), server.closed.then(() => false)]);
       if (this.#isReady) for (const said of this.#unsent.splice(0)) this.#send(said);
+      this.#onAnswer();
       this.#options.stdin.resume();
       await server.closed;
       this.#lose();
       const needed = new Promise<void>((resolve) => (this.#onUnsent = resolve));
       if (this.#unsent.length > 0) this.#onUnsent();
       server = await this.#options.connect(onLine, needed);
+    }
+  }
+
+  /** A client that has closed its end may still read; the turns that it has begun go on without it. */
+  async #answerTheLast(): Promise<void> {
+    if (!this.#options.stdin.readableEnded) return;
+    const late = delay(patienceAtEnd, true, { ref: false });
+    while (this.#unsent.length > 0 || this.#brief.size > 0) {
+      const answered = new Promise<false>((resolve) => (this.#onAnswer = () => resolve(false)));
+      if (await Promise.race([late, answered])) return;
     }
   }
 
@@ -135,6 +152,7 @@ export class AcpRelay {
   #note({ id, method, params }: Message): void {
     if (method === undefined) return;
     if (id !== undefined) this.#asked.set(id, openings.has(method) ? (params ?? {}) : undefined);
+    if (id !== undefined && method !== 'session/prompt') this.#brief.add(id);
     if (method === 'initialize') this.#initialize = params;
     const sessionId = params?.['sessionId'];
     if (endings.has(method) && typeof sessionId === 'string') this.#sessions.delete(sessionId);
@@ -169,6 +187,8 @@ export class AcpRelay {
     }
     const opening = this.#asked.get(id);
     this.#asked.delete(id);
+    this.#brief.delete(id);
+    this.#onAnswer();
     if (opening !== undefined && result !== undefined) this.#opened(opening, result);
     return text;
   }
@@ -192,6 +212,8 @@ export class AcpRelay {
     if (this.#hasEnded) return;
     for (const id of this.#asked.keys()) this.#write(lost(id, serverLost));
     this.#asked.clear();
+    this.#brief.clear();
+    this.#onAnswer();
     for (const requestId of this.#questions.keys()) {
       this.#write(line({ method: cancelRequest, params: { requestId } }));
     }

@@ -1,0 +1,13 @@
+import { bundleServer } from './bundle.mjs';
+import { install } from './install.mjs';
+import { buildWeb } from './web.mjs';
+
+/**
+ * Installs and builds what is missing of what Liminal runs on.
+ * @param {string} root
+ */
+export async function prepare(root) {
+  await install(root);
+  await buildWeb(root);
+  await bundleServer(root);
+}
