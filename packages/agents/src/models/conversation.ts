@@ -38,6 +38,10 @@ export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
   return [...(summary ?? []), ...answered(whenTaken(items.slice(at + 1).filter(isShown)))];
 }
 
+/** The ids of its calls. */
+export const callIdsOf = (conversation: readonly OutputItem[]): string[] =>
+  conversation.flatMap((item) => (item.type === 'function_call' ? item.callId : []));
+
 /** Without the oldest messages: about half as long, from a message of the user on. Undefined if there is nothing to leave out. */
 export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | undefined {
   const sizes = conversation.map((item) => JSON.stringify(item).length);

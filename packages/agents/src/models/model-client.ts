@@ -21,6 +21,8 @@ export interface ModelRequest {
    * its output after it.
    */
   conversation: readonly OutputItem[];
+  /** The ids of all its calls, those that are told in words among them; default: those of its calls. */
+  callIds?: readonly string[];
   /** None for a model that calls none: then the conversation has no calls and no outputs either. */
   tools: readonly ToolFace[];
   /** The tools are only told, since the conversation has calls of them: the model is to answer in words. */

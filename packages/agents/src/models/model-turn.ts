@@ -5,7 +5,13 @@ import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { inCalls, inWords } from './calls-in-words.ts';
 import { type ChosenModel, costOf, type ModelCatalog } from './catalog.ts';
-import { conversationOf, newerHalf, summaryMark, type TurnItems } from './conversation.ts';
+import {
+  callIdsOf,
+  conversationOf,
+  newerHalf,
+  summaryMark,
+  type TurnItems,
+} from './conversation.ts';
 import { type ModelAnswer, ModelError, type ModelRequest } from './model-client.ts';
 import { type RetrySettings, waitAfter } from './retries.ts';
 import { blockIn } from './script-block.ts';
@@ -267,6 +273,7 @@ export class ModelTurn {
       model: chosen.model,
       instructions: more === undefined ? instructions : `${instructions}\n\n${more}`,
       conversation: callsTools ? inCalls(conversation) : inWords(conversation),
+      ...(!callsTools && { callIds: callIdsOf(conversation) }),
       tools: callsTools ? tools.faces : [],
       effort,
       made: this.#made,

@@ -6,6 +6,7 @@ import type { EventDraft, Response } from '@liminal/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildRequest } from '../anthropic/request.ts';
+import { callIdsOf } from './conversation.ts';
 import { CallIds } from '../openai/call-ids.ts';
 import { chatRequest } from '../openai/chat/request.ts';
 import { jsonOf } from '../openai/json.ts';
@@ -155,7 +156,7 @@ class Stage {
 
   #act({ parts, id, isSteered, end }: Round): Act {
     return async (writer, signal, request) => {
-      const ids = new CallIds(callIdsOf(request));
+      const ids = new CallIds(request.callIds ?? callIdsOf(request.conversation));
       const calls = parts.flatMap((one, index) => {
         const isOpen = end !== 'whole' && index === parts.length - 1;
         return said(one, `${id}${index}`, isOpen, ids, writer);
@@ -176,9 +177,6 @@ class Stage {
 
 /** After the rounds of a turn: as often as somebody has said something in the middle. */
 const ends = (): Act[] => Array.from({ length: 5 }, () => says('Done.'));
-
-const callIdsOf = ({ conversation }: ModelRequest): string[] =>
-  conversation.flatMap((item) => (item.type === 'function_call' ? [item.callId] : []));
 
 /** Says a part of an answer; one that is left open breaks off with the answer. */
 function said(

@@ -12,6 +12,7 @@ import { chunksOf, readJson } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
 import { ChatTranslator } from './chat/translate.ts';
+import { callIdsOf } from '../models/conversation.ts';
 import { withoutFiles } from './conversation.ts';
 import {
   brokeOff,
@@ -109,7 +110,10 @@ export class OpenAiClient implements ModelClient {
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
     let isMarked = false;
-    const translator = new interfaces[api].translator(writer, new CallIds(callIdsOf(request)));
+    const translator = new interfaces[api].translator(
+      writer,
+      new CallIds(request.callIds ?? callIdsOf(request.conversation)),
+    );
     try {
       const response = await this.#post(api, request, signal);
       for await (const { chunks, isEnd } of chunksOf(response)) {
@@ -195,9 +199,6 @@ function lessOf(
     less.length < conversation.length || less.some((item, index) => item !== conversation[index]);
   return isLess ? less : undefined;
 }
-
-const callIdsOf = ({ conversation }: ModelRequest): string[] =>
-  conversation.flatMap((item) => (item.type === 'function_call' ? [item.callId] : []));
 
 /** What a server has answered; undefined if it has not. */
 function complaintIn(error: unknown): Complaint | undefined {
