@@ -110,6 +110,7 @@ class AcpClient {
   readonly #options: AcpAgentOptions;
   readonly #sessions = new Map<string, Attached>();
   #capabilities: ClientCapabilities = {};
+  #hasLeft = false;
 
   constructor(options: AcpAgentOptions) {
     this.#options = options;
@@ -221,6 +222,7 @@ class AcpClient {
   }
 
   leave(): void {
+    this.#hasLeft = true;
     for (const sessionId of this.#sessions.keys()) this.#leave(sessionId);
   }
 
@@ -233,11 +235,14 @@ class AcpClient {
     const { runtime, onProblem } = this.#options;
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
-    this.#leave(sessionId);
     const { projectDir } = (await runtime.info(sessionId)).session;
+    // Whoever has left meanwhile would stay attached for ever.
+    if (this.#hasLeft) throw badParams('The connection has ended.');
     const place = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
-    const attached = new AttachedSession({ runtime, client, capabilities, ...place, onProblem });
+    const asked = this.#sessions.get(sessionId)?.attached.handOver();
+    const told = { runtime, client, capabilities, ...place, onProblem };
+    const attached = new AttachedSession({ ...told, ...(asked && { asked }) });
     this.#sessions.set(sessionId, { attached, projectDir });
     // Only an agent that runs knows its settings. One that cannot start says so when it is asked for something.
     runtime.prewarm(sessionId).catch(() => {});
@@ -245,7 +250,7 @@ class AcpClient {
       await attached.attach({ replay });
       await attached.settingsKnown(settingsMs);
     } catch (error) {
-      this.#leave(sessionId);
+      if (this.#sessions.get(sessionId)?.attached === attached) this.#leave(sessionId);
       throw error;
     }
     const now = await runtime.info(sessionId);

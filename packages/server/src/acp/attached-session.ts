@@ -18,7 +18,7 @@ import { toResponse } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
 import { type AttachedPlace, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
-import { requestError } from './errors.ts';
+import { badParams, requestError } from './errors.ts';
 import { noticeOf } from './fold/notice.ts';
 import { withClientPaths } from './client-paths.ts';
 import { promptEnd } from './fold/prompt-end.ts';
@@ -31,6 +31,8 @@ import { withBytes } from './with-bytes.ts';
 export interface AttachedSessionOptions extends AttachedPlace {
   runtime: Runtime;
   onProblem: (error: unknown) => void;
+  /** What the client waits for since it opened the session before. */
+  asked?: OwnTurns;
 }
 
 interface OwnTurn {
@@ -38,6 +40,9 @@ interface OwnTurn {
   /** Resolves when it runs, or stands in the queue, or was refused. */
   taken: Promise<void>;
 }
+
+/** By turn. */
+type OwnTurns = Map<string, OwnTurn>;
 
 /** What a client is told of a run: all of it as it happens, all that has happened, or only what comes from now on. */
 type Part = 'all' | 'history' | 'news';
@@ -56,7 +61,7 @@ export class AttachedSession {
   /** Runs that the client was told of, or is to be. */
   readonly #known = new Set<string>();
   /** Turns that the client has asked for, and that have not ended. */
-  readonly #own = new Map<string, OwnTurn>();
+  readonly #own: OwnTurns;
   #subscription: Subscription | undefined;
   #detach: (() => void) | undefined;
   readonly #begun = Promise.withResolvers<HistoryMessage>();
@@ -74,6 +79,7 @@ export class AttachedSession {
 
   constructor(options: AttachedSessionOptions) {
     this.#options = options;
+    this.#own = options.asked ?? new Map();
     this.#questions = new Questions(options);
   }
 
@@ -87,6 +93,7 @@ export class AttachedSession {
       this.#hear(message);
       return true;
     };
+    this.#begun.promise.catch(() => {});
     this.#subscription = runtime.subscribe(sessionId, {}, { send });
     this.#detach = runtime.attach(sessionId, {
       asked: (turnId) => this.#own.has(turnId),
@@ -168,11 +175,17 @@ export class AttachedSession {
 
   /** The client has left, or wants no more of the session: what it began and did not stop goes on. */
   leave(): void {
+    for (const { ended } of this.handOver().values()) ended.resolve(cancelled);
+  }
+
+  /** Leaves, too, for a client that opens the session once more. What it waits for is answered from there. */
+  handOver(): OwnTurns {
     this.#left.abort();
     this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
-    for (const { ended } of this.#own.values()) ended.resolve(cancelled);
+    this.#begun.reject(badParams('The session was closed, or opened again, while it was opened.'));
+    return this.#own;
   }
 
   async #stop(turnId: string): Promise<void> {
@@ -233,7 +246,7 @@ export class AttachedSession {
     const upToNow = Promise.withResolvers<void>();
     const follow = async () => {
       await this.#follow(runId, what, upToNow.resolve).catch((error: unknown) => {
-        this.#own.get(runId)?.ended.reject(error);
+        if (!this.#left.signal.aborted) this.#own.get(runId)?.ended.reject(error);
         throw error;
       });
     };
@@ -256,7 +269,9 @@ export class AttachedSession {
     const { signal } = this.#left;
     const isOwn = this.#own.has(runId);
     const first = await runtime.getRun(runId);
-    let state = await this.#catchUp(startRunFold(), first, what, isOwn);
+    // Of a session that is loaded the client shows nothing yet.
+    const isShown = isOwn && what !== 'history';
+    let state = await this.#catchUp(startRunFold(), first, what, isShown);
     isUpToNow();
     while (!isOver(toResponse(state.response)) && !signal.aborted) {
       const feed = await runtime.followRun(runId, { after: state.response.lastSeq, signal });
@@ -271,7 +286,7 @@ export class AttachedSession {
       }
     }
     const response = toResponse(state.response);
-    if (response) this.#own.get(runId)?.ended.resolve(response);
+    if (response && isOver(response)) this.#own.get(runId)?.ended.resolve(response);
   }
 
   async #catchUp(

@@ -1,0 +1,79 @@
+/** Editors that open a session twice, while its turn runs, or leave meanwhile. */
+import { AcpProvider } from '@liminal/agents/acp';
+import { acpAgent } from '@liminal/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { stage } from './editor.ts';
+
+const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
+
+async function scripted(script: Parameters<typeof acpAgent>[0]) {
+  const { command, args, env, control } = await acpAgent(script);
+  onTestFinished(() => control.close());
+  const staged = await stage({ provide: () => new AcpProvider({ ...about, command, args, env }) });
+  return { ...staged, control };
+}
+
+const talks = { turns: [{ steps: [{ say: 'Said once.' }] }] };
+
+test('a session that a connection opens twice at once is told once', async () => {
+  const { editor, runtime } = await scripted(talks);
+  const zed = await editor();
+  const sessionId = await zed.create();
+  const both = Promise.withResolvers<void>();
+  const info = runtime.info.bind(runtime);
+  let count = 0;
+  vi.spyOn(runtime, 'info').mockImplementation(async (id) => {
+    if (++count === 2) both.resolve();
+    await both.promise;
+    return info(id);
+  });
+  const loads = await Promise.allSettled([1, 2].map(async () => zed.load(sessionId)));
+  expect(loads.map(({ status }) => status)).toContain('fulfilled');
+  await zed.prompt(sessionId, 'Hello.');
+  expect(zed.said).toBe('Said once.');
+});
+
+test('an editor that leaves while it opens a session stays attached to nothing', async () => {
+  const { editor, runtime } = await scripted(talks);
+  const attach = vi.spyOn(runtime, 'attach');
+  const [made, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const create = runtime.createSession.bind(runtime);
+  vi.spyOn(runtime, 'createSession').mockImplementationOnce(async (request) => {
+    const session = await create(request);
+    made.resolve();
+    await left.promise;
+    return session;
+  });
+  const info = vi.spyOn(runtime, 'info');
+  const zed = await editor();
+  const created = zed.create().catch(() => {});
+  await made.promise;
+  const asked = info.mock.calls.length;
+  zed.leave();
+  await created;
+  left.resolve();
+  await vi.waitFor(() => expect(info.mock.settledResults.slice(asked)).not.toEqual([]));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(attach).not.toHaveBeenCalled();
+});
+
+test('a session that is loaded again in mid-turn is told whole, and the prompt is answered at the end of its turn', async () => {
+  const { editor, control } = await scripted({
+    turns: [{ steps: [{ say: 'First. ' }, { gate: 'rest' }, { say: 'Last.' }] }],
+  });
+  const zed = await editor();
+  const sessionId = await zed.create();
+  const answered = zed.prompt(sessionId, 'Hello.');
+  await zed.until(() => zed.said.includes('First.') || undefined);
+  zed.updates.length = 0;
+  await zed.load(sessionId);
+  expect(zed.updates).toContainEqual(
+    expect.objectContaining({
+      sessionUpdate: 'user_message_chunk',
+      content: { type: 'text', text: 'Hello.' },
+    }),
+  );
+  control.open('rest');
+  expect(await answered).toMatchObject({ stopReason: 'end_turn' });
+  expect(zed.said).toBe('First. Last.');
+});
