@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import {
   agent,
   type AgentApp,
@@ -14,6 +16,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable';
 import type { Runtime } from '@liminal/runtime';
 import { AttachedSession } from './attached-session.ts';
+import type { ProjectPlace } from './client-paths.ts';
 import { badParams, requestError } from './errors.ts';
 import { namedMcpServers } from './mcp-servers.ts';
 import { readPrompt } from './prompt.ts';
@@ -86,8 +89,8 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     .onRequest(
       session.prompt,
       safe(async ({ params, signal }) => {
-        const { attached, projectDir } = client.attached(params.sessionId);
-        const { message, blocks } = readPrompt(params.prompt, projectDir);
+        const { attached, place } = client.attached(params.sessionId);
+        const { message, blocks } = readPrompt(params.prompt, place);
         return attached.prompt(message, blocks, signal);
       }),
     )
@@ -101,7 +104,7 @@ const settingsMs = 3_000;
 
 interface Attached {
   attached: AttachedSession;
-  projectDir: string;
+  place: ProjectPlace;
 }
 
 /** What one client has open. */
@@ -143,6 +146,7 @@ class AcpClient {
     ...named
   }: NewSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime, cliType } = this.#options;
+    checkFolder(cwd);
     const mcpServers = namedMcpServers(named.mcpServers);
     const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd, mcpServers });
     return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
@@ -152,6 +156,7 @@ class AcpClient {
     { sessionId, cwd, ...named }: LoadSessionRequest | ResumeSessionRequest,
     replay: boolean,
   ): Promise<ToldSettings> {
+    checkFolder(cwd);
     const mcpServers = namedMcpServers(named.mcpServers);
     await this.#options.runtime.loadSession(sessionId, { mcpServers });
     return this.#attach(sessionId, cwd, replay);
@@ -163,6 +168,7 @@ class AcpClient {
     ...named
   }: ForkSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime } = this.#options;
+    checkFolder(cwd);
     const mcpServers = namedMcpServers(named.mcpServers);
     const { sessionId } = await runtime.fork(original, { sessionId: randomUUID() });
     await runtime.loadSession(sessionId, { mcpServers });
@@ -171,15 +177,17 @@ class AcpClient {
 
   async list(cwd: string | null | undefined) {
     const { runtime, cliType } = this.#options;
+    // Sessions know their folders by where they really are.
+    const folder = cwd == null ? undefined : await realpath(cwd).catch(() => cwd);
     const projects = await runtime.listProjects();
     const sessions = projects
       .flatMap((project) => project.sessions)
       .filter((one) => one.cliType === cliType && one.archived !== true)
-      .filter((one) => cwd == null || one.projectDir === cwd)
+      .filter(({ projectDir }) => folder === undefined || projectDir === folder)
       .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
       .map(({ sessionId, projectDir, title, updatedAt }) => ({
         sessionId,
-        cwd: projectDir,
+        cwd: cwd ?? projectDir,
         title,
         updatedAt,
       }));
@@ -243,7 +251,7 @@ class AcpClient {
     const asked = this.#sessions.get(sessionId)?.attached.handOver();
     const told = { runtime, client, capabilities, ...place, onProblem };
     const attached = new AttachedSession({ ...told, ...(asked && { asked }) });
-    this.#sessions.set(sessionId, { attached, projectDir });
+    this.#sessions.set(sessionId, { attached, place });
     // Only an agent that runs knows its settings. One that cannot start says so when it is asked for something.
     runtime.prewarm(sessionId).catch(() => {});
     try {
@@ -259,4 +267,10 @@ class AcpClient {
     setImmediate(() => attached.tellInfo());
     return settingsOf(now.configOptions);
   }
+}
+
+/** The server's own folder is nobody's project. Throws a RequestError. */
+function checkFolder(cwd: string): void {
+  if (isAbsolute(cwd)) return;
+  throw badParams(`The folder “${cwd}” is not an absolute path, as the protocol has it (cwd).`);
 }

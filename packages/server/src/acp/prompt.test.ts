@@ -4,7 +4,8 @@ import { readPrompt } from './prompt.ts';
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words });
 const link = (uri: string, name: string): ContentBlock => ({ type: 'resource_link', uri, name });
-const read = (...prompt: ContentBlock[]) => readPrompt(prompt, '/project');
+const read = (...prompt: ContentBlock[]) =>
+  readPrompt(prompt, { cwd: '/linked', projectDir: '/project' });
 
 test('FR-039-02: a file of the project between words is mentioned, as in any other message', () => {
   const prompt = read(
@@ -15,6 +16,13 @@ test('FR-039-02: a file of the project between words is mentioned, as in any oth
   expect(prompt).toEqual({
     message: 'Look at @"src/a b.ts", please.',
     blocks: [{ type: 'resource_link', uri: 'file:///project/src/a%20b.ts', name: 'a b.ts' }],
+  });
+});
+
+test('FR-039-02: a file by the path that the editor has for the project is the project’s', () => {
+  expect(read(text('See '), link('file:///linked/a.ts', 'a.ts'))).toEqual({
+    message: 'See @a.ts',
+    blocks: [{ type: 'resource_link', uri: 'file:///project/a.ts', name: 'a.ts' }],
   });
 });
 

@@ -1,5 +1,6 @@
 import type * as Acp from '@agentclientprotocol/sdk/unstable';
 import { type ContentBlock, mentionLink, mentionOf } from '@liminal/protocol';
+import type { ProjectPlace } from './client-paths.ts';
 
 export interface Prompt {
   message: string;
@@ -10,13 +11,13 @@ export interface Prompt {
  * A prompt in our form: one text, and what is beside it. A link between words stands in the text as a mention of its
  * file, if it lies in the project, or by its name. One that comes right after a word is an attachment.
  */
-export function readPrompt(prompt: readonly Acp.ContentBlock[], projectDir: string): Prompt {
+export function readPrompt(prompt: readonly Acp.ContentBlock[], place: ProjectPlace): Prompt {
   let message = '';
   const blocks: ContentBlock[] = [];
   for (const block of prompt) {
     if (block.type === 'text') message += block.text;
     else if (block.type === 'resource_link') {
-      const { words, link } = readLink(block, projectDir);
+      const { words, link } = readLink(block, place);
       if (/(?:^|\s)$/.test(message)) message += words;
       blocks.push(link);
     } else blocks.push(readBlock(block));
@@ -24,8 +25,8 @@ export function readPrompt(prompt: readonly Acp.ContentBlock[], projectDir: stri
   return { message, blocks };
 }
 
-function readLink({ uri, name, ...link }: Acp.ResourceLink, projectDir: string) {
-  const path = pathIn(projectDir, uri);
+function readLink({ uri, name, ...link }: Acp.ResourceLink, { cwd, projectDir }: ProjectPlace) {
+  const path = pathIn(projectDir, uri) ?? pathIn(cwd, uri);
   const { title, description, mimeType, size } = link;
   const more = {
     ...(title != null && { title }),
@@ -39,9 +40,9 @@ function readLink({ uri, name, ...link }: Acp.ResourceLink, projectDir: string) 
   return { words: mentionOf(path), link: { ...mentionLink(projectDir, path), ...more } };
 }
 
-/** A file's path from the project folder; undefined if it lies elsewhere. */
-function pathIn(projectDir: string, uri: string): string | undefined {
-  const folder = projectDir.endsWith('/') ? projectDir : `${projectDir}/`;
+/** A file's path from a folder; undefined if it lies elsewhere. */
+function pathIn(parent: string, uri: string): string | undefined {
+  const folder = parent.endsWith('/') ? parent : `${parent}/`;
   try {
     const { protocol, pathname, hash } = new URL(uri);
     const path = decodeURIComponent(pathname);

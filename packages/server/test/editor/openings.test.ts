@@ -1,4 +1,6 @@
 /** Editors that open a session twice, while its turn runs, or leave meanwhile. */
+import { rmSync, symlinkSync } from 'node:fs';
+import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -76,4 +78,30 @@ test('a session that is loaded again in mid-turn is told whole, and the prompt i
   control.open('rest');
   expect(await answered).toMatchObject({ stopReason: 'end_turn' });
   expect(zed.said).toBe('First. Last.');
+});
+
+test('an editor that knows the project by a link finds its sessions there, and so does one with a slash', async () => {
+  const { editor, workspace } = await scripted(talks);
+  const linked = `${workspace.projectDir}-linked`;
+  symlinkSync(workspace.projectDir, linked);
+  onTestFinished(() => rmSync(linked));
+  const zed = await editor();
+  const sessionId = await zed.create({ cwd: linked });
+  for (const cwd of [linked, workspace.projectDir, `${workspace.projectDir}/`]) {
+    const { sessions } = await zed.agent.request(methods.agent.session.list, { cwd });
+    expect(sessions).toEqual([expect.objectContaining({ sessionId, cwd })]);
+  }
+  const elsewhere = { cwd: `${workspace.projectDir}-none` };
+  expect(await zed.agent.request(methods.agent.session.list, elsewhere)).toEqual({ sessions: [] });
+});
+
+test('a folder that is no absolute path is refused: the server’s own folder is not meant', async () => {
+  const { editor } = await scripted(talks);
+  const zed = await editor();
+  const sessionId = await zed.create();
+  for (const cwd of ['', '.', 'src', '~']) {
+    const refusal = { code: -32_602, data: { code: 'INVALID_PARAMS' } };
+    await expect(zed.create({ cwd })).rejects.toMatchObject(refusal);
+    await expect(zed.load(sessionId, { cwd })).rejects.toMatchObject(refusal);
+  }
 });
