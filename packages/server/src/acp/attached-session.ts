@@ -39,6 +39,8 @@ interface OwnTurn {
   ended: PromiseWithResolvers<Response>;
   /** Resolves when it runs, or stands in the queue, or was refused. */
   taken: Promise<void>;
+  /** It has ended, and the client may not have been told: another's may run by now. */
+  isOver: boolean;
 }
 
 /** By turn. */
@@ -139,7 +141,7 @@ export class AttachedSession {
     const ended = Promise.withResolvers<Response>();
     ended.promise.catch(() => undefined);
     const taken = Promise.withResolvers<void>();
-    this.#own.set(turnId, { ended, taken: taken.promise });
+    this.#own.set(turnId, { ended, taken: taken.promise, isOver: false });
     const stop = () => {
       // A connection that ends aborts its requests as well: what they have begun goes on.
       if (!(signal.reason instanceof RequestError)) return;
@@ -194,7 +196,7 @@ export class AttachedSession {
     const { queue } = await runtime.info(sessionId);
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
     const own = this.#own.get(turnId);
-    if (own === undefined) return;
+    if (own === undefined || own.isOver) return;
     if (!isWaiting) return runtime.cancel(sessionId);
     await runtime.removeQueued(sessionId, turnId);
     own.ended.resolve(cancelled);
@@ -207,7 +209,7 @@ export class AttachedSession {
         else this.#begun.resolve(message);
         return;
       case 'session:turn':
-        if (message.payload.type !== 'turn_started') return;
+        if (message.payload.type !== 'turn_started') return this.#turnEnded(message.payload.turnId);
         // A turn's first run has its id.
         if (this.#hasBegun) void this.#next(message.payload.turnId, 'all');
         else this.#early.push(message.payload.turnId);
@@ -224,6 +226,11 @@ export class AttachedSession {
       default:
       // What items show is read from the runs' events.
     }
+  }
+
+  #turnEnded(turnId: string): void {
+    const own = this.#own.get(turnId);
+    if (own) own.isOver = true;
   }
 
   /** The heads of older turns, oldest first. */
