@@ -69,8 +69,8 @@ function relayed() {
     await running;
   });
   return {
-    says: (message: Message) => {
-      stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    says: (message: Message, before = '') => {
+      stdin.write(`${before}${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     },
     hears: async () => JSON.parse((await told.next()).value as string) as Message,
     server: async () =>
@@ -124,6 +124,13 @@ test('a question of a lost server is closed, and an answer to it does not reach 
   const { id: last } = await hears();
   second.says({ method: '$/cancel_request', params: { requestId: 1 } });
   expect(await hears()).toMatchObject({ params: { requestId: last } });
+});
+
+test('a byte order mark before the first message is no part of it', async () => {
+  const { says, server } = relayed();
+  const first = await server();
+  says(initialize, '\uFEFF');
+  expect(await first.hears(1)).toMatchObject({ method: 'initialize' });
 });
 
 test('an answer to a closed question is no reason for another server', async () => {

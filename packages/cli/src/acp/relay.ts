@@ -35,6 +35,8 @@ const openings: ReadonlySet<string> = new Set([
 ]);
 const endings: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
 const cancelRequest = '$/cancel_request';
+/** Some programs begin their output with one. */
+const byteOrderMark = /^\uFEFF/;
 /** How long a client that has said all gets answers, ms. */
 const patienceAtEnd = 10_000;
 
@@ -120,16 +122,17 @@ export class AcpRelay {
     }
   }
 
-  #fromClient(text: string): void {
+  #fromClient(said: string): void {
+    const text = said.replace(byteOrderMark, '');
     if (text.trim() === '') return;
     const message = readMessage(text);
     if (message === undefined) return this.#write(noMessage(text));
     const refused = tooLarge(text, message);
     if (refused !== undefined) return this.#write(refused);
-    const said = isAnswer(message) ? this.#answerOf(message, text) : { text, message };
-    if (said === undefined) return;
-    if (this.#isReady) return this.#send(said);
-    this.#unsent.push(said);
+    const whole = isAnswer(message) ? this.#answerOf(message, text) : { text, message };
+    if (whole === undefined) return;
+    if (this.#isReady) return this.#send(whole);
+    this.#unsent.push(whole);
     this.#onUnsent();
     if (this.#unsent.length >= mostUnsent) this.#options.stdin.pause();
   }
@@ -237,7 +240,13 @@ export class AcpRelay {
   }
 
   #write(text: string): void {
-    if (!this.#options.stdout.write(`${text}\n`)) this.#server?.pause();
+    const { stdout } = this.#options;
+    // What comes together leaves together.
+    if (stdout.writableCorked === 0) {
+      stdout.cork();
+      process.nextTick(() => stdout.uncork());
+    }
+    if (!stdout.write(`${text}\n`)) this.#server?.pause();
   }
 }
 

@@ -91,6 +91,7 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
       safe(async ({ params, signal }) => {
         const { attached, place } = client.attached(params.sessionId);
         const { message, blocks } = readPrompt(params.prompt, place);
+        if (message.trim() === '' && blocks.length === 0) throw badParams('The prompt is empty.');
         return attached.prompt(message, blocks, signal);
       }),
     )

@@ -105,3 +105,14 @@ test('a folder that is no absolute path is refused: the server’s own folder is
     await expect(zed.load(sessionId, { cwd })).rejects.toMatchObject(refusal);
   }
 });
+
+test('an empty prompt is refused, and begins no turn', async () => {
+  const { editor, runtime } = await scripted(talks);
+  const zed = await editor();
+  const sessionId = await zed.create();
+  await expect(zed.prompt(sessionId, ' \n')).rejects.toMatchObject({
+    code: -32_602,
+    message: 'The prompt is empty.',
+  });
+  expect((await runtime.history(sessionId, { limit: 1 })).turns).toEqual([]);
+});
