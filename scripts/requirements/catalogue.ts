@@ -227,9 +227,9 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-14': 'What cannot be published at all is given up, and says so',
   'FR-003-01': 'What is published has the envelope of stream B',
   'FR-003-02': 'Stream B has its key and can be read by every program that speaks Redis',
-  'FR-003-03': traces('Gradient, token counter, first emission and retry of stream B are settings'),
-  'FR-003-04': traces('Stream B tells what is withdrawn'),
-  'FR-003-05': traces('What is buffered is published before the server ends'),
+  'FR-003-03': 'Gradient, token counter, first emission and retry of stream B are settings',
+  'FR-003-04': 'Stream B tells what is withdrawn',
+  'FR-003-05': 'What is buffered is published before the server ends',
 
   // Seed 004: an editor drives any agent through ACP.
   'FR-039-01': 'Notifications are the protocol’s own types',

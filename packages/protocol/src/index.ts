@@ -26,6 +26,7 @@ export { PersistentMap } from './folds/persistent-map.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {
   destroyUpsertFold,
+  flushAll,
   flushIdle,
   foldUpsert,
   nextFlushAt,

@@ -21,9 +21,39 @@ export interface RuntimeSettings {
   projects: boolean;
   /** Whether it also publishes upserts, for readers in any language. */
   publishUpserts: boolean;
+  /** How; what is missing is as `defaultUpsertSettings` has it. */
+  upserts: Partial<UpsertSettings>;
   /** How many agent processes are kept for idle sessions; the longest idle ends first. */
   maxIdleProcesses: number;
 }
+
+/** How upserts are published for readers in any language (seed 003, UpsertStreamProcessorOptions). */
+export interface UpsertSettings {
+  /** Tokens from one publishing of a growing text to the next; the last entry repeats. */
+  batchGradientTokens: readonly number[];
+  /** Buffered text is published when nothing has been added for this long, ms. */
+  batchTimeoutMs: number;
+  /** What a token is: four characters, or a word. */
+  tokenCounter: 'characters' | 'words';
+  /** Whether a text's first content is published at once, or when the first batch is full. */
+  firstEmission: 'immediate' | 'threshold';
+  /** How often a message that could not be published is tried again. */
+  retryAttempts: number;
+  /** How long to wait before the first of these, ms; each further wait is twice as long. */
+  retryBaseMs: number;
+  /** The longest wait, ms. */
+  retryMaxMs: number;
+}
+
+export const defaultUpsertSettings: UpsertSettings = {
+  batchGradientTokens: [10, 10, 20, 20, 50, 50, 50, 50, 100],
+  batchTimeoutMs: 1_000,
+  tokenCounter: 'characters',
+  firstEmission: 'immediate',
+  retryAttempts: 3,
+  retryBaseMs: 1_000,
+  retryMaxMs: 10_000,
+};
 
 export const defaultSettings: RuntimeSettings = {
   cadenceMs: 33,
@@ -36,6 +66,7 @@ export const defaultSettings: RuntimeSettings = {
   leaseMs: 15_000,
   projects: true,
   publishUpserts: false,
+  upserts: {},
   maxIdleProcesses: 6,
 };
 

@@ -78,8 +78,9 @@ export interface UpsertMessage {
   /** ms since the epoch. */
   timestamp: number;
   turnId: string;
-  payloadType: 'item_upsert' | 'turn_event';
-  /** An upsert or a turn event as JSON. */
+  /** `item_discard` (not of the seed): a shown item is withdrawn. */
+  payloadType: 'item_upsert' | 'item_discard' | 'turn_event';
+  /** An upsert, a turn event, or the ids of a withdrawn item and its turn, as JSON. */
   payload: string;
 }
 

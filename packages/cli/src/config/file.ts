@@ -10,6 +10,16 @@ import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
 
 const ms = z.int().nonnegative();
 
+const UpsertsEntry = z.strictObject({
+  batchGradientTokens: z.array(z.number().positive()).min(1).exactOptional(),
+  batchTimeoutMs: z.int().positive().exactOptional(),
+  tokenCounter: z.enum(['characters', 'words']).exactOptional(),
+  firstEmission: z.enum(['immediate', 'threshold']).exactOptional(),
+  retryAttempts: z.int().nonnegative().exactOptional(),
+  retryBaseMs: ms.exactOptional(),
+  retryMaxMs: ms.exactOptional(),
+});
+
 /** The configuration file. The token is not in it, so that the file may be shared. */
 export const ConfigFile = z.strictObject({
   port: Port.optional(),
@@ -48,6 +58,8 @@ export const ConfigFile = z.strictObject({
   projector: z.boolean().optional(),
   /** Whether upserts are published in Redis, for readers in any language. */
   publishUpserts: z.boolean().optional(),
+  /** How they are published; see `UpsertSettings`. */
+  upserts: UpsertsEntry.optional(),
   agents: AgentEntries.optional(),
   claude: ClaudeEntry.optional(),
   mcpServers: McpServerEntries.optional(),

@@ -117,6 +117,8 @@ describe('the file', () => {
       approvals: { deadlineMs: 5, fallback: 'allow' },
       maxQueue: 2,
       cadenceMs: 0,
+      publishUpserts: true,
+      upserts: { batchGradientTokens: [5], tokenCounter: 'words', retryAttempts: 0 },
     };
     const file = writeFile('a.json', settings);
     expect(load({ config: file }).settings).toEqual(settings);

@@ -101,11 +101,12 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
 
 function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
   const { idleLimitMs, approvals, maxSessions, maxQueue, maxIdleProcesses } = file;
-  const { leaseMs, projector, publishUpserts, cadenceMs } = file;
+  const { leaseMs, projector, publishUpserts, upserts, cadenceMs } = file;
   return {
     ...(leaseMs !== undefined && { leaseMs }),
     ...(projector !== undefined && { projects: projector }),
     ...(publishUpserts !== undefined && { publishUpserts }),
+    ...(upserts && { upserts }),
     ...(idleLimitMs !== undefined && { idleLimitMs }),
     ...(approvals && { approvals }),
     ...(maxSessions !== undefined && { maxSessions }),

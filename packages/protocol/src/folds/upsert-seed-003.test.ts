@@ -11,7 +11,7 @@ import * as say from '../testing/payloads.ts';
 import { runOf } from '../testing/run-of.ts';
 import type { FoldOutput } from '../upserts.ts';
 import type { UpsertFoldConfig } from './upsert-config.ts';
-import { destroyUpsertFold, flushIdle, nextFlushAt, startUpsertFold } from './upsert.ts';
+import { destroyUpsertFold, flushAll, flushIdle, nextFlushAt, startUpsertFold } from './upsert.ts';
 
 const config: Partial<UpsertFoldConfig> = {
   batchGradientTokens: [10, 10, 20, 20, 50, 50, 50, 50, 100],
@@ -222,5 +222,13 @@ describe('seed 003: characters / 4, its gradient, first emission at once', () =>
     expect(inItsWords(outputs)).toEqual(['message error Buffered content', 'turn_error']);
     expect(nextFlushAt(destroyed)).toBeUndefined();
     expect(destroyed.open.size).toBe(0);
+  });
+
+  it('TC-12: a flush of all emits what is buffered while the turn goes on', () => {
+    const { state } = run([say.text('m'), say.delta('m', 'Buffered'), say.delta('m', ' content')]);
+    const { state: flushed, outputs } = flushAll(state, 0);
+    expect(inItsWords(outputs)).toEqual(['message updated Buffered content']);
+    expect(nextFlushAt(flushed)).toBeUndefined();
+    expect(flushed.open.size).toBe(1);
   });
 });

@@ -81,14 +81,28 @@ export function nextFlushAt(state: UpsertFoldState): number | undefined {
 
 /** Emits text that has been buffered for `batchTimeoutMs` since its last delta (TC-5.4b). */
 export function flushIdle(state: UpsertFoldState, now: number): FoldResult {
-  const { head } = state.response;
-  if (!head || (nextFlushAt(state) ?? Infinity) > now) return { state, outputs: [] };
+  if ((nextFlushAt(state) ?? Infinity) > now) return { state, outputs: [] };
   const waiting = state.flushes.keys().flatMap((id) => state.open.get(id) ?? []);
-  const due = waiting.filter((known) => isDue(known, now));
-  const outputs = due.map(({ view, emitted, changedAt }) =>
+  return show(
+    state,
+    waiting.filter((known) => isDue(known, now)),
+    now,
+  );
+}
+
+/** Emits all buffered text, for readers whose fold ends here while the turn goes on. */
+export function flushAll(state: UpsertFoldState, now: number): FoldResult {
+  const buffered = state.flushes.keys().flatMap((id) => state.open.get(id) ?? []);
+  return show(state, buffered, now);
+}
+
+function show(state: UpsertFoldState, buffered: readonly OpenView[], now: number): FoldResult {
+  const { head } = state.response;
+  if (!head) return { state, outputs: [] };
+  const outputs = buffered.map(({ view, emitted, changedAt }) =>
     emitOpen({ head, timestamp: changedAt, now }, view, emitted ? 'update' : 'create'),
   );
-  return { state: due.map(flushed).reduce(withView, state), outputs };
+  return { state: buffered.map(flushed).reduce(withView, state), outputs };
 }
 
 function isDue({ pace }: OpenView, now: number): boolean {

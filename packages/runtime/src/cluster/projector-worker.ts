@@ -3,7 +3,12 @@ import type { Coordination } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
 import { Projector } from './projector.ts';
 import { recoverSession, type Storage } from '../history/index.ts';
-import { defaultSettings, type Logger, type RuntimeSettings } from '../settings.ts';
+import {
+  defaultSettings,
+  defaultUpsertSettings,
+  type Logger,
+  type RuntimeSettings,
+} from '../settings.ts';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './posted-state.ts';
@@ -35,7 +40,7 @@ export interface ProjectorWorker {
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { storage, logger } = options;
   const { leases, board, registry, upserts } = storage.coordination;
-  const { leaseMs, projects, publishUpserts } = { ...defaultSettings, ...options.settings };
+  const { leaseMs, projects, publishUpserts, ...set } = { ...defaultSettings, ...options.settings };
   const onTrouble = (error: unknown): void => {
     const details = { code: errorCode(error), error: errorMessage(error) };
     logger.warn(details, 'something between the servers failed');
@@ -69,8 +74,9 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   };
   const everyMs = leaseMs * LOOK_SHARE;
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
+  const publishing = { upserts, upsertSettings: { ...defaultUpsertSettings, ...set.upserts } };
   const projector = projects
-    ? new Projector({ storage, registry, board, logger, ...(publishUpserts && { upserts }) })
+    ? new Projector({ storage, registry, board, logger, ...(publishUpserts && publishing) })
     : undefined;
   return {
     get lagEvents() {

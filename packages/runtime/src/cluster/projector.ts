@@ -10,7 +10,7 @@ import {
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
 import { endInHistory, hasEndInHistory, readRun, type Storage } from '../history/index.ts';
-import type { Logger } from '../settings.ts';
+import { defaultUpsertSettings, type Logger, type UpsertSettings } from '../settings.ts';
 import { untilDone } from '../until-done.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
@@ -20,6 +20,8 @@ interface ProjectorOptions {
   board: Board;
   /** Where upserts are published for readers in any language; if not given, they are not. */
   upserts?: UpsertStreams;
+  /** How they are published. */
+  upsertSettings?: UpsertSettings;
   logger: Logger;
 }
 
@@ -113,28 +115,28 @@ export class Projector {
       await postSettled(this.#options.board, claim);
       await claim.done();
     } finally {
-      publisher?.close();
+      await publisher?.close();
       this.#runs.delete(run);
     }
   }
 
-  /** After a failure this run is no longer published, but still projected. */
+  /** Its failures are told once for a run, and keep no run from history. */
   #publisherOf({ state }: ProjectedRun): Pick<UpsertPublisher, 'process' | 'close'> | undefined {
-    const { upserts, logger } = this.#options;
+    const { upserts, upsertSettings: settings = defaultUpsertSettings, logger } = this.#options;
     if (!upserts) return undefined;
-    let isPublished = true;
+    let isTold = false;
     const onTrouble = (error: unknown): void => {
-      isPublished = false;
+      if (isTold) return;
+      isTold = true;
       const details = { code: errorCode(error), error: errorMessage(error) };
-      logger.warn(details, 'the upserts of a run are not published any more');
+      logger.warn(details, 'upserts of a run could not be published');
     };
     const publish: UpsertStreams['publish'] = async (message) => upserts.publish(message);
-    const publisher = new UpsertPublisher({ publish, now: Date.now, onTrouble, from: state });
+    const told = { publish, settings, onTrouble };
+    const publisher = new UpsertPublisher({ ...told, now: Date.now, from: state });
     return {
-      process: async (event) => {
-        if (isPublished) await publisher.process(event).catch(onTrouble);
-      },
-      close: () => publisher.close(),
+      process: async (event) => publisher.process(event).catch(onTrouble),
+      close: async () => publisher.close(),
     };
   }
 

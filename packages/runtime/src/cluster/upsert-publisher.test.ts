@@ -2,6 +2,7 @@ import type { EventPayload, StreamEvent } from '@liminal/protocol';
 import { stampEvent } from '@liminal/protocol';
 import type { UpsertMessage } from '@liminal/storage';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { defaultUpsertSettings, type UpsertSettings } from '../settings.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
@@ -25,8 +26,21 @@ const done: EventPayload = {
 };
 const end: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A publisher whose transport fails `failures` times. */
-function stage(failures = 0) {
+const delta = (deltaContent: string): EventPayload => ({
+  type: 'item_delta',
+  itemId: 'a',
+  deltaContent,
+});
+
+interface Staged {
+  /** How often its transport fails. */
+  failures?: number;
+  /** Whether it refuses a message. */
+  refuses?: (message: UpsertMessage) => boolean;
+  settings?: Partial<UpsertSettings>;
+}
+
+function stage({ failures = 0, refuses = () => false, settings = {} }: Staged = {}) {
   const published: UpsertMessage[] = [];
   const triedAt: number[] = [];
   const troubles: unknown[] = [];
@@ -34,9 +48,10 @@ function stage(failures = 0) {
   const publisher = new UpsertPublisher({
     publish: async (message) => {
       triedAt.push(Date.now() - began);
-      if (triedAt.length <= failures) throw new Error('Redis is away.');
+      if (triedAt.length <= failures || refuses(message)) throw new Error('Redis is away.');
       published.push(message);
     },
+    settings: { ...defaultUpsertSettings, ...settings },
     now: Date.now,
     onTrouble: (error) => troubles.push(error),
   });
@@ -77,28 +92,105 @@ test('published again from the same events, messages have the same ids', async (
   expect(ids(twice)).toEqual(ids(once));
 });
 
-test('text that a pause leaves buffered is published a second later', async () => {
+/** What was told: of an item its state and content, else the payload's type. */
+const told = (published: readonly UpsertMessage[]): string[] =>
+  published.map(({ payload }) => {
+    const { type, status, content } = JSON.parse(payload);
+    return content === undefined ? type : `${status} ${content}`;
+  });
+
+describe('how a growing text is paced', () => {
+  const pieces = ['Hello, how are you?', " I hope you're having a great", ' day today!'];
+  const texts = pieces.map((_, index) => pieces.slice(0, index + 1).join(''));
+  const events = runOf(start, item, ...pieces.map(delta));
+
+  test('FR-003-03: by default as seed 003 says: four characters are a token, the first piece at once', async () => {
+    const { publisher, published } = stage();
+    for (const event of events) await publisher.process(event);
+    expect(told(published)).toEqual(['turn_started', `create ${texts[0]}`, `update ${texts[1]}`]);
+    await publisher.close();
+  });
+
+  test('FR-003-03: gradient, token counter, first emission and timeout are settings', async () => {
+    const { publisher, published } = stage({
+      settings: {
+        batchGradientTokens: [9],
+        batchTimeoutMs: 50,
+        tokenCounter: 'words',
+        firstEmission: 'threshold',
+      },
+    });
+    for (const event of events) await publisher.process(event);
+    expect(told(published)).toEqual(['turn_started', `create ${texts[1]}`]);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(told(published).at(-1)).toBe(`update ${texts[2]}`);
+  });
+
+  test('text that a pause leaves buffered is published a second later', async () => {
+    const { publisher, published } = stage();
+    for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
+      await publisher.process(event);
+    }
+    await vi.advanceTimersByTimeAsync(999);
+    expect(told(published)).toEqual(['turn_started', 'create Hello']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told(published).at(-1)).toBe('update Hello you');
+  });
+});
+
+test('FR-003-04: an item that was shown and is withdrawn is told to be', async () => {
   const { publisher, published } = stage();
-  const hello: EventPayload = { type: 'item_delta', itemId: 'a', deltaContent: 'Hello' };
-  for (const event of runOf(start, item, hello)) await publisher.process(event);
-  expect(published).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(JSON.parse(published[1]!.payload)).toMatchObject({ content: 'Hello', status: 'create' });
-  publisher.close();
+  const withdrawn: EventPayload = { type: 'item_cancelled', itemId: 'a' };
+  for (const event of runOf(start, item, delta('Hello'), withdrawn)) await publisher.process(event);
+  const { payloadType, turnId, payload } = published.at(-1)!;
+  expect([payloadType, turnId]).toEqual(['item_discard', 'turn-1']);
+  expect(JSON.parse(payload)).toEqual({ type: 'item_discard', turnId: 'turn-1', itemId: 'a' });
+});
+
+describe('when it closes', () => {
+  test('FR-003-05: what is buffered is published, and nothing after it', async () => {
+    const { publisher, published } = stage();
+    for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
+      await publisher.process(event);
+    }
+    await publisher.close();
+    expect(told(published)).toEqual(['turn_started', 'create Hello', 'update Hello you']);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(published).toHaveLength(3);
+  });
+
+  test('FR-003-05: what waits to be tried again is tried at once', async () => {
+    const { publisher, published, triedAt } = stage({ failures: 1 });
+    const processing = publisher.process(runOf(start)[0]!);
+    await vi.advanceTimersByTimeAsync(10);
+    await publisher.close();
+    await processing;
+    expect(triedAt).toEqual([0, 10]);
+    expect(told(published)).toEqual(['turn_started']);
+  });
+
+  test('FR-003-05: what was missed is tried once more', async () => {
+    const { publisher, published } = stage({ failures: 4 });
+    const failure = failureOf(publisher.process(runOf(start)[0]!));
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(await failure).toBeInstanceOf(Error);
+    await publisher.close();
+    expect(told(published)).toEqual(['turn_started']);
+  });
 });
 
 describe('what cannot be published', () => {
   test('TC-13: is tried again after a second, and delivered', async () => {
-    const { publisher, published, triedAt } = stage(1);
+    const { publisher, published, triedAt } = stage({ failures: 1 });
     const processing = publisher.process(runOf(start)[0]!);
     await vi.advanceTimersByTimeAsync(1_000);
     await processing;
     expect(triedAt).toEqual([0, 1_000]);
-    expect(published.map(({ payloadType }) => payloadType)).toEqual(['turn_event']);
+    expect(told(published)).toEqual(['turn_started']);
   });
 
   test('TC-14: is given up after three more tries, each twice as late, and says so', async () => {
-    const { publisher, published, triedAt } = stage(Infinity);
+    const { publisher, published, triedAt } = stage({ failures: Infinity });
     const failure = failureOf(publisher.process(runOf(start)[0]!));
     await vi.advanceTimersByTimeAsync(7_000);
     expect(await failure).toMatchObject({ message: 'Redis is away.' });
@@ -106,22 +198,80 @@ describe('what cannot be published', () => {
     expect(published).toEqual([]);
   });
 
-  test('what comes after it is published still, and a flush that fails is told', async () => {
-    const { publisher, published, troubles } = stage(8);
-    const [first, second, third] = runOf(start, item, {
-      type: 'item_delta',
-      itemId: 'a',
-      deltaContent: 'Hello',
-    });
+  test('TC-14: with more tries no wait is longer than ten seconds', async () => {
+    const { publisher, triedAt } = stage({ failures: Infinity, settings: { retryAttempts: 6 } });
+    const failure = failureOf(publisher.process(runOf(start)[0]!));
+    await vi.advanceTimersByTimeAsync(35_000);
+    expect(await failure).toBeInstanceOf(Error);
+    expect(triedAt).toEqual([0, 1_000, 3_000, 7_000, 15_000, 25_000, 35_000]);
+  });
+
+  test('FR-003-03: tries and waits are settings', async () => {
+    const settings = { retryAttempts: 2, retryBaseMs: 10, retryMaxMs: 15 };
+    const { publisher, triedAt } = stage({ failures: Infinity, settings });
+    const failure = failureOf(publisher.process(runOf(start)[0]!));
+    await vi.advanceTimersByTimeAsync(25);
+    expect(await failure).toBeInstanceOf(Error);
+    expect(triedAt).toEqual([0, 10, 25]);
+  });
+
+  test('holds up the rest once: the next is tried without waits, and the newest state of all follows', async () => {
+    const { publisher, published, triedAt } = stage({ failures: 5 });
+    const [first, second, third, fourth] = runOf(start, item, delta('Hello'), done);
     const failure = failureOf(publisher.process(first!));
     await vi.advanceTimersByTimeAsync(7_000);
     expect(await failure).toBeInstanceOf(Error);
     await publisher.process(second!);
-    await publisher.process(third!);
-    await vi.advanceTimersByTimeAsync(1_000 + 7_000);
+    expect(await failureOf(publisher.process(third!))).toBeInstanceOf(Error);
+    await publisher.process(fourth!);
+    expect(triedAt).toEqual([0, 1_000, 3_000, 7_000, 7_000, 7_000, 7_000]);
+    expect(told(published)).toEqual(['complete Hi', 'turn_started']);
+  });
+
+  test('a message that can never be published silences nothing, the turn’s end included', async () => {
+    const refuses = ({ payload }: UpsertMessage) => JSON.parse(payload).status === 'complete';
+    const { publisher, published } = stage({ refuses, settings: { retryAttempts: 0 } });
+    const [, , , ...ended] = runOf(start, item, delta('Hello'), done, end);
+    for (const event of runOf(start, item, delta('Hello'))) await publisher.process(event);
+    expect(await failureOf(publisher.process(ended[0]!))).toBeInstanceOf(Error);
+    await publisher.process(ended[1]!);
+    expect(told(published)).toEqual(['turn_started', 'create Hello', 'turn_complete']);
+  });
+
+  test('a last state that fails does not keep back the end that the same event tells', async () => {
+    const refuses = ({ payload }: UpsertMessage) => JSON.parse(payload).status === 'error';
+    const { publisher, published } = stage({ refuses, settings: { retryAttempts: 0 } });
+    const error = { code: 'MODEL_AWAY', message: 'The model is away.' };
+    const [begun, opened, said, failed] = runOf(start, item, delta('Hello'), {
+      type: 'response_error',
+      error,
+    });
+    for (const event of [begun!, opened!, said!]) await publisher.process(event);
+    expect(await failureOf(publisher.process(failed!))).toBeInstanceOf(Error);
+    expect(told(published).at(-1)).toBe('turn_error');
+  });
+
+  test('the end of a turn has all its retries again, after what was missed', async () => {
+    const { publisher, published } = stage({ failures: 6 });
+    const [first, , , last] = runOf(start, item, done, end);
+    const failure = failureOf(publisher.process(first!));
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(await failure).toBeInstanceOf(Error);
+    const ending = publisher.process(last!);
+    await vi.advanceTimersByTimeAsync(3_000);
+    await ending;
+    expect(told(published)).toEqual(['turn_started', 'turn_complete']);
+  });
+
+  test('a flush that fails is told', async () => {
+    const { publisher, troubles } = stage({
+      refuses: ({ payload }) => JSON.parse(payload).status === 'update',
+      settings: { retryAttempts: 0 },
+    });
+    for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
+      await publisher.process(event);
+    }
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(troubles).toHaveLength(1);
-    const [, , , ended] = runOf(start, item, item, done);
-    await publisher.process(ended!);
-    expect(published.map(({ payload }) => JSON.parse(payload).status)).toEqual(['complete']);
   });
 });

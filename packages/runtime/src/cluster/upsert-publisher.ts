@@ -1,7 +1,14 @@
 /** Publishes what readers render, for readers in any language: seed 003's Stream B. */
 import { createHash } from 'node:crypto';
-import type { FoldOutput, ResponseState, StreamEvent, UpsertFoldState } from '@liminal/protocol';
+import type {
+  FoldOutput,
+  ResponseState,
+  StreamEvent,
+  UpsertFoldConfig,
+  UpsertFoldState,
+} from '@liminal/protocol';
 import {
+  flushAll,
   flushIdle,
   foldUpsert,
   nextFlushAt,
@@ -9,14 +16,11 @@ import {
   startUpsertFold,
 } from '@liminal/protocol';
 import type { UpsertMessage } from '@liminal/storage';
-
-/** How many times publishing a message is retried (seed 003). */
-const RETRIES = 3;
-/** How long to wait before the first retry, in ms; each further wait is twice as long. */
-const RETRY_MS = 1_000;
+import type { UpsertSettings } from '../settings.ts';
 
 interface UpsertPublisherOptions {
   publish: (message: UpsertMessage) => Promise<void>;
+  settings: UpsertSettings;
   /** ms since the epoch. */
   now: () => number;
   /** Text that was held back could not be published. */
@@ -25,24 +29,45 @@ interface UpsertPublisherOptions {
   from?: ResponseState;
 }
 
+/** A message, and what it is the latest state of: an item, or the turn. */
+interface Telling {
+  subject: string;
+  message: UpsertMessage;
+  endsTurn: boolean;
+}
+
+/** The subject of a turn's start. */
+const START = 'turn:start';
+/** The subject of a turn's end. */
+const END = 'turn:end';
+
 /**
  * Publishes one run's upserts and turn events, in order. The same events always give the same `eventId`s: a reader can
  * tell a message that a second projector publishes again.
+ *
+ * Once a message has failed for good, those after it are tried once each, until one is published: retries hold up
+ * whoever waits for the run. Then the latest state of all that was missed is published. The turn's end has all its
+ * retries again.
  */
 export class UpsertPublisher {
   readonly #options: UpsertPublisherOptions;
+  readonly #closing = new AbortController();
+  /** By subject. */
+  readonly #missed = new Map<string, UpsertMessage>();
   #state: UpsertFoldState;
   /** The last event published, and how many messages it has given. */
   #last = { runId: '', seq: -1, messages: 0 };
   #publishing: Promise<void> = Promise.resolve();
+  #isFailing = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: UpsertPublisherOptions) {
+    const config = foldConfig(options.settings);
     this.#options = options;
-    this.#state = options.from ? resumeUpsertFold(options.from) : startUpsertFold();
+    this.#state = options.from ? resumeUpsertFold(options.from, config) : startUpsertFold(config);
   }
 
-  /** Resolves when what the event makes visible is published; rejects with the last failure after all retries. */
+  /** Resolves when what the event makes visible is published; rejects with the first failure after all retries. */
   async process(event: StreamEvent): Promise<void> {
     const { state, outputs } = foldUpsert(this.#state, event, this.#options.now());
     this.#state = state;
@@ -51,15 +76,20 @@ export class UpsertPublisher {
     this.#flushLater();
   }
 
-  /** Stops publishing. */
-  close(): void {
+  /** Publishes what is buffered or missed, each tried once more, and stops. */
+  async close(): Promise<void> {
     clearTimeout(this.#timer);
+    this.#closing.abort();
+    const { state, outputs } = flushAll(this.#state, this.#options.now());
+    this.#state = state;
+    await this.#publishAll(outputs).catch(this.#options.onTrouble);
+    await this.#publishMissed(0);
   }
 
   #flushLater(): void {
     clearTimeout(this.#timer);
     const at = nextFlushAt(this.#state);
-    if (at === undefined) return;
+    if (at === undefined || this.#closing.signal.aborted) return;
     const wait = Math.max(0, at - this.#options.now());
     this.#timer = setTimeout(() => this.#flush(), wait);
     this.#timer.unref();
@@ -72,47 +102,123 @@ export class UpsertPublisher {
     this.#flushLater();
   }
 
-  /** One after the other, even if a flush comes in between. */
+  /** One after the other, even if a flush comes in between; one that fails does not keep back the others. */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
-    const messages = outputs.flatMap((output) => this.#messageOf(output) ?? []);
+    const tellings = outputs.flatMap((output) => this.#tellingOf(output) ?? []);
     const publishing = this.#publishing
       .catch(() => undefined)
       .then(async () => {
-        for (const message of messages) await this.#publish(message);
+        const failures: unknown[] = [];
+        for (const telling of tellings) {
+          await this.#publish(telling).catch((error: unknown) => failures.push(error));
+        }
+        if (failures.length > 0) throw failures[0];
       });
     this.#publishing = publishing;
     await publishing;
   }
 
-  async #publish(message: UpsertMessage): Promise<void> {
-    const { publish } = this.#options;
+  async #publish({ subject, message, endsTurn }: Telling): Promise<void> {
+    const { retryAttempts } = this.#options.settings;
+    // Nothing is told of a turn after its end.
+    if (endsTurn) await this.#publishMissed(retryAttempts);
+    try {
+      await this.#try(message, this.#isFailing && !endsTurn ? 0 : retryAttempts);
+    } catch (error) {
+      this.#isFailing = true;
+      this.#missed.set(subject, message);
+      throw error;
+    }
+    this.#missed.delete(subject);
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    await this.#publishMissed(0);
+  }
+
+  /** What fails again is given up, so that a message which nothing can publish holds up no other. */
+  async #publishMissed(retries: number): Promise<void> {
+    const missed = [...this.#missed.values()];
+    this.#missed.clear();
+    let left = retries;
+    for (const message of missed) {
+      await this.#try(message, left).catch(() => {
+        left = 0;
+      });
+    }
+  }
+
+  async #try(message: UpsertMessage, retries: number): Promise<void> {
+    const { publish, settings } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await publish(message);
       } catch (error) {
-        if (attempt >= RETRIES) throw error;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS * 2 ** attempt));
+        if (attempt >= retries || this.#closing.signal.aborted) throw error;
+        await this.#wait(Math.min(settings.retryBaseMs * 2 ** attempt, settings.retryMaxMs));
       }
     }
   }
 
-  /** The envelope has no word for a withdrawn item. */
-  #messageOf(output: FoldOutput): UpsertMessage | undefined {
-    if (output.kind !== 'upsert' && output.kind !== 'turn') return undefined;
+  /** Until then, or until it closes. */
+  async #wait(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { signal } = this.#closing;
+    const timer = setTimeout(resolve, ms);
+    const end = (): void => resolve();
+    signal.addEventListener('abort', end);
+    await promise;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+
+  #tellingOf(output: FoldOutput): Telling | undefined {
+    const told = toldIn(output);
+    if (!told) return undefined;
     const { runId, seq, messages } = this.#last;
     this.#last = { runId, seq, messages: messages + 1 };
-    const [payloadType, payload] =
-      output.kind === 'upsert'
-        ? (['item_upsert', output.upsert] as const)
-        : (['turn_event', output.event] as const);
-    return {
+    const { payloadType, payload, subject } = told;
+    const message = {
       eventId: uuidOf(`${runId}:${seq}:${messages}`),
       timestamp: this.#options.now(),
       turnId: payload.turnId,
       payloadType,
       payload: JSON.stringify(payload),
     };
+    return { subject, message, endsTurn: subject === END };
   }
+}
+
+/** What the envelope says of an output. The seed has no word for a withdrawn item. */
+function toldIn(output: FoldOutput) {
+  switch (output.kind) {
+    case 'upsert': {
+      const payload = output.upsert;
+      return { payloadType: 'item_upsert', payload, subject: `item:${payload.itemId}` } as const;
+    }
+    case 'discard': {
+      const { turnId, itemId } = output;
+      const payload = { type: 'item_discard', turnId, itemId };
+      return { payloadType: 'item_discard', payload, subject: `item:${itemId}` } as const;
+    }
+    case 'turn': {
+      const payload = output.event;
+      const subject = payload.type === 'turn_started' ? START : END;
+      return { payloadType: 'turn_event', payload, subject } as const;
+    }
+    case 'append':
+      return undefined;
+  }
+}
+
+function foldConfig(settings: UpsertSettings): Partial<UpsertFoldConfig> {
+  const { batchGradientTokens, batchTimeoutMs, tokenCounter, firstEmission } = settings;
+  const paced = { batchGradientTokens, batchTimeoutMs, firstEmission };
+  // The fold counts words by itself.
+  return tokenCounter === 'words' ? paced : { ...paced, tokenCounter: quarterOfLength };
+}
+
+function quarterOfLength(text: string): number {
+  return text.length / 4;
 }
 
 /** The UUID that belongs to a name (RFC 9562, version 8). */

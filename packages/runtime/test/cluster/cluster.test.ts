@@ -676,6 +676,39 @@ test('upserts are published for other readers if that is configured, once per tu
   expect(last).toMatchObject({ itemId: 'a', content: 'One', status: 'complete' });
 });
 
+test('upserts that cannot be published hold up neither the turn’s end nor its way into history', async () => {
+  const servers = await startServers();
+  const a = await servers.start({ publishUpserts: true, upserts: { retryAttempts: 0 } });
+  servers.refuseUpserts(({ payloadType }) => payloadType === 'item_upsert');
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'One');
+  a.agent.finish(sessionId);
+  await expect.poll(async () => (await a.runtime.metrics()).backlogRuns).toBe(0);
+  const types = servers.published(turnId).map(({ payload }) => JSON.parse(payload).type);
+  expect(types).toEqual(['turn_started', 'turn_complete']);
+  expect((await servers.store.getResponse(turnId))?.status).toBe('complete');
+  expect(a.warnings.filter((warning) => warning.includes('upserts'))).toHaveLength(1);
+});
+
+test('FR-003-05: a projector that is ended in order first publishes what it has buffered', async () => {
+  const servers = await startServers();
+  const a = await servers.start({ projects: false });
+  const upserts = { batchTimeoutMs: 60_000 };
+  const projecting = await servers.start({ publishUpserts: true, upserts });
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  const contents = () =>
+    servers.published(turnId).map(({ payload }) => JSON.parse(payload).content ?? '');
+  a.agent.text(sessionId, 'a', 'One');
+  await expect.poll(contents).toContain('One');
+  a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
+  // All but the first event, which is stored at once.
+  await expect.poll(async () => (await projecting.runtime.metrics()).lagEvents).toBe(5);
+  await projecting.runtime.close();
+  expect(contents().at(-1)).toBe('One two');
+});
+
 /** Whether a reader was given history with this turn in this state. */
 const isShown = (turnId: string, status: string) => (reader: Reader) =>
   reader

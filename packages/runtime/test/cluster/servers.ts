@@ -46,6 +46,8 @@ export interface Servers {
   posted(sessionId: string): Promise<string | undefined>;
   /** The upserts of a turn that were published for readers in any language. */
   published(turnId: string): UpsertMessage[];
+  /** Such messages cannot be published from now on. */
+  refuseUpserts(refuses: (message: UpsertMessage) => boolean): void;
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
 }
 
@@ -73,6 +75,14 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
     published: (turnId) => {
       const { upserts } = storage.coordination;
       return upserts instanceof MemoryUpsertStreams ? (upserts.published.get(turnId) ?? []) : [];
+    },
+    refuseUpserts: (refuses) => {
+      const { upserts } = storage.coordination;
+      const publish = upserts.publish.bind(upserts);
+      upserts.publish = async (message) => {
+        if (refuses(message)) throw new Error('It is refused.');
+        await publish(message);
+      };
     },
     start: async (settings = {}) => {
       const agent = new ScriptedAgent();
