@@ -12,6 +12,7 @@ const ROUNDS = 5;
 const MESSAGES = 1_000;
 const LONG_RUN = 10_000;
 const FINISHED = 10_000;
+const MEASURED_RUNS = 5;
 
 /** The log in Redis against the bare commands it is made of, on the same Redis in the same run. */
 export async function redis(): Promise<Figure[]> {
@@ -22,6 +23,7 @@ export async function redis(): Promise<Figure[]> {
       await appendShare(server.url, 20),
       await latencyRatio(server.url),
       ...(await replay(server.url)),
+      await memoryOfEvents(server.url),
       await memoryGrowth(server.url),
     ];
   } finally {
@@ -59,7 +61,7 @@ async function rateOf(
   append: (runId: string, events: StreamEvent[]) => Promise<void>,
 ): Promise<number> {
   const runs = Array.from({ length: FLOOD.runs }, (_, index) => {
-    const runId = `run-${index}`;
+    const runId = uuidOf(index);
     return { runId, events: eventsOf(runId, FLOOD.events) };
   });
   const began = performance.now();
@@ -142,6 +144,29 @@ async function replay(url: string): Promise<Figure[]> {
   ];
 }
 
+/** What Redis holds for each event of runs under way. */
+async function memoryOfEvents(url: string): Promise<Figure> {
+  const admin = new Redis(url);
+  await admin.flushall();
+  const opened = await openRedis({ url });
+  let count = 0;
+  const held = await repeat(MEASURED_RUNS, async () => {
+    count += 1;
+    const runId = uuidOf(count);
+    for (const event of eventsOf(runId, FLOOD.events)) await opened.log.append(runId, [event]);
+    return Number(await admin.memory('USAGE', `codex:run:${runId}:events`, 'SAMPLES', 0));
+  });
+  await opened.close();
+  admin.disconnect();
+  return {
+    name: 'Redis memory of a run under way, for each event',
+    value: median(held) / FLOOD.events,
+    unit: 'B',
+    bound: { atMost: 500 },
+    detail: `runs of ${FLOOD.events} events of some 100 characters, median of ${MEASURED_RUNS}`,
+  };
+}
+
 /** What Redis holds after many runs that have come into history, against what it held after a tenth of them. */
 async function memoryGrowth(url: string): Promise<Figure> {
   const admin = new Redis(url);
@@ -192,12 +217,18 @@ function wholeRun(runId: string): StreamEvent[] {
   return eventsOf(runId, 50, { type: 'response_done', status: 'completed' });
 }
 
+/** As long as real ids are. */
+function uuidOf(index: number): string {
+  return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+}
+
 function fieldsOf({ timestamp, payload: { type, ...payload } }: StreamEvent): string[] {
   return ['type', type, 'timestamp', timestamp, 'payload', JSON.stringify(payload)];
 }
 
 function eventsOf(runId: string, count: number, ...ends: EventPayload[]): StreamEvent[] {
-  const run = { runId, sessionId: 'session', traceContext: { traceparent: '00-a-b-01' } };
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const run = { runId, sessionId: uuidOf(-1), traceContext: { traceparent } };
   const timestamp = new Date().toISOString();
   const deltas = Array.from({ length: count }, (_, seq): EventPayload => {
     const deltaContent = `Some words of the answer, ${seq}. `;

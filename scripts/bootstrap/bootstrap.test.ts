@@ -11,7 +11,7 @@ import { isInstalled } from './install.mjs';
 import { hashSources, makeOnce } from './made-of.mjs';
 import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
-import { findPostgres, findRedis, missingServices } from './services.mjs';
+import { findPostgres, findPython, findRedis, missingServices } from './services.mjs';
 import { webSources } from './web.mjs';
 
 let folder: string;
@@ -159,7 +159,7 @@ describe('the servers that tests need', () => {
   const names = (env: NodeJS.ProcessEnv) => missingServices(env).map(({ name }) => name);
 
   test('are looked for on the search path, under the name of Valkey too', () => {
-    for (const name of ['valkey-server', 'postgres', 'initdb']) program(name);
+    for (const name of ['valkey-server', 'postgres', 'initdb', 'python3']) program(name);
     const found = { PATH: `/nowhere:${folder}` };
     expect(findRedis(found)).toBe(join(folder, 'valkey-server'));
     expect(findPostgres(found)?.initdb).toBe(join(folder, 'initdb'));
@@ -168,9 +168,22 @@ describe('the servers that tests need', () => {
     expect(findRedis(found)).toBe(join(folder, 'redis-server'));
   });
 
+  test('a Python counts if it has redis-py', () => {
+    const python = join(folder, 'python3');
+    write('python3', `#!/bin/sh\n[ "$2" = 'import redis' ]\n`);
+    chmodSync(python, 0o755);
+    expect(findPython({ PATH: folder })).toBe(python);
+    write('python3', '#!/bin/sh\nexit 1\n');
+    expect(findPython({ PATH: folder })).not.toBe(python);
+  });
+
   test('need not be here when the environment names running ones', () => {
     expect(names({ PATH: folder })).toContain('Redis');
-    const urls = { LIMINAL_REDIS_URL: 'redis://one', LIMINAL_DATABASE_URL: 'postgresql://one' };
+    const urls = {
+      LIMINAL_REDIS_URL: 'redis://one',
+      LIMINAL_DATABASE_URL: 'postgresql://one',
+      LIMINAL_PYTHON: '/opt/python3',
+    };
     expect(names({ PATH: folder, ...urls })).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { canInstall, installPackages } from './apt.mjs';
@@ -11,19 +12,29 @@ const services = [
     name: 'Redis',
     url: 'LIMINAL_REDIS_URL',
     package: 'redis-server',
-    formula: 'redis',
+    mac: 'brew install redis',
     find: findRedis,
   },
   {
     name: 'PostgreSQL',
     url: 'LIMINAL_DATABASE_URL',
     package: 'postgresql',
-    formula: 'postgresql',
+    mac: 'brew install postgresql',
     find: findPostgres,
+  },
+  {
+    name: 'Python with redis-py',
+    url: 'LIMINAL_PYTHON',
+    package: 'python3-redis',
+    mac: 'pip3 install redis',
+    find: findPython,
   },
 ];
 
-/** Sees to it that the tests can start a Redis and a PostgreSQL of their own; installs what lacks where nobody need agree. */
+/**
+ * Sees to it that the tests can start a Redis and a PostgreSQL of their own, and read that Redis in Python; installs
+ * what lacks where nobody need agree.
+ */
 export async function testServices() {
   const missing = missingServices(process.env);
   if (missing.length === 0) return;
@@ -34,11 +45,11 @@ export async function testServices() {
     await installPackages(packages);
     if (missingServices(process.env).length === 0) return;
   }
-  const formulas = missing.map(({ formula }) => formula).join(' ');
+  const onMac = missing.map(({ mac }) => mac).join(' && ');
   const urls = missing.map(({ url }) => url).join(' and ');
   throw new Error(
     `The tests need ${names}, and there is none. Install it (on Debian: "sudo apt-get install ` +
-      `${packages.join(' ')}"; on macOS: "brew install ${formulas}"), or name a running one in ` +
+      `${packages.join(' ')}"; on macOS: "${onMac}"), or name another in ` +
       `${urls}, then run npm test again.`,
   );
 }
@@ -70,6 +81,21 @@ export function findPostgres(env) {
     .map((version) => join(versions, version, 'bin'))
     .map((bin) => ({ postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') }))
     .find((programs) => isProgram(programs.postgres) && isProgram(programs.initdb));
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string | undefined} A Python that has redis-py: Debian's package is seen by Debian's Python alone.
+ */
+export function findPython(env) {
+  if (env.LIMINAL_PYTHON) return env.LIMINAL_PYTHON;
+  const found = [onPath('python3', env), '/usr/bin/python3'];
+  return found.find((python) => python !== undefined && hasRedis(python));
+}
+
+/** @param {string} python */
+function hasRedis(python) {
+  return spawnSync(python, ['-c', 'import redis'], { stdio: 'ignore' }).status === 0;
 }
 
 /** @param {string} folder */

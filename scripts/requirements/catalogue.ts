@@ -202,6 +202,8 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-35': traces('A.6: the verification prints a valid trace id'),
   'FR-001-36': traces('A.6: the verification reads each kind of event by XREAD, with its trace'),
   'FR-001-37': traces('A.6: the verification deletes what it made'),
+  'FR-001-38':
+    'A.6: every entry of a run’s stream is an event that stands by itself, with its trace',
 
   // Seed 002: Claude Code through its SDK; the rest of it is seed 000’s AC-3 and AC-5.
   'FR-002-01': 'An interrupt that fails is INTERRUPT_FAILED',

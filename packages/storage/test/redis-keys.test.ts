@@ -104,6 +104,12 @@ test('FR-001-04: a run’s stream, the registry and its group have the names tha
     'type',
     'timestamp',
     'payload',
+    'eventId',
+    'seq',
+    'runId',
+    'sessionId',
+    'turnId',
+    'traceContext',
   ]);
   const [group] = (await ask(redis, 'XINFO', 'GROUPS', 'codex:runs')) as string[][];
   expect(group).toContain('codex-projector-group');

@@ -263,6 +263,25 @@ describe('what cannot be published', () => {
     expect(told(published)).toEqual(['turn_started', 'turn_complete']);
   });
 
+  test('the end of a turn has its retries even if something missed is refused again', async () => {
+    let ends = 0;
+    const refuses = ({ payload }: UpsertMessage): boolean => {
+      const { type } = JSON.parse(payload);
+      return type === 'turn_started' || (type === 'turn_complete' && ++ends === 1);
+    };
+    const { publisher, published } = stage({
+      refuses,
+      settings: { retryAttempts: 1, retryBaseMs: 10 },
+    });
+    const failure = failureOf(publisher.process(runOf(start)[0]!));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await failure).toBeInstanceOf(Error);
+    const ending = publisher.process(runOf(start, end)[1]!);
+    await vi.advanceTimersByTimeAsync(20);
+    await ending;
+    expect(told(published)).toEqual(['turn_complete']);
+  });
+
   test('a flush that fails is told', async () => {
     const { publisher, troubles } = stage({
       refuses: ({ payload }) => JSON.parse(payload).status === 'update',

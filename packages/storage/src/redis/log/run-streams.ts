@@ -3,7 +3,16 @@ import type { RunProgress } from '../../log/append-rules.ts';
 import type { EventRow, RunConstants } from '../../log/event-rows.ts';
 import { decodeEvent } from '../../log/event-rows.ts';
 import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
-import { encodeConstants, idOf, progressOf, rowOf, type StreamEntry } from '../streams/index.ts';
+import {
+  encodeConstants,
+  fieldsOf,
+  idOf,
+  progressOf,
+  rowOf,
+  type StreamEntry,
+  valuesOf,
+  wirePayload,
+} from '../streams/index.ts';
 
 /** One append. */
 export interface Batch {
@@ -44,20 +53,21 @@ export class RunStreams {
       encodeConstants(batch.constants),
       batch.ends ? '1' : '',
       batch.isRetry ? '1' : '',
+      runId,
+      ...valuesOf(batch.constants),
     ];
-    for (const { timestamp, type, payload } of batch.rows) args.push(timestamp, type, payload);
+    for (const row of batch.rows) args.push(row.timestamp, row.type, wirePayload(row));
     const reply = await this.#link.run(scripts.append, this.#pair(runId), args);
     const [outcome, lastSeq] = reply as [Appended['outcome'], number];
     return { outcome, lastSeq };
   }
 
   /** Adds a batch's single event if the run exists and its id is new; false if not. */
-  async add(runId: string, { rows }: Batch): Promise<boolean> {
+  async add(runId: string, { rows, constants }: Batch): Promise<boolean> {
     const [row] = rows;
     if (row === undefined) return false;
-    const fields = ['type', row.type, 'timestamp', row.timestamp, 'payload', row.payload];
     try {
-      const how = ['NOMKSTREAM', idOf(row.seq), ...fields];
+      const how = ['NOMKSTREAM', idOf(row.seq), ...fieldsOf(runId, constants, row)];
       return (await this.#link.call('XADD', this.keyOf(runId), ...how)) !== null;
     } catch (error) {
       if (isReply(error, 'ERR The ID')) return false;

@@ -2,6 +2,15 @@
  * How streams are read: many of them over one connection per node. In: streams and where to begin. Out: each entry as it
  * was written.
  */
-export { constantsIn, encodeConstants, idOf, progressOf, rowOf } from './rows.ts';
+export {
+  constantsIn,
+  encodeConstants,
+  fieldsOf,
+  idOf,
+  progressOf,
+  rowOf,
+  valuesOf,
+  wirePayload,
+} from './rows.ts';
 export type { StreamEntry } from './rows.ts';
 export { StreamReader } from './stream-reader.ts';

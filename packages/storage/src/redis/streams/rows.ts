@@ -1,6 +1,6 @@
-import type { StreamEvent } from '@liminal/protocol';
+import type { StreamEvent, TraceContext } from '@liminal/protocol';
 import type { RunProgress } from '../../log/append-rules.ts';
-import type { EventRow, RunConstants } from '../../log/event-rows.ts';
+import { eventIdOf, type EventRow, type RunConstants } from '../../log/event-rows.ts';
 
 /** An entry of a Redis stream: its id, and its names and values alternately. */
 export type StreamEntry = [id: string, fields: string[]];
@@ -18,10 +18,44 @@ export function rowOf([id, fields]: StreamEntry): EventRow | undefined {
   return { seq, type: type as StreamEvent['type'], timestamp, payload };
 }
 
-/** The constants in a run's first entry. */
+/**
+ * The fields of an entry, which stands by itself: a canonical event, of which payload and trace context are JSON. Every
+ * entry has the same names in the same order, since Redis then keeps them once for many entries. `append.lua` makes
+ * them as well.
+ */
+export function fieldsOf(runId: string, run: RunConstants, row: EventRow): (string | number)[] {
+  const { seq, type, timestamp } = row;
+  const [sessionId, turnId, traceContext] = valuesOf(run);
+  const event = ['type', type, 'timestamp', timestamp, 'payload', wirePayload(row)];
+  const itself = ['eventId', eventIdOf(runId, seq), 'seq', seq, 'runId', runId];
+  const whose = ['sessionId', sessionId, 'turnId', turnId, 'traceContext', traceContext];
+  return [...event, ...itself, ...whose];
+}
+
+/** What entries have of their run's constants: session, turn, and trace context as JSON. */
+export function valuesOf(run: RunConstants): [string, string, string] {
+  const { traceparent, tracestate } = run.traceContext;
+  return [run.sessionId, run.turnId, JSON.stringify({ traceparent, tracestate })];
+}
+
+/** The payload with its type. */
+export function wirePayload({ type, payload }: EventRow): string {
+  const rest = payload === '{}' ? '}' : `,${payload.slice(1)}`;
+  return `{"type":"${type}"${rest}`;
+}
+
+/** The constants in an entry. The version before wrote them into a run's first entry alone, as `run`. */
 export function constantsIn([, fields]: StreamEntry): RunConstants | undefined {
-  const [name, constants] = fields.slice(6);
-  return name === 'run' && constants ? (JSON.parse(constants) as RunConstants) : undefined;
+  const value = (name: string): string | undefined => {
+    const at = fields.findIndex((field, index) => index % 2 === 0 && field === name);
+    return at < 0 ? undefined : fields[at + 1];
+  };
+  const [run, sessionId, turnId] = [value('run'), value('sessionId'), value('turnId')];
+  const traceContext = value('traceContext');
+  if (sessionId !== undefined && turnId !== undefined && traceContext !== undefined) {
+    return { sessionId, turnId, traceContext: JSON.parse(traceContext) as TraceContext };
+  }
+  return run === undefined ? undefined : (JSON.parse(run) as RunConstants);
 }
 
 /** The constants in a fixed form, so that Redis can compare them as text. */
