@@ -174,7 +174,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-07': 'A.2: of a run about the newest 1,000 events are kept',
   'FR-001-08': 'A.2: consumers bear duplicates',
   'FR-001-09': 'A.2: events of a response keep their order',
-  'FR-001-10': traces('A.3: the active trace context is injected into every event'),
+  'FR-001-10': 'A.3: the active trace context is injected into every event',
   'FR-001-11': traces('A.3: projector and SSE go on with the trace that an event carries'),
   'FR-001-12': traces('A.3: one waterfall from the request to the database'),
   'FR-001-13': traces('A.3: OpenLLMetry with disableBatch, and Langfuse'),

@@ -197,7 +197,11 @@ describe('what a later ingestion needs is kept', () => {
 describe('the envelope', () => {
   it('FR-001-02: gives an event its place in its run', () => {
     const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z', payload: start };
-    const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00-1-2-01' } };
+    const run = {
+      sessionId: 's',
+      runId: 'r',
+      traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+    };
     const event = stampEvent(draft, run, 3);
     expect(StreamEvent.parse(event)).toEqual({
       ...run,

@@ -2,14 +2,8 @@
 import { z } from 'zod';
 import { ApprovalOption, FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
 import { Compaction, Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
+import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
-
-/** W3C trace context, carried by hand because a log does not propagate it. */
-export const TraceContext = z.object({
-  traceparent: z.string(),
-  tracestate: z.string().optional(),
-});
-export type TraceContext = z.infer<typeof TraceContext>;
 
 export const ResponseStartPayload = z.object({
   type: z.literal('response_start'),
@@ -18,6 +12,8 @@ export const ResponseStartPayload = z.object({
   agentId: z.string().optional(),
   /** What set the turn off: a user message, or the agent itself (a finished background task). */
   trigger: z.enum(['user', 'agent']).optional(),
+  /** The span of the request that set the turn off, if that came with a trace. Set by the turn, not by its agent. */
+  parentSpanId: z.string().optional(),
 });
 
 export const ItemStartPayload = z.object({

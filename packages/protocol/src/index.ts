@@ -59,6 +59,7 @@ export * from './items.ts';
 export * from './mcp-servers.ts';
 export * from './response.ts';
 export * from './sessions.ts';
+export * from './trace-context.ts';
 export * from './upserts.ts';
 export * from './mentions.ts';
 export { hideUrlSecrets } from './url-secrets.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ErrorObject, OutputItem } from './items.ts';
+import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
 
 export const ResponseStatus = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
@@ -44,6 +45,10 @@ export const Response = z.object({
   error: ErrorObject.optional(),
   /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
+  /** Of its events: the trace, and the turn's span in it. Absent if it was made elsewhere. */
+  traceContext: TraceContext.optional(),
+  /** The span of the request that set the turn off, if that came with a trace. */
+  parentSpanId: z.string().optional(),
   /** `seq` of the last event folded in; -1 before the first. */
   lastSeq: z.number().int(),
 });

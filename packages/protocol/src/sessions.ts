@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ContentBlock } from './content.ts';
 import { ErrorObject } from './items.ts';
+import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
 
 /** The five states of a session, each with its mark, the same everywhere. `waiting` means that it needs the user. */
@@ -69,6 +70,8 @@ export const QueuedMessage = z.object({
   blocks: z.array(ContentBlock).optional(),
   /** ISO 8601 UTC. */
   queuedAt: z.string(),
+  /** Of the request that brought it. */
+  traceContext: TraceContext.optional(),
   state: z.enum(['queued', 'sending']),
 });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;

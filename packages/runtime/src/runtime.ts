@@ -49,6 +49,7 @@ import {
   type Cluster,
   ClosedSessions,
   IdleProcesses,
+  type Said,
   type Session,
   SessionWatchers,
   summarize,
@@ -265,14 +266,16 @@ export class SessionRuntime implements Runtime {
     sessionId: string,
     message: string,
     turnId?: string,
-    { blocks }: { blocks?: ContentBlock[] | undefined } = {},
+    { blocks, traceContext }: Said = {},
   ): Promise<SendResult> {
     this.#assertOpen();
     return this.#kept.use(sessionId, async (session) => {
       const storage = { log: this.#log, store: this.#store };
       await this.sessions.bringHistory(session);
       const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
-      return isBegun ? { turnId, queued: false } : session.send(message, turnId, blocks);
+      return isBegun
+        ? { turnId, queued: false }
+        : session.send(message, turnId, { blocks, traceContext });
     });
   }
 
@@ -280,10 +283,11 @@ export class SessionRuntime implements Runtime {
     sessionId: string,
     message: string,
     messageId?: string,
-    { blocks }: { blocks?: ContentBlock[] | undefined } = {},
+    { blocks, traceContext }: Said = {},
   ): Promise<SteerResult> {
     this.#assertOpen();
-    const steer = async (session: Session) => session.steer(message, messageId, blocks);
+    const steer = async (session: Session) =>
+      session.steer(message, messageId, { blocks, traceContext });
     return this.#kept.use(sessionId, steer);
   }
 

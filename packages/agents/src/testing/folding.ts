@@ -13,7 +13,11 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 
-const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+const run = {
+  sessionId: 's',
+  runId: 'r',
+  traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+};
 
 export const turnIdsOf = (drafts: readonly EventDraft[]): string[] => [
   ...new Set(drafts.map(({ turnId }) => turnId)),

@@ -28,7 +28,11 @@ const stored = (sessionId: string, cwd: string, updatedAt?: string) => ({
 
 /** The messages of a stored turn. */
 function saidIn({ turnId, events }: StoredTurn): string[] {
-  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+  const run = {
+    sessionId: 's',
+    runId: turnId,
+    traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+  };
   const folded = events.reduce(
     (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),
     emptyResponse(),

@@ -162,7 +162,11 @@ export class Listener {
   }
 
   response(turnId: string): Response {
-    const run = { sessionId: this.sessionId, runId: turnId, traceContext: { traceparent: '00' } };
+    const run = {
+      sessionId: this.sessionId,
+      runId: turnId,
+      traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+    };
     const state = this.events
       .filter((draft) => draft.turnId === turnId)
       .reduce(

@@ -13,7 +13,11 @@ import { playRecording, type RecordedSession } from './play-recording.ts';
 
 /** The recorder sent a prompt while another was open, which Liminal never does. */
 const names = (await codexRecordingNames()).filter((name) => name !== 'prompts-together');
-const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+const run = {
+  sessionId: 's',
+  runId: 'r',
+  traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+};
 
 const play = async (name: string): Promise<RecordedSession[]> =>
   playRecording(await loadCodexRecording(name));

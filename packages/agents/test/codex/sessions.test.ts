@@ -29,7 +29,11 @@ import { runCodex, sharedCodex } from './running-codex.ts';
 const share = sharedCodex();
 
 function fold({ turnId, events }: StoredTurn): Response {
-  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+  const run = {
+    sessionId: 's',
+    runId: turnId,
+    traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+  };
   return toResponse(
     events.reduce(
       (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),

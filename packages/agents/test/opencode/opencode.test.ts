@@ -21,7 +21,11 @@ const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: 
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
 function fold({ turnId, events }: StoredTurn): Response {
-  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+  const run = {
+    sessionId: 's',
+    runId: turnId,
+    traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+  };
   return toResponse(
     events.reduce(
       (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),

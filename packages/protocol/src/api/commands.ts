@@ -80,6 +80,7 @@ export const commands = {
     summary:
       'Sends a message, with images and files; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once.',
     body: SendBody,
+    traced: true,
     fields: ['message', 'turnId'],
     status: 202,
     answer: SendResult,
@@ -105,6 +106,7 @@ export const commands = {
     summary:
       'Says something to an agent that is at work, with images and files: its model reads it within the turn that runs. Asked again for the same `messageId`, it is said once.',
     body: SteerBody,
+    traced: true,
     fields: ['message', 'messageId'],
     status: 202,
     answer: SteerResult,

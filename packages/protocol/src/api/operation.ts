@@ -24,6 +24,8 @@ export interface Operation {
   unwrap?: string;
   /** The answer is a stream of server-sent events. */
   streams?: true;
+  /** Its body has a `traceContext`, which a request may give in its headers. */
+  traced?: true;
   /** The request's body, or the answer, is a file and no JSON. */
   bytes?: 'request' | 'answer';
   /** Its refusals, besides those of any request. */

@@ -37,6 +37,7 @@ describe('a Response', () => {
       sessionId: 'session-1',
       modelId: 'model',
       providerId: 'anthropic',
+      traceContext: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
       trigger: 'user',
       createdAt: Date.parse(time(0)),
       updatedAt: Date.parse(time(2)),

@@ -6,6 +6,7 @@ import { textOf, withText } from './item-text.ts';
 import { inOrder, type ItemList, kinOf, noItems, putItem, removeItem } from './item-list.ts';
 import { isAnswer, pairAnswers } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
+import { readTraceparent } from '../trace-context.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
 /** An open item: its text grows outside the list, which a delta does not change. */
@@ -118,6 +119,7 @@ function newHead(event: StreamEvent, createdAt: number): Head {
     createdAt,
     status: 'in_progress',
     finishReason: null,
+    ...(readTraceparent(event.traceContext.traceparent) && { traceContext: event.traceContext }),
   };
 }
 
@@ -163,9 +165,10 @@ function applyPayload(
 function begin(
   state: ResponseState,
   head: Head,
-  { modelId, providerId, agentId, trigger }: Extract<EventPayload, { type: 'response_start' }>,
+  start: Extract<EventPayload, { type: 'response_start' }>,
 ): ResponseState {
-  const named = withoutUndefined({ modelId, providerId, agentId, trigger });
+  const { modelId, providerId, agentId, trigger, parentSpanId } = start;
+  const named = withoutUndefined({ modelId, providerId, agentId, trigger, parentSpanId });
   return { ...state, started: true, head: { ...head, ...named } };
 }
 

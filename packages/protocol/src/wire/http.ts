@@ -4,6 +4,7 @@ import { ContentBlock, FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
 import { McpServers } from '../mcp-servers.ts';
 import { AgentInfo, Grant, Project, SessionSummary, TurnSummary } from '../sessions.ts';
+import { TraceContext } from '../trace-context.ts';
 import { UpsertObject } from '../upserts.ts';
 
 /** The most characters of one user message. */
@@ -71,10 +72,16 @@ const saysNothing = 'says nothing: give a message or blocks';
 /**
  * `turnId` names the turn before it begins: a message that is repeated with the same id, because the answer was lost,
  * is sent once. `blocks` are images, files and links beside the text, which may then be empty; bytes are given in
- * base64, or were uploaded before and are named (`uri: "blob:<hash>"`).
+ * base64, or were uploaded before and are named (`uri: "blob:<hash>"`). `traceContext` is the one that the turn goes on
+ * with; without it, that of the request's `traceparent` and `tracestate`.
  */
 export const SendBody = z
-  .object({ message: Message, turnId: z.uuid().optional(), blocks: Blocks.optional() })
+  .object({
+    message: Message,
+    turnId: z.uuid().optional(),
+    blocks: Blocks.optional(),
+    traceContext: TraceContext.optional(),
+  })
   .refine(saysSomething, saysNothing);
 /** Without `blocks` the attachments stay as they are. */
 export const QueuedBody = z.object({ message: Message, blocks: Blocks.optional() });
@@ -84,10 +91,15 @@ export type SendResult = z.infer<typeof SendResult>;
 
 /**
  * `messageId` names the message: repeated with the same id, it is said once. If the agent comes to it only after the
- * turn, it is the id of the message's own turn.
+ * turn, it is the id of the message's own turn, which then goes on with `traceContext`, as for `send`.
  */
 export const SteerBody = z
-  .object({ message: Message, messageId: z.uuid().optional(), blocks: Blocks.optional() })
+  .object({
+    message: Message,
+    messageId: z.uuid().optional(),
+    blocks: Blocks.optional(),
+    traceContext: TraceContext.optional(),
+  })
   .refine(saysSomething, saysNothing);
 /** The turn that runs. */
 export const SteerResult = z.object({ turnId: z.string() });

@@ -233,9 +233,9 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     return {
       ...commands,
       send: async (sessionId, message, turnId = randomUUID(), said = {}) =>
-        commands.send(sessionId, message, turnId, await this.#named(said)),
+        commands.send(sessionId, message, turnId, { ...said, ...(await this.#named(said)) }),
       steer: async (sessionId, message, messageId = randomUUID(), said = {}) =>
-        commands.steer(sessionId, message, messageId, await this.#named(said)),
+        commands.steer(sessionId, message, messageId, { ...said, ...(await this.#named(said)) }),
       editQueued: async (sessionId, turnId, message, said = {}) =>
         commands.editQueued(sessionId, turnId, message, await this.#named(said)),
       notify: async (name, which) => commands.notify(await this.#own.sessions.idOf(name), which),

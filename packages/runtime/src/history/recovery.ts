@@ -220,8 +220,8 @@ export async function endInHistory(
   const response = toResponse(state);
   if (!response) return;
   const { id: runId, turnId, sessionId } = response;
-  // These events are never logged, so nobody sees their trace.
-  const run = { runId, turnId, sessionId, traceContext: { traceparent: '' } };
+  const { traceContext = { traceparent: '' } } = response;
+  const run = { runId, turnId, sessionId, traceContext };
   const ended = toResponse(endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state));
   if (ended) await store.saveResponse(ended);
   await log.settle(runId);

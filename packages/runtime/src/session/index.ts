@@ -10,4 +10,4 @@ export { IdleProcesses } from './idle-processes.ts';
 export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { SessionWatchers } from './session-watchers.ts';
-export { Session } from './session.ts';
+export { type Said, Session } from './session.ts';

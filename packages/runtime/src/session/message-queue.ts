@@ -1,8 +1,8 @@
 import type { QueuedMessage } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 
-/** What a person says; `blocks` name their bytes. */
-export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks'>;
+/** What a person says; `blocks` name their bytes, and a turn of its own goes on with its trace. */
+export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks' | 'traceContext'>;
 
 /** Messages that wait for their turn, first one next. Pure: each step returns a new queue. */
 export type MessageQueue = readonly QueuedMessage[];

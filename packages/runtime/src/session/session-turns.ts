@@ -117,8 +117,11 @@ export class SessionTurns {
       return false;
     }
     this.#current?.fail('PROTOCOL_ERROR', 'The agent began another turn before this one ended.');
+    // A turn's message is in the queue until the log has it.
+    const asked = this.#context.record.value.queue.find((entry) => entry.turnId === turnId);
     const turn = new Turn(this.#context, {
       turnId,
+      parent: asked?.traceContext,
       before: this.#current?.ended.then(() => undefined),
       waitsForPerson: () => this.#approvals.waiting,
       owns: async () => this.#owns(),

@@ -19,6 +19,7 @@ import type {
   SessionState,
   SessionSummary,
   SteerResult,
+  TraceContext,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { blobGone, keepMessage } from '../blobs/index.ts';
@@ -46,6 +47,13 @@ import type { SessionOptions } from './session-options.ts';
 const END_WAIT_MS = 3_000;
 /** How long an agent that is said to have ended its turn may take to say so itself, in ms. */
 const OWN_END_MS = 100;
+
+/** What comes with a message. */
+export interface Said {
+  blocks?: ContentBlock[] | undefined;
+  /** Of the request that brings it. */
+  traceContext?: TraceContext | undefined;
+}
 
 /**
  * One conversation: its queue, its agent, and the way of what the agent says to the log, the readers and history.
@@ -173,24 +181,18 @@ export class Session {
   async send(
     message: string,
     turnId: string = randomUUID(),
-    blocks: readonly ContentBlock[] = [],
+    beside: Said = {},
   ): Promise<SendResult> {
     if (this.#isEnding) throw sessionDeleted(this.sessionId);
     await this.goOn();
-    const kept = await this.#keep(blocks);
-    return this.#outbox.send({ message, ...(kept.length > 0 && { blocks: kept }) }, turnId);
+    return this.#outbox.send(await this.#said(message, beside), turnId);
   }
 
   /** Resolves when the turn that runs has the message, in the agent and in the log; said again, with the turn that has it. */
-  async steer(
-    message: string,
-    messageId?: string,
-    blocks: readonly ContentBlock[] = [],
-  ): Promise<SteerResult> {
-    const kept = await this.#keep(blocks);
+  async steer(message: string, messageId?: string, beside: Said = {}): Promise<SteerResult> {
+    const said = await this.#said(message, beside);
     const turnId = messageId === undefined ? undefined : await this.#turnOf(messageId);
     if (turnId !== undefined) return { turnId };
-    const said = { message, ...(kept.length > 0 && { blocks: kept }) };
     return this.#steer(said, messageId ?? randomUUID());
   }
 
@@ -468,6 +470,12 @@ export class Session {
     this.#outbox.says(itemId, messageId, said);
     await turn.say(itemId, async () => this.#agent.steer(said, { turnId, messageId }));
     return { turnId };
+  }
+
+  async #said(message: string, { blocks = [], traceContext }: Said): Promise<UserMessage> {
+    const kept = await this.#keep(blocks);
+    const trace = traceContext && { traceContext };
+    return { message, ...(kept.length > 0 && { blocks: kept }), ...trace };
   }
 
   /** The blocks of a message, with their bytes kept for this session. */

@@ -7,7 +7,11 @@ import { BlobKeeper } from '../blobs/index.ts';
 import { RunWriter } from './run-writer.ts';
 import { Supervisor } from './supervisor.ts';
 
-const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00-1-2-01' } };
+const run = {
+  sessionId: 's',
+  runId: 'r',
+  traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+};
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 const open: EventPayload = { type: 'item_start', itemId: 'a', itemType: 'message' };
 const done: EventPayload = { type: 'response_done', status: 'completed' };

@@ -1,7 +1,15 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
+import {
+  type EventDraft,
+  readTraceparent,
+  type Response,
+  type SpanPlace,
+  type StreamEvent,
+  type TraceContext,
+  writeTraceparent,
+} from '@liminal/protocol';
 import { type EventLog, StorageError } from '@liminal/storage';
 import type { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
@@ -30,6 +38,8 @@ export interface TurnContext {
 
 interface TurnOptions {
   turnId: string;
+  /** The trace of the request that brought its message; a new one without it. */
+  parent?: TraceContext | undefined;
   /** Resolves when the log has the end of the turn before. */
   before: Promise<unknown> | undefined;
   /** Whether the turn waits for a person: then silence is right. */
@@ -54,6 +64,8 @@ interface TurnNews extends RunNews {
 export class Turn extends EventEmitter<TurnNews> {
   readonly turnId: string;
   readonly #writer: RunWriter;
+  /** The span of the request that brought its message. */
+  readonly #parent: SpanPlace | undefined;
   readonly #watchdog: Watchdog;
   readonly #iso: () => string;
   readonly #heard = Promise.withResolvers<void>();
@@ -63,16 +75,18 @@ export class Turn extends EventEmitter<TurnNews> {
   /** The log does not have the turn's message: the next owner must give it to an agent. */
   #passedOn = false;
 
-  constructor(context: TurnContext, { turnId, before, waitsForPerson, owns }: TurnOptions) {
+  constructor(context: TurnContext, { turnId, parent, ...options }: TurnOptions) {
     super();
+    const { before, waitsForPerson, owns } = options;
     const { sessionId, cliType, log, settings, supervisor, blobKeeper: blobs } = context;
     this.turnId = turnId;
+    this.#parent = readTraceparent(parent?.traceparent);
     this.#iso = context.iso;
     this.#writer = new RunWriter({
       ...settings,
       log,
       // The first run of a turn shares its id.
-      run: { sessionId, runId: turnId, traceContext: newTrace() },
+      run: { sessionId, runId: turnId, traceContext: spanOf(this.#parent, parent?.tracestate) },
       providerId: cliType,
       mayBegin: async () => {
         if (before) await loggedSoon(before);
@@ -159,7 +173,7 @@ export class Turn extends EventEmitter<TurnNews> {
       if (this.#aborted) return;
       this.#aborted = true;
     }
-    this.#writer.add(draft);
+    this.#writer.add(this.#traced(draft));
   }
 
   /** Records, once, that the user asked to stop. */
@@ -193,6 +207,12 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#say({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
   }
 
+  /** The first event says where the turn's span belongs. */
+  #traced(draft: EventDraft): EventDraft {
+    if (draft.payload.type !== 'response_start' || !this.#parent) return draft;
+    return { ...draft, payload: { ...draft.payload, parentSpanId: this.#parent.spanId } };
+  }
+
   #say(payload: EventDraft['payload']): void {
     this.#writer.add({ turnId: this.turnId, timestamp: this.#iso(), payload });
   }
@@ -211,8 +231,15 @@ function isPrompt({ payload }: StreamEvent): boolean {
   return payload.finalItem.origin === 'user';
 }
 
-/** A new W3C trace. */
-function newTrace(): RunEnvelope['traceContext'] {
-  const [trace, span] = [randomUUID(), randomUUID()].map((id) => id.replaceAll('-', ''));
-  return { traceparent: `00-${trace}-${span?.slice(16)}-01` };
+/** A new span: in the trace of its parent, or in a new one. */
+function spanOf(parent: SpanPlace | undefined, tracestate: string | undefined): TraceContext {
+  const { traceId, isSampled } = parent ?? { traceId: newId(16), isSampled: true };
+  const traceparent = writeTraceparent({ traceId, spanId: newId(8), isSampled });
+  return { traceparent, ...(tracestate !== undefined && { tracestate }) };
+}
+
+/** So many random bytes in hexadecimal, which are not all zero. */
+function newId(bytes: number): string {
+  const id = randomBytes(bytes);
+  return id.some((byte) => byte > 0) ? id.toString('hex') : newId(bytes);
 }

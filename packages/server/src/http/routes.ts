@@ -3,6 +3,7 @@ import {
   type Operation,
   operations,
   pathSchema,
+  readTrace,
   refusalsOfAny,
 } from '@liminal/protocol';
 import { perform, type Runtime } from '@liminal/runtime';
@@ -59,14 +60,21 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
     const { status = 200, unwrap, body: hasBody } = operation;
     app.route({
       ...routeOf(operation),
-      handler: async ({ params, query, body }, reply) => {
-        const args = argumentsOf(operation, { ids: params, content: hasBody ? body : query });
+      handler: async ({ params, query, body, headers }, reply) => {
+        const said = operation.traced ? withTrace(body, { ...headers }) : body;
+        const args = argumentsOf(operation, { ids: params, content: hasBody ? said : query });
         const given = await perform(runtime, name, args);
         const answer = unwrap === undefined ? given : { [unwrap]: given };
         return reply.code(status).send(answer ?? {});
       },
     });
   }
+}
+
+/** A body with the trace context of its request's headers, if it has none of its own. */
+function withTrace(body: unknown, headers: Record<string, unknown>): unknown {
+  const traceContext = readTrace(headers);
+  return traceContext && typeof body === 'object' ? { traceContext, ...body } : body;
 }
 
 /** For tests: makes an instance fail on a refusal that the operation's entry does not name. */

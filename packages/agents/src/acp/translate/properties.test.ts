@@ -141,7 +141,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ),
 );
 
-const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+const run = {
+  sessionId: 's',
+  runId: 'r',
+  traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+};
 
 /** Violations of the rules for every event and turn (invariants 2 and 3), and of that every call is answered. */
 function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {

@@ -15,7 +15,11 @@ function turnsOf(entries: object[], subagents: Record<string, object[]> = {}) {
   );
   return translateTranscript(readTranscript(timed), new Map(inner), '/project').map(
     ({ turnId, events }) => {
-      const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+      const run = {
+        sessionId: 's',
+        runId: turnId,
+        traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+      };
       const state = events.reduce(
         (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
         emptyResponse(),

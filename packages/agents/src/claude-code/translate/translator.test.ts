@@ -70,7 +70,11 @@ test.each(names)(
   async (name) => {
     const { translator, drafts } = await replay(name);
     expect(translator.turn).toBeUndefined();
-    const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+    const run = {
+      sessionId: 's',
+      runId: 'r',
+      traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+    };
     const events = drafts.map((draft, seq) => StreamEvent.safeParse(stampEvent(draft, run, seq)));
     expect(events.map(({ error }) => error).filter((error) => error !== undefined)).toEqual([]);
     for (const turnId of new Set(drafts.map((draft) => draft.turnId))) {

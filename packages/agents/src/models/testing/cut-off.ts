@@ -13,7 +13,11 @@ import { foldTurn } from '../../testing/folding.ts';
 /** A turn of these events, as a server leaves it that ends while it is under way. */
 export function cutOff(drafts: readonly EventDraft[]): Response {
   const turnId = drafts[0]?.turnId ?? '';
-  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '' } };
+  const run = {
+    sessionId: 's',
+    runId: turnId,
+    traceContext: { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` },
+  };
   const fold = (state: ResponseState, draft: EventDraft): ResponseState =>
     foldResponse(state, stampEvent(draft, run, state.lastSeq + 1));
   const state = drafts.reduce(fold, emptyResponse());
