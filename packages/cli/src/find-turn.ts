@@ -19,7 +19,7 @@ export async function findTurn(
 }
 
 /** The ids of all turns, oldest first. */
-async function turnsOf({ requests }: LiminalClient, sessionId: string): Promise<string[]> {
+export async function turnsOf({ requests }: LiminalClient, sessionId: string): Promise<string[]> {
   // A turn can stand on several pages.
   const ids = new Set<string>();
   let before: string | undefined;

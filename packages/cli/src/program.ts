@@ -11,6 +11,7 @@ import type { RunFlags } from './commands/run.ts';
 import type { SessionsFlags } from './commands/sessions.ts';
 import type { SteerFlags } from './commands/steer.ts';
 import type { TailFlags } from './commands/tail.ts';
+import type { TraceFlags } from './commands/trace.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { cleanOutputs } from './terminal/clean-outputs.ts';
@@ -140,7 +141,7 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-/** Commands about one turn: they end it, or go back to it. */
+/** Commands about one turn: they end it, go back to it, or show where its time went. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('notify <session>')
     .description(
@@ -171,6 +172,16 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     .action(async (sessionId: string, flags: Flags & RewindFlags) => {
       const { rewind } = await import('./commands/rewind.ts');
       done(await rewind(sessionId, flags, configure(flags)));
+    });
+
+  command('trace <runOrSession>')
+    .description('shows where the time of a run, or of each of a session’s, went: its spans')
+    .option('--json', 'as OTLP in JSON, in one line')
+    .option('--send', 'sends them to OTEL_EXPORTER_OTLP_ENDPOINT instead')
+    .option('--capture-content', 'with prompts, answers, and what tools are given and give')
+    .action(async (id: string, flags: Flags & TraceFlags) => {
+      const { trace } = await import('./commands/trace.ts');
+      done(await trace(id, flags, configure(flags), process.env));
     });
 }
 

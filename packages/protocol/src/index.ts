@@ -59,6 +59,8 @@ export * from './items.ts';
 export * from './mcp-servers.ts';
 export * from './response.ts';
 export * from './sessions.ts';
+export { toOtlp } from './spans/otlp.ts';
+export { runSpans, type Span } from './spans/run-spans.ts';
 export * from './trace-context.ts';
 export * from './upserts.ts';
 export * from './mentions.ts';

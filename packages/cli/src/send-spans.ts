@@ -1,0 +1,82 @@
+import { LiminalError } from '@liminal/protocol';
+import { z } from 'zod';
+
+/** In ms, as OpenTelemetry has it. */
+const TIMEOUT_MS = 10_000;
+const Answer = z.object({
+  partialSuccess: z
+    .object({ rejectedSpans: z.coerce.number().default(0), errorMessage: z.string().default('') })
+    .optional(),
+});
+
+/**
+ * Posts OTLP in JSON to where the standard variables say
+ * (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). By hand, since it is one request: OpenTelemetry's
+ * exporter would bring an SDK whose spans are made live. Throws LiminalError `TRACES_NOT_SENT`.
+ */
+export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promise<void> {
+  const url = endpointIn(env);
+  const headers = { ...headersIn(env), 'content-type': 'application/json' };
+  const body = JSON.stringify(request);
+  const ms = Number(env['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT'] || env['OTEL_EXPORTER_OTLP_TIMEOUT']);
+  const signal = AbortSignal.timeout(ms > 0 ? ms : TIMEOUT_MS);
+  // An answer could send what is in the headers elsewhere.
+  const asked = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
+  const answer = await fetch(url, asked).catch((error: unknown) => {
+    throw notSent(`${url.origin} cannot be reached: ${reasonOf(error)}`);
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw notSent(`${url.origin} answered ${answer.status}. ${text.slice(0, 300)}`);
+  const { partialSuccess } = readAnswer(text);
+  if (!partialSuccess || partialSuccess.rejectedSpans === 0) return;
+  const { rejectedSpans, errorMessage: why } = partialSuccess;
+  throw notSent(`${url.origin} refused ${rejectedSpans} of them. ${why}`);
+}
+
+function endpointIn(env: NodeJS.ProcessEnv): URL {
+  const whole = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  const base = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  if (!whole && !base) {
+    throw notSent('Say where to, in OTEL_EXPORTER_OTLP_ENDPOINT: http://localhost:4318 for one.');
+  }
+  const given = whole || `${base?.replace(/\/+$/, '')}/v1/traces`;
+  const url = URL.parse(given);
+  if (url && ['http:', 'https:'].includes(url.protocol)) return url;
+  throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address.');
+}
+
+/** `name=value` by commas; values are percent-encoded. */
+function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
+  const text = env['OTEL_EXPORTER_OTLP_TRACES_HEADERS'] || env['OTEL_EXPORTER_OTLP_HEADERS'] || '';
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  try {
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        const at = pair.indexOf('=');
+        if (at < 1) throw new Error('a header has no name');
+        return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+      }),
+    );
+  } catch {
+    throw notSent('OTEL_EXPORTER_OTLP_HEADERS is to be name=value, with commas between them.');
+  }
+}
+
+/** Some answer with nothing, or with words of their own. */
+function readAnswer(text: string): z.infer<typeof Answer> {
+  try {
+    return Answer.parse(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** What `fetch` throws has its reason as its cause. */
+function reasonOf(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {};
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}
+
+function notSent(why: string): LiminalError {
+  return new LiminalError('TRACES_NOT_SENT', `The spans were not sent. ${why.trim()}`);
+}

@@ -1,0 +1,83 @@
+/**
+ * Our words in those of OpenTelemetry: its semantic conventions for generative AI, which are still in development, in
+ * the one version named here. Whatever they have no word for is `liminal.…`.
+ */
+import type { Response } from '../response.ts';
+import type { Usage } from '../usage.ts';
+
+export const schemaUrl = 'https://opentelemetry.io/schemas/1.41.0';
+
+export type AttributeValue = string | number | boolean;
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export function turnAttributes(run: Response): Attributes {
+  return {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.provider.name': run.providerId,
+    'gen_ai.agent.name': run.agentId ?? run.providerId,
+    'gen_ai.request.model': run.modelId,
+    'gen_ai.conversation.id': run.sessionId,
+    'liminal.run.id': run.id,
+    'liminal.turn.id': run.turnId,
+    'liminal.status': run.status,
+    ...(run.usage && usageAttributes(run.usage)),
+    ...(run.error && { 'error.type': run.error.code }),
+  };
+}
+
+/** @param isGuess - Where it begins and ends was concluded from its items. */
+export function modelCallAttributes(run: Response, isGuess: boolean): Attributes {
+  return {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': run.providerId,
+    'gen_ai.request.model': run.modelId,
+    'gen_ai.conversation.id': run.sessionId,
+    'liminal.inferred': isGuess,
+  };
+}
+
+export function toolAttributes(name: string, callId: string, failure?: string): Attributes {
+  return {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': name,
+    'gen_ai.tool.call.id': callId,
+    ...(failure !== undefined && { 'error.type': failure }),
+  };
+}
+
+/** Content: only when it is asked for. */
+export function toolContent(args: string, result: string | undefined): Attributes {
+  return {
+    'gen_ai.tool.call.arguments': args,
+    ...(result !== undefined && { 'gen_ai.tool.call.result': result }),
+  };
+}
+
+/** Content: only when it is asked for. */
+export function messageContent(input: readonly string[], output: readonly string[]): Attributes {
+  return {
+    'gen_ai.input.messages': messages('user', input),
+    'gen_ai.output.messages': messages('assistant', output),
+  };
+}
+
+export function approvalAttributes(outcome: string, callId: string | undefined): Attributes {
+  return {
+    'liminal.approval.outcome': outcome,
+    ...(callId !== undefined && { 'gen_ai.tool.call.id': callId }),
+  };
+}
+
+function usageAttributes(usage: Usage): Attributes {
+  const { cacheReadInputTokens: read, cacheCreationInputTokens: made } = usage;
+  return {
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    ...(read !== undefined && { 'gen_ai.usage.cache_read.input_tokens': read }),
+    ...(made !== undefined && { 'gen_ai.usage.cache_creation.input_tokens': made }),
+  };
+}
+
+function messages(role: string, texts: readonly string[]): string {
+  return JSON.stringify(texts.map((content) => ({ role, parts: [{ type: 'text', content }] })));
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { EventPayload } from '../events.ts';
+import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
+import type { Response } from '../response.ts';
+import { eventScripts, runOf } from '../testing/index.ts';
+import * as say from '../testing/payloads.ts';
+import { toOtlp } from './otlp.ts';
+import { runSpans } from './run-spans.ts';
+
+const started: EventPayload = {
+  type: 'response_start',
+  modelId: 'model',
+  providerId: 'anthropic',
+  parentSpanId: '00f067aa0ba902b7',
+};
+
+function folded(...payloads: EventPayload[]): Response {
+  return toResponse(runOf([started, ...payloads]).reduce(foldResponse, emptyResponse()))!;
+}
+
+const output = (callId: string, success = true, parentCallId?: string): EventPayload => ({
+  type: 'item_done',
+  itemId: `${callId}:out`,
+  finalItem: {
+    id: `${callId}:out`,
+    type: 'function_call_output',
+    callId,
+    output: 'the secret result',
+    success,
+    origin: 'system',
+    ...(parentCallId && { parentCallId }),
+  },
+});
+const within = (payload: EventPayload, parentCallId: string) =>
+  ({ ...payload, parentCallId }) as EventPayload;
+const approval: EventPayload = {
+  type: 'item_done',
+  itemId: 'q',
+  finalItem: {
+    id: 'q',
+    type: 'approval',
+    approvalId: 'q',
+    title: 'May I?',
+    callId: 'c2',
+    options: [{ optionId: 'allow', name: 'Allow', kind: 'allow_once' }],
+    outcome: { outcome: 'selected', optionId: 'allow' },
+  },
+};
+
+/** A model delegates; the helper reads a file, asks, and fails; the model sums up. */
+const delegated = folded(
+  say.messageDone('u', 'the secret prompt', 'user'),
+  say.text('a'),
+  say.messageDone('a', 'I delegate.'),
+  say.call('t', 'delegate', 'c1'),
+  say.callDone('t', 'delegate', 'c1', {}),
+  within(say.call('r', 'read', 'c2'), 'c1'),
+  say.callDone('r', 'read', 'c2', { path: 'secret' }),
+  { type: 'item_start', itemId: 'q', itemType: 'approval', approvalId: 'q', callId: 'c2' },
+  { type: 'heartbeat' },
+  approval,
+  output('c2', false, 'c1'),
+  output('c1'),
+  say.text('b'),
+  say.messageDone('b', 'Done.'),
+  { type: 'response_done', status: 'completed', usage: { inputTokens: 5, outputTokens: 7 } },
+);
+
+test('a run with a subagent, a question and a failure is one waterfall', () => {
+  const spans = runSpans(delegated);
+  const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
+  const begin = delegated.createdAt;
+  expect(
+    spans.map(({ name, parentSpanId, startedAt, endedAt, hasFailed }) => [
+      name,
+      names.get(parentSpanId!) ?? parentSpanId,
+      startedAt - begin,
+      endedAt - begin,
+      hasFailed,
+    ]),
+  ).toEqual([
+    ['invoke_agent anthropic', '00f067aa0ba902b7', 0, 150, false],
+    ['chat model', 'invoke_agent anthropic', 20, 50, false],
+    ['execute_tool delegate', 'invoke_agent anthropic', 40, 120, false],
+    ['chat model', 'execute_tool delegate', 60, 70, false],
+    ['execute_tool read', 'execute_tool delegate', 60, 110, true],
+    ['wait_for_approval', 'execute_tool read', 80, 100, false],
+    ['chat model', 'invoke_agent anthropic', 130, 140, false],
+  ]);
+});
+
+test('a script holds its calls, and a call that only ends with its answer is said when it begins', () => {
+  const run = folded(
+    say.call('s', 'run', 'c1'),
+    { type: 'script_execution_start', itemId: 'x', code: 'read()', parentCallId: 'c1' },
+    within(say.call('r', 'read', 'c2'), 'x'),
+    output('c2', true, 'x'),
+    say.callDone('r', 'read', 'c2', {}),
+    { type: 'script_execution_error', itemId: 'x', error: { code: 'TIMEOUT', message: 'Late.' } },
+    { type: 'response_error', error: { code: 'GONE', message: 'secret' } },
+  );
+  const spans = runSpans(run);
+  const [turn, ...rest] = spans;
+  const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
+  expect([turn!.hasFailed, turn!.attributes['error.type']]).toEqual([true, 'GONE']);
+  expect(
+    rest
+      .filter(({ name }) => name.startsWith('execute_tool'))
+      .map(({ name, parentSpanId, attributes }) => {
+        return [name, names.get(parentSpanId!), attributes['error.type']];
+      }),
+  ).toEqual([
+    ['execute_tool run', 'invoke_agent anthropic', 'no_answer'],
+    ['execute_tool script', 'execute_tool run', 'TIMEOUT'],
+    ['execute_tool read', 'execute_tool script', undefined],
+  ]);
+  const said = rest.find(({ name, parentSpanId }) => {
+    return name === 'chat model' && names.get(parentSpanId!) === 'execute_tool script';
+  });
+  expect(said!.endedAt - run.createdAt).toBe(30);
+});
+
+test('the ids are those of the run’s trace, and the same each time', () => {
+  const spans = runSpans(delegated);
+  const [turn] = spans;
+  const { traceId, spanId } = turn!;
+  expect(delegated.traceContext).toEqual({ traceparent: `00-${traceId}-${spanId}-01` });
+  expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+  expect(new Set(spans.map((span) => span.spanId)).size).toBe(spans.length);
+  expect(runSpans(structuredClone(delegated))).toEqual(spans);
+});
+
+test('a run without a trace, made elsewhere, gets one from its id', () => {
+  const { traceContext: _, ...run } = delegated;
+  const [turn] = runSpans(run);
+  expect(turn!.traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(runSpans({ ...run, id: 'another' })[0]!.traceId).not.toBe(turn!.traceId);
+});
+
+test('what was said and given is told only when it is asked for', () => {
+  expect(JSON.stringify(runSpans(delegated))).not.toContain('secret');
+  const told = runSpans(delegated, { captureContent: true });
+  expect(told[0]!.attributes['gen_ai.input.messages']).toContain('the secret prompt');
+  expect(told[4]!.attributes).toMatchObject({
+    'gen_ai.tool.call.arguments': '{"path":"secret"}',
+    'gen_ai.tool.call.result': 'the secret result',
+  });
+});
+
+test('any run gives one tree of valid spans', () => {
+  fc.assert(
+    fc.property(eventScripts(), (script) => {
+      const run = toResponse(script.reduce(foldResponse, emptyResponse()))!;
+      const spans = runSpans(run, { captureContent: true });
+      const ids = new Set(spans.map(({ spanId }) => spanId));
+      expect(ids.size).toBe(spans.length);
+      for (const span of spans) {
+        expect(span.spanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/);
+        expect(span.endedAt).toBeGreaterThanOrEqual(span.startedAt);
+      }
+      const inside = spans.slice(1);
+      expect(inside.every(({ parentSpanId }) => ids.has(parentSpanId!))).toBe(true);
+    }),
+  );
+});
+
+test('OTLP has times in nanoseconds, integers as strings, and a failure as a status', () => {
+  const spans = toOtlp(runSpans(delegated), 'name').resourceSpans[0]!.scopeSpans[0]!.spans;
+  expect(spans[0]).toMatchObject({
+    kind: 1,
+    startTimeUnixNano: '1767225600000000000',
+    endTimeUnixNano: '1767225600150000000',
+    status: {},
+  });
+  expect(spans[0]!.attributes).toContainEqual({
+    key: 'gen_ai.usage.output_tokens',
+    value: { intValue: '7' },
+  });
+  expect(spans[4]!.status).toEqual({ code: 2 });
+});

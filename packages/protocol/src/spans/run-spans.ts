@@ -1,0 +1,241 @@
+/** The fold from a stored run to its spans: one waterfall for each turn. */
+import { pairAnswers } from '../folds/pair-answers.ts';
+import type { OutputItem } from '../items.ts';
+import type { Response } from '../response.ts';
+import { readTraceparent } from '../trace-context.ts';
+import {
+  approvalAttributes,
+  type Attributes,
+  messageContent,
+  modelCallAttributes,
+  toolAttributes,
+  toolContent,
+  turnAttributes,
+} from './names.ts';
+import { spanIdOf, traceIdOf } from './span-ids.ts';
+
+export interface Span {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** 16 hexadecimal digits. */
+  spanId: string;
+  /** Absent for the root of a trace. */
+  parentSpanId?: string;
+  name: string;
+  kind: 'internal' | 'client';
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  endedAt: number;
+  attributes: Attributes;
+  hasFailed: boolean;
+}
+
+export interface SpanOptions {
+  /** Prompts, answers, and what tools are given and give. */
+  captureContent?: boolean | undefined;
+}
+
+type Call = Extract<OutputItem, { type: 'function_call' | 'script_execution' }>;
+type Stretch = [OutputItem, ...OutputItem[]];
+type Approval = Extract<OutputItem, { type: 'approval' }>;
+
+/**
+ * The turn's span, then those in it by their start: model calls, tools and scripts, and time spent waiting for people.
+ * The same run always has the same spans. History does not tell where a model call begins and ends: a stretch of what a
+ * model said, up to the next answer of a tool or word of a person, is taken as one, and says that it is inferred.
+ */
+export function runSpans(run: Response, { captureContent = false }: SpanOptions = {}): Span[] {
+  const fold = new RunSpans(run, captureContent);
+  const within = [...fold.modelCalls(), ...fold.calls(), ...fold.approvals()];
+  return [fold.turn(), ...within.toSorted((a, b) => a.startedAt - b.startedAt)];
+}
+
+class RunSpans {
+  readonly #run: Response;
+  readonly #content: boolean;
+  readonly #traceId: string;
+  readonly #turnSpanId: string;
+  /** What answers a call, by the call's item. */
+  readonly #answers: ReadonlyMap<string, OutputItem>;
+  /** Spans of calls, by call id and by item. */
+  readonly #callSpans: ReadonlyMap<string, string>;
+
+  constructor(run: Response, content: boolean) {
+    this.#run = run;
+    this.#content = content;
+    const place = readTraceparent(run.traceContext?.traceparent);
+    this.#traceId = place?.traceId ?? traceIdOf(run.id);
+    this.#turnSpanId = place?.spanId ?? spanIdOf(run.id);
+    const byId = new Map(run.outputItems.map((item) => [item.id, item]));
+    const pairs = pairAnswers(run.outputItems).entries();
+    this.#answers = new Map(
+      pairs.flatMap(([answer, call]) => {
+        const item = byId.get(answer);
+        return item ? [[call, item] as const] : [];
+      }),
+    );
+    this.#callSpans = new Map(
+      run.outputItems.filter(isCall).flatMap((call) => {
+        const span = this.#idOf(call.id);
+        return [[call.id, span] as const, [callIdOf(call), span] as const];
+      }),
+    );
+  }
+
+  turn(): Span {
+    const { createdAt, updatedAt, providerId, parentSpanId, status, outputItems } = this.#run;
+    const said = outputItems.filter((item) => item.type === 'message');
+    const by = (origin: string) =>
+      said.filter((item) => item.origin === origin).map(({ content }) => content);
+    return {
+      traceId: this.#traceId,
+      spanId: this.#turnSpanId,
+      ...(parentSpanId !== undefined && { parentSpanId }),
+      name: `invoke_agent ${providerId}`,
+      kind: 'internal',
+      startedAt: createdAt,
+      endedAt: updatedAt,
+      attributes: {
+        ...turnAttributes(this.#run),
+        ...(this.#content && messageContent(by('user'), by('agent'))),
+      },
+      hasFailed: status === 'error',
+    };
+  }
+
+  modelCalls(): Span[] {
+    const bySpeaker = Map.groupBy(this.#run.outputItems, ({ parentCallId }) => parentCallId);
+    const attributes = modelCallAttributes(this.#run, true);
+    return [...bySpeaker].flatMap(([parentCallId, items]) =>
+      stretches(items).map((stretch) => ({
+        ...this.#within(`model:${stretch[0].id}`, parentCallId),
+        name: `chat ${this.#run.modelId}`,
+        kind: 'client' as const,
+        startedAt: this.#startOf(stretch[0]),
+        endedAt: stretch.reduce((end, item) => Math.max(end, this.#saidBy(item)), 0),
+        attributes,
+        hasFailed: stretch.some((item) => !isCall(item) && item.error !== undefined),
+      })),
+    );
+  }
+
+  calls(): Span[] {
+    return this.#run.outputItems.filter(isCall).map((call) => {
+      const answer = this.#answers.get(call.id);
+      const failure = failureOf(call, answer);
+      const name = call.type === 'function_call' ? call.name : 'script';
+      const args = call.type === 'function_call' ? call.arguments : call.code;
+      return {
+        ...this.#within(call.id, call.parentCallId),
+        name: `execute_tool ${name}`,
+        kind: 'internal' as const,
+        startedAt: this.#startOf(call),
+        endedAt: answer || call.error ? this.#endOf(answer ?? call) : this.#run.updatedAt,
+        attributes: {
+          ...toolAttributes(name, callIdOf(call), failure),
+          ...(this.#content && toolContent(args, resultOf(answer))),
+        },
+        hasFailed: failure !== undefined,
+      };
+    });
+  }
+
+  approvals(): Span[] {
+    return this.#run.outputItems
+      .filter((item): item is Approval => item.type === 'approval')
+      .map((item) => ({
+        ...this.#within(item.id, item.callId ?? item.parentCallId),
+        name: 'wait_for_approval',
+        kind: 'internal' as const,
+        startedAt: this.#startOf(item),
+        endedAt: this.#endOf(item),
+        attributes: approvalAttributes(outcomeOf(item), item.callId),
+        hasFailed: item.error !== undefined,
+      }));
+  }
+
+  /** The place of a span: in the call that it belongs to, or in the turn. */
+  #within(key: string, callId: string | undefined) {
+    const parent = callId === undefined ? undefined : this.#callSpans.get(callId);
+    const spanId = this.#idOf(key);
+    // A call that names itself is in the turn.
+    const isOwn = parent === undefined || parent === spanId;
+    return {
+      traceId: this.#traceId,
+      spanId,
+      parentSpanId: isOwn ? this.#turnSpanId : parent,
+    };
+  }
+
+  #idOf(key: string): string {
+    return spanIdOf(`${this.#run.id}:${key}`);
+  }
+
+  #startOf({ startedAt }: OutputItem): number {
+    return startedAt === undefined ? this.#run.createdAt : Date.parse(startedAt);
+  }
+
+  #endOf({ endedAt }: OutputItem): number {
+    return endedAt === undefined ? this.#run.updatedAt : Date.parse(endedAt);
+  }
+
+  /** When the model had said an item: some agents end a call only with its answer. */
+  #saidBy(item: OutputItem): number {
+    const answer = this.#answers.get(item.id);
+    const end = this.#endOf(item);
+    return answer && end >= this.#startOf(answer) ? this.#startOf(item) : end;
+  }
+}
+
+/** What a model said without a break: between answers of tools and words of people. */
+function stretches(items: readonly OutputItem[]): Stretch[] {
+  const all: Stretch[] = [];
+  let current: Stretch | undefined;
+  for (const item of items) {
+    if (isOfModel(item)) {
+      if (current) current.push(item);
+      else all.push((current = [item]));
+    } else if (breaks(item)) current = undefined;
+  }
+  return all;
+}
+
+function isOfModel(item: OutputItem): boolean {
+  if (item.type === 'message' || item.type === 'reasoning') return item.origin === 'agent';
+  return isCall(item);
+}
+
+function breaks(item: OutputItem): boolean {
+  return (
+    item.type === 'message' ||
+    item.type === 'function_call_output' ||
+    item.type === 'script_execution_output'
+  );
+}
+
+function isCall(item: OutputItem): item is Call {
+  return item.type === 'function_call' || item.type === 'script_execution';
+}
+
+function callIdOf(call: Call): string {
+  return call.type === 'function_call' ? call.callId : call.id;
+}
+
+/** Why a call failed, in a word; undefined if nothing says so. */
+function failureOf(call: Call, answer: OutputItem | undefined): string | undefined {
+  const error = call.error ?? answer?.error;
+  if (error) return error.code;
+  if (!answer) return 'no_answer';
+  return 'success' in answer && !answer.success ? 'tool_error' : undefined;
+}
+
+function resultOf(answer: OutputItem | undefined): string | undefined {
+  if (answer?.type === 'function_call_output') return answer.output;
+  return answer?.type === 'script_execution_output' ? answer.result : undefined;
+}
+
+/** The id of the option that was chosen, `cancelled`, or `waiting`. */
+function outcomeOf({ outcome }: Approval): string {
+  if (!outcome) return 'waiting';
+  return outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome;
+}
