@@ -63,6 +63,19 @@ test('a message that waits keeps its trace, also when the server crashes meanwhi
   expect(new Set(traces.map((trace) => trace.traceparent.slice(3, 35))).size).toBe(traces.length);
 });
 
+test('what was said in a turn, and gets one of its own, goes on with its own trace there', async () => {
+  const { world, sessionId, reader, events } = await begin();
+  const { turnId } = await world.runtime.send(sessionId, 'Go.');
+  const messageId = randomUUID();
+  await world.runtime.steer(sessionId, 'A word.', messageId, { traceContext });
+  world.agent.leaveOver(sessionId, messageId);
+  await reader.untilTurn('turn_complete');
+  await world.agent.comeTo(sessionId, messageId, 'A word.');
+  await reader.untilTurn('turn_started', 2);
+  expect(events(turnId)[0]!.traceContext.traceparent).not.toContain(traceId);
+  expect(events(messageId)[0]!.traceContext.traceparent).toEqual(within);
+});
+
 test('of several servers, the owner of the session goes on with the trace that another was given', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
