@@ -36,12 +36,14 @@ test('SAFE: a script that computes too long stops itself before its thread is en
   expect(performance.now() - begin).toBeLessThan(3_500);
 });
 
-test.each(['[].lastIndexOf.call({ length: 2 ** 53 - 1 }, 1)', 'new Array(2 ** 32 - 1).join("")'])(
-  'SAFE: a built-in function that goes on and on is ended with its thread: %s',
-  async (code) => {
-    expect(await run(`print('begun');\n${code}`, {}, { limits })).toEqual(timeout);
-  },
-);
+test.each(
+  firstOf(1, [
+    '[].lastIndexOf.call({ length: 2 ** 53 - 1 }, 1)',
+    'new Array(2 ** 32 - 1).join("")',
+  ]),
+)('SAFE: a built-in function that goes on and on is ended with its thread: %s', async (code) => {
+  expect(await run(`print('begun');\n${code}`, {}, { limits })).toEqual(timeout);
+});
 
 test.each(
   firstOf(4, [

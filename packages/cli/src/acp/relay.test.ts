@@ -65,7 +65,8 @@ function relayed() {
   });
   const running = relay.run();
   onTestFinished(async () => {
-    stdin.end();
+    // It wants no more answers.
+    stdin.destroy();
     await running;
   });
   return {
