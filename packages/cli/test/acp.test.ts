@@ -90,6 +90,17 @@ describe('without a server', () => {
     expect(editor.stderr).toBe('');
   });
 
+  test('a data folder that cannot be used is named, with what to do', async () => {
+    home = new Home();
+    onTestFinished(() => home.close());
+    const folder = join(import.meta.filename, 'data');
+    const editor = home.editor(['--agent', 'demo', '--data', folder]);
+    expect(await editor.end()).toBe(1);
+    expect(editor.stderr).toBe(
+      `The data folder ${folder} cannot be used: ENOTDIR: not a directory, mkdir '${folder}'. Repair it, or choose another with --data.\n`,
+    );
+  });
+
   test('one that cannot start is told in a sentence', async () => {
     home = new Home();
     onTestFinished(() => home.close());

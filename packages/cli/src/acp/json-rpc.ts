@@ -34,8 +34,8 @@ export const noMessage = (text: string): string =>
     ? line({ id: null, error: { code: -32_700, message: 'This line is no JSON.' } })
     : line({ id: null, error: { code: -32_600, message: 'This line is no JSON-RPC message.' } });
 
-/** The most that the server takes in one message (its limit `acpMessageBytes`). */
-const mostBytes = 32 * 1024 * 1024;
+/** The most that the server takes in one message: its limit `acpMessageBytes`, which is too much to load for a number. */
+export const mostBytes = 32 * 1024 * 1024;
 
 /** The answer to a message that the server would not take; undefined if it does. */
 export function tooLarge(text: string, { id = null }: Message): string | undefined {

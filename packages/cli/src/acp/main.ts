@@ -68,5 +68,6 @@ function misunderstood(problem: string): number {
   return 2;
 }
 
+/** The protocol has one, too, which would bring all of its schemas along. */
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

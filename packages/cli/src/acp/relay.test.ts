@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { defaultLimits } from '@liminal/server';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Lines } from './lines.ts';
-import type { Message } from './json-rpc.ts';
+import { type Message, mostBytes } from './json-rpc.ts';
 import { AcpRelay } from './relay.ts';
 
 /** A server that the relay has connected to. */
@@ -157,4 +158,8 @@ test('an answer to a closed question is no reason for another server', async () 
   await once(stdin, 'end');
   await running;
   expect(isNeeded).toBe(false);
+});
+
+test('what is too large here is so for the server', () => {
+  expect(mostBytes).toBe(defaultLimits.acpMessageBytes);
 });

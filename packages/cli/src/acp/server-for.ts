@@ -98,8 +98,7 @@ const isNobody = (error: unknown): boolean =>
 
 /** Starts a server with a life of its own, which writes to a log. */
 function start({ dataDir, config, own }: ServerOptions, log: string) {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const output = openSync(log, 'a', 0o600);
+  const output = openLog(dataDir, log);
   const program = join(root, 'packages/cli/bin/liminal.js');
   const file = config === undefined ? [] : ['--config', config];
   const child = spawn(
@@ -114,6 +113,17 @@ function start({ dataDir, config, own }: ServerOptions, log: string) {
   child.once('error', hasEnded);
   child.unref();
   return { endedAt: () => endedAt };
+}
+
+function openLog(dataDir: string, log: string): number {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return openSync(log, 'a', 0o600);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const what = 'Repair it, or choose another with --data.';
+    throw new Error(`The data folder ${dataDir} cannot be used: ${why}. ${what}`, { cause });
+  }
 }
 
 function lastLine(log: string): string {
