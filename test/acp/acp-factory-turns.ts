@@ -2,7 +2,7 @@
 import { AgentFactory, type ExtendedSessionUpdate, type Session } from 'acp-factory';
 import { updateProblems } from '@liminal/testkit/acp-schema';
 import { expect, onTestFinished, test } from 'vitest';
-import { stage, stories } from './agents.ts';
+import { stage, storiesOf } from './agents.ts';
 
 /** Every update up to the turn's end; `onUpdate` sees each as it comes. */
 async function play(
@@ -28,7 +28,7 @@ const textOf = (updates: readonly ExtendedSessionUpdate[]): string =>
     )
     .join('');
 
-test.each(stories)(
+test.each(storiesOf('codex'))(
   'acp-factory drives $agent: a cancelled turn, a tool that is allowed, and the session loaded anew',
   async ({ agent, endless, asking, settings }) => {
     const cwd = await stage.project(`factory-${agent}`);

@@ -1,12 +1,12 @@
 /** A client that nobody here wrote, from its first command to its last, with each kind of agent behind `liminal acp`. */
 import { expect, test } from 'vitest';
 import { Acpx, updatesIn } from './acpx.ts';
-import { stage, stories } from './agents.ts';
+import { stage, storiesOf } from './agents.ts';
 
 /** A call may be under way when it is first told of. */
 const inOrder = ['pending', 'in_progress', 'completed'];
 
-test.each(stories)(
+test.each(storiesOf('claude-code'))(
   'FR-039-08 AS-039-2: acpx drives $agent: a new session, a cancelled turn, a tool that is allowed, settings, and the session opened again',
   async ({ agent, endless, asking, settings }) => {
     const folder = await stage.project(`acpx-${agent}`);

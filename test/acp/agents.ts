@@ -9,6 +9,7 @@ import {
   text,
   toolUse,
 } from '@liminal/testkit';
+import { atLength } from '@liminal/testkit/at-length';
 import { useStage } from '../e2e/stage.ts';
 
 export const stage = useStage({
@@ -34,7 +35,7 @@ const says = /^That is settled\.$/;
 const make = 'echo fresh > new.txt';
 const endlessly = () => [begins, gate(), ' and ended.'];
 
-export const stories: readonly Story[] = [
+const stories: readonly Story[] = [
   {
     agent: 'demo',
     endless: () => ({ prompt: 'slow', begins: 'Demo, ' }),
@@ -81,3 +82,7 @@ export const stories: readonly Story[] = [
     settings: { mode: 'edits', model: 'openai:scripted-model-mini' },
   },
 ];
+
+/** The stories of all agents at length, else of these: a client that drives one of them drives the others too. */
+export const storiesOf = (...agents: string[]): readonly Story[] =>
+  stories.filter(({ agent }) => atLength || agents.includes(agent));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { stage, stories } from './agents.ts';
+import { stage, storiesOf } from './agents.ts';
 
-test.each(stories)(
+test.each(storiesOf('demo', 'openai'))(
   'a prompt to $agent that is cancelled before it has begun, or while it waits for the one before, is answered as cancelled',
   async ({ agent, endless }) => {
     const editor = await stage.editor(agent);

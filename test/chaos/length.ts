@@ -4,7 +4,7 @@ const isLong = FAULTS === 'long';
 
 export const length = isLong
   ? { rounds: FAULTS_SEED === undefined ? 8 : 1, sessions: 50, faults: 260 }
-  : { rounds: 1, sessions: 6, faults: 14 };
+  : { rounds: 1, sessions: 4, faults: 14 };
 
 /**
  * What everything random follows from: in short runs always this one, whose first faults are of every kind. `FAULTS_SEED`

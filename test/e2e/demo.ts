@@ -1,72 +1,75 @@
 import { testAtLength } from '@liminal/testkit/at-length';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { stage } from './agents-stage.ts';
 
 // What a page complains of, what it asks of others, and what its content policy refuses fails each of these tests.
-test('the demo shows each kind of thing that an agent does, each in its own form; what was said is found in the sidebar, and opened there', async () => {
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder: await stage.project('shop'), agent: 'Demo' });
-  const title = 'New session in shop';
-  await ada.sidebar.getByRole('link', { name: title }).waitFor();
-  await ada.tabs.getByRole('link', { name: title }).waitFor();
-  await expect.poll(() => ada.page.title()).toContain(title);
-  await session.choose('Pace', 'Instant');
+testAtLength(
+  'the demo shows each kind of thing that an agent does, each in its own form; what was said is found in the sidebar, and opened there',
+  async () => {
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder: await stage.project('shop'), agent: 'Demo' });
+    const title = 'New session in shop';
+    await ada.sidebar.getByRole('link', { name: title }).waitFor();
+    await ada.tabs.getByRole('link', { name: title }).waitFor();
+    await expect.poll(() => ada.page.title()).toContain(title);
+    await session.choose('Pace', 'Instant');
 
-  await session.send('Look for the bandersnatch, please.');
-  await session.untilEnded(1);
-  const { lastTurn } = session;
-  await lastTurn
-    .getByRole('article', { name: 'Agent' })
-    .filter({ hasText: 'demo agent' })
-    .waitFor();
-  await lastTurn.getByRole('button', { name: /^Thought/ }).waitFor();
-  await session.tool(/^Read 1 file, 1 search/).waitFor();
+    await session.send('Look for the bandersnatch, please.');
+    await session.untilEnded(1);
+    const { lastTurn } = session;
+    await lastTurn
+      .getByRole('article', { name: 'Agent' })
+      .filter({ hasText: 'demo agent' })
+      .waitFor();
+    await lastTurn.getByRole('button', { name: /^Thought/ }).waitFor();
+    await session.tool(/^Read 1 file, 1 search/).waitFor();
 
-  const edit = session.tool(/^Edit src\/cart\/line-total.ts/);
-  await session.unfold(edit);
-  await edit.getByRole('row').filter({ hasText: 'Math.round(price * 100 * quantity)' }).waitFor();
-  const run = session.tool('Run npm test -- cart');
-  await session.unfold(run);
-  await run.getByLabel('Output').filter({ hasText: '41 passed' }).waitFor();
-  expect(await lastTurn.getByRole('table').last().getByRole('row').count()).toBe(9);
+    const edit = session.tool(/^Edit src\/cart\/line-total.ts/);
+    await session.unfold(edit);
+    await edit.getByRole('row').filter({ hasText: 'Math.round(price * 100 * quantity)' }).waitFor();
+    const run = session.tool('Run npm test -- cart');
+    await session.unfold(run);
+    await run.getByLabel('Output').filter({ hasText: '41 passed' }).waitFor();
+    expect(await lastTurn.getByRole('table').last().getByRole('row').count()).toBe(9);
 
-  await session.send('plan');
-  await session.untilEnded(2);
-  const plan = session.lastTurn.getByRole('region', { name: 'Plan' });
-  expect(await plan.getByRole('img', { name: 'done' }).count()).toBe(5);
+    await session.send('plan');
+    await session.untilEnded(2);
+    const plan = session.lastTurn.getByRole('region', { name: 'Plan' });
+    expect(await plan.getByRole('img', { name: 'done' }).count()).toBe(5);
 
-  await session.send('subagent');
-  await session.untilEnded(3);
-  const delegated = session.tool(/find where dates are formatted/);
-  await session.unfold(delegated);
-  await delegated.getByRole('article', { name: 'Agent' }).filter({ hasText: 'Four' }).waitFor();
+    await session.send('subagent');
+    await session.untilEnded(3);
+    const delegated = session.tool(/find where dates are formatted/);
+    await session.unfold(delegated);
+    await delegated.getByRole('article', { name: 'Agent' }).filter({ hasText: 'Four' }).waitFor();
 
-  await session.send('explain');
-  await session.untilEnded(4);
-  // Colours come when the highlighter has been fetched.
-  await session.lastTurn.locator('pre span[class^="code-"]').first().waitFor();
-  await session.send('long');
-  await session.untilEnded(5);
+    await session.send('explain');
+    await session.untilEnded(4);
+    // Colours come when the highlighter has been fetched.
+    await session.lastTurn.locator('pre span[class^="code-"]').first().waitFor();
+    await session.send('long');
+    await session.untilEnded(5);
 
-  await session.send('error');
-  await session.untilEnded(6);
-  await session.failureOf('last').filter({ hasText: 'connection to the model' }).waitFor();
-  expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
+    await session.send('error');
+    await session.untilEnded(6);
+    await session.failureOf('last').filter({ hasText: 'connection to the model' }).waitFor();
+    expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
 
-  const { id } = session;
-  await ada.page.goto(new URL('/', ada.page.url()).href);
-  await ada.sidebar.getByRole('searchbox').fill('bandersna');
-  const hits = ada.sidebar.getByRole('region', { name: 'In conversations' });
-  await hits
-    .getByRole('link', { name: /bandersnatch/ })
-    .first()
-    .click();
-  const prompt = session.conversation.locator('[data-found]');
-  await prompt.filter({ hasText: 'Look for the bandersnatch' }).waitFor();
-  expect(session.id).toBe(id);
-  expect(new URL(ada.page.url()).hash).toMatch(/^#item-/);
-  await ada.sidebar.getByRole('searchbox').fill('');
-});
+    const { id } = session;
+    await ada.page.goto(new URL('/', ada.page.url()).href);
+    await ada.sidebar.getByRole('searchbox').fill('bandersna');
+    const hits = ada.sidebar.getByRole('region', { name: 'In conversations' });
+    await hits
+      .getByRole('link', { name: /bandersnatch/ })
+      .first()
+      .click();
+    const prompt = session.conversation.locator('[data-found]');
+    await prompt.filter({ hasText: 'Look for the bandersnatch' }).waitFor();
+    expect(session.id).toBe(id);
+    expect(new URL(ada.page.url()).hash).toMatch(/^#item-/);
+    await ada.sidebar.getByRole('searchbox').fill('');
+  },
+);
 
 testAtLength(
   'the demo asks: a permission that is given, one that is refused, a form whose answers stay over a reload; and its build’s output grows in sight',

@@ -1,3 +1,4 @@
+import { firstOf } from '@liminal/testkit/at-length';
 /** A bare model at the terminal. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -90,10 +91,12 @@ test('a sound that the model’s server refuses is named to it, and the turn goe
   });
 });
 
-test.each([
-  ['the Responses API', { type: 'openai', api: 'responses' }],
-  ['Anthropic’s interface', { type: 'anthropic' }],
-])('a sound is refused before anything is asked where a server speaks %s', async (_, speaks) => {
+test.each(
+  firstOf(1, [
+    ['the Responses API', { type: 'openai', api: 'responses' }],
+    ['Anthropic’s interface', { type: 'anthropic' }],
+  ]),
+)('a sound is refused before anything is asked where a server speaks %s', async (_, speaks) => {
   const api = await startResponsesApi({ script: [] });
   configure({ local: { ...speaks, baseUrl: api.url, model: 'm' } });
   const file = join(home.data, 'bell.mp3');

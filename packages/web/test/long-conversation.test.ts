@@ -76,7 +76,7 @@ interface Finder {
 }
 
 /** How long the turn is: enough to fill the window many times over. */
-const count = atLength ? 5_001 : 600;
+const count = atLength ? 5_001 : 501;
 /** Its item this far from the end: 1 is the last one. */
 const fromLast = (n: number) => `i${count - n}`;
 

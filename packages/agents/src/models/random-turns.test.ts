@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atLength } from '@liminal/testkit/at-length';
 import type { EventDraft, Response } from '@liminal/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -318,6 +319,6 @@ test('any turns give each maker a conversation that it takes, the same from memo
         expect(jsonOf(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: atLength ? 400 : 40 },
   );
 });

@@ -1,3 +1,4 @@
+import { atLength } from '@liminal/testkit/at-length';
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -34,7 +35,8 @@ beforeAll(async () => {
 });
 
 /** How often each is tried while a racer runs; the search without ripgrep starts a thread each time. */
-const roundsOf = (name: string): number => (name === 'search without ripgrep' ? 8 : 100);
+const roundsOf = (name: string): number =>
+  (name === 'search without ripgrep' ? 2 : 25) * (atLength ? 4 : 1);
 
 describe.each(Object.entries(ways))('%s', (name, use) => {
   test('does not lead out of the project', async () => {
