@@ -88,6 +88,7 @@ export class Cluster {
     await Promise.all([mkdir(home), mkdir(project)]);
     const file = {
       roots: [project],
+      endLimitMs: 0,
       leaseMs: LEASE_MS,
       redisPrefix: redis.newPrefix(),
       databaseSchema: postgres.newSchema(),

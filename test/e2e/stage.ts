@@ -111,7 +111,7 @@ export function useStage({
     const code = join(root, 'code');
     const dataDir = join(root, 'data');
     for (const folder of [home, code, dataDir]) await mkdir(folder);
-    const config = { roots: [code], allowedHosts: ['127.0.0.1'], ...more };
+    const config = { roots: [code], endLimitMs: 0, allowedHosts: ['127.0.0.1'], ...more };
     await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
 
     const api = await startMessagesApi({ script: [] });

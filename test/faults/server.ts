@@ -187,6 +187,6 @@ async function makeFolders(config: Record<string, unknown> = {}): Promise<Folder
   };
   for (const folder of [folders.home, folders.project, folders.dataDir]) await mkdir(folder);
   const file = join(folders.dataDir, 'liminal.json');
-  await writeFile(file, JSON.stringify({ roots: [folders.project], ...config }));
+  await writeFile(file, JSON.stringify({ roots: [folders.project], endLimitMs: 0, ...config }));
   return folders;
 }

@@ -21,6 +21,8 @@ export interface Liminal {
   token: string;
   /** A link that signs one browser in, once. */
   newLink: () => string;
+  /** Lets no new turn begin, and resolves when none is under way or `hurry` aborts; see `Runtime.finish`. */
+  finish: (hurry: AbortSignal) => Promise<void>;
   /** Ends every agent and every connection, and releases the data folder. */
   close: () => Promise<void>;
 }
@@ -98,6 +100,7 @@ async function start(config: Config, closers: Closers) {
     url,
     token,
     newLink: () => link(url, credentials.newCode()),
+    finish: (hurry: AbortSignal) => runtime.finish(hurry),
     close: () => closeAll(closers),
   };
 }

@@ -54,22 +54,30 @@ describe('serve', () => {
     await endsInOrder(command, 'SIGINT');
   });
 
-  test('ends in order on SIGTERM in the middle of a turn, which is then stored as cancelled; keeps its token and data over a restart; takes over after a killed server, and ends at once on a second signal', async () => {
-    const first = await home.serve();
+  test('lets a turn go on when it is told to end (SIGTERM), begins nothing new, and ends the turn on a second signal: it then says why; keeps its token and data over a restart; takes over after a killed server, and ends at once where nothing runs but what does not end', async () => {
+    writeFileSync(join(home.folder, 'config.json'), '{"endLimitMs": 600000}');
+    const first = await home.serve(['--config', '../config.json']);
     const run = home.start(['run', 'slow', '--agent', 'demo']);
     const [, sessionId = ''] = await run.says(/Session (\S+)/);
     const client = clientOf(first);
     await eventually(() => client.requests.status(sessionId)).toMatchObject({ state: 'running' });
+    first.command.signal('SIGTERM');
+    await first.command.says(/Turns are under way: they have 600 s to end/);
+    await expect(client.requests.send(sessionId, 'And now?')).rejects.toMatchObject({
+      code: 'SHUTTING_DOWN',
+      status: 503,
+    });
     client.close();
     await endsInOrder(first.command, 'SIGTERM');
-    await run.end('SIGKILL');
+    expect(await run.exitCode).toBe(1);
+    expect(run.stderr).toContain('! The turn failed: The server was ended while');
 
     const second = await home.serve();
     expect(second.token).toBe(first.token);
     const later = clientOf(second);
     expect(await later.requests.listProjects()).toMatchObject([{ projectDir: home.project }]);
     expect(await later.requests.history(sessionId)).toMatchObject({
-      turns: [{ status: 'aborted' }],
+      turns: [{ status: 'error', error: { code: 'SERVER_ENDED' } }],
     });
     later.close();
 

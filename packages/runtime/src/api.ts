@@ -107,7 +107,12 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
    */
   attach(sessionId: string, client: AttachedClient): () => void;
 
-  /** Ends every agent process; running turns end as cancelled. */
+  /**
+   * Lets no new turn begin from now on: what would begin one is refused with `SHUTTING_DOWN`, and what waits in a queue
+   * stays there. Resolves when no turn is under way, or when `hurry` aborts. Readers are served as before.
+   */
+  finish(hurry: AbortSignal): Promise<void>;
+  /** Ends every agent process; running turns end with the error `SERVER_ENDED`. */
   close(): Promise<void>;
 }
 

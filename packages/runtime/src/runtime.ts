@@ -110,6 +110,8 @@ export class SessionRuntime implements Runtime {
   readonly #cluster: Cluster | undefined;
   readonly #watchers = new SessionWatchers();
   readonly #clients = new AttachedClients();
+  /** Set once no new turns begin: resolves when none is under way. */
+  #finished: PromiseWithResolvers<void> | undefined;
   #closed = false;
 
   /** @param cluster - Set where other servers also serve readers and history. */
@@ -145,6 +147,7 @@ export class SessionRuntime implements Runtime {
         },
       }),
       onChange: (session) => this.#changed(session),
+      serverEnds: () => this.isEnding,
       watchers: this.#watchers,
       clients: this.#clients,
       ...(cluster && { cluster }),
@@ -189,7 +192,7 @@ export class SessionRuntime implements Runtime {
     request: CreateSessionBody,
     owned?: { sessionId: string; fence: number },
   ): Promise<SessionHandle> {
-    this.#assertOpen();
+    this.#assertTakesTurns();
     return handle(await this.sessions.create(request, owned));
   }
 
@@ -207,7 +210,7 @@ export class SessionRuntime implements Runtime {
   }
 
   async prewarm(sessionId: string): Promise<void> {
-    this.#assertOpen();
+    this.#assertTakesTurns();
     await this.#kept.use(sessionId, (session) => session.prewarm());
   }
 
@@ -273,9 +276,9 @@ export class SessionRuntime implements Runtime {
       const storage = { log: this.#log, store: this.#store };
       await this.sessions.bringHistory(session);
       const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
-      return isBegun
-        ? { turnId, queued: false }
-        : session.send(message, turnId, { blocks, traceContext });
+      if (isBegun) return { turnId, queued: false };
+      this.#assertTakesTurns();
+      return session.send(message, turnId, { blocks, traceContext });
     });
   }
 
@@ -319,7 +322,7 @@ export class SessionRuntime implements Runtime {
     turnId: string,
     { dryRun = false }: { dryRun?: boolean | undefined } = {},
   ): Promise<RewindResult> {
-    this.#assertOpen();
+    this.#assertTakesTurns();
     return this.#kept.use(sessionId, async (session) => session.rewind(turnId, dryRun));
   }
 
@@ -430,6 +433,25 @@ export class SessionRuntime implements Runtime {
     return this.#clients.add(sessionId, client);
   }
 
+  /** Whether no new turns begin any more. */
+  get isEnding(): boolean {
+    return this.#closed || this.#finished !== undefined;
+  }
+
+  async finish(hurry: AbortSignal): Promise<void> {
+    this.#finished ??= Promise.withResolvers();
+    const late = Promise.withResolvers<void>();
+    if (hurry.aborted) return;
+    hurry.addEventListener('abort', () => late.resolve(), { once: true });
+    await this.#lookFinished();
+    await Promise.race([this.#finished.promise, late.promise]);
+  }
+
+  async #lookFinished(): Promise<void> {
+    const sessions = await this.sessions.inMemory();
+    if (!sessions.some(({ isWorking }) => isWorking)) this.#finished?.resolve();
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -437,7 +459,7 @@ export class SessionRuntime implements Runtime {
     this.#watchers.clear();
     await this.#files.close();
     const sessions = await this.sessions.inMemory();
-    await Promise.allSettled(sessions.map(async (session) => session.shutDown()));
+    await Promise.allSettled(sessions.map(async (session) => session.endWithServer()));
     await Promise.allSettled(this.#providers.list().map(async (provider) => provider.close()));
     await Promise.allSettled(sessions.map(async (session) => session.close()));
   }
@@ -468,10 +490,18 @@ export class SessionRuntime implements Runtime {
   #changed(session: Session): void {
     this.#watchers.changed(session);
     this.#kept.note(session);
+    if (this.#finished && !session.isWorking) void this.#lookFinished();
     if (session.isAlive) this.sessions.learn(session.record.cliType);
     for (const old of this.#idle.note(session)) {
       old.stopAgent().catch((error) => this.#warn(error, 'an idle agent would not end'));
     }
+  }
+
+  /** For what begins a turn, or starts an agent for one. */
+  #assertTakesTurns(): void {
+    if (!this.isEnding) return;
+    const message = 'The server is ending, and begins nothing new. Try again when it is back.';
+    throw new RuntimeError('SHUTTING_DOWN', message);
   }
 
   #assertOpen(): void {

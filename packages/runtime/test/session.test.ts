@@ -216,7 +216,7 @@ test('INV-8 a queued message starts no agent in a killed session, nor in a serve
   await world.runtime.send(sessionId, 'third');
   await reader.untilTurn('turn_started', 2);
   await world.runtime.close();
-  await reader.untilTurn('turn_complete', 2);
+  await reader.untilTurn('turn_error');
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([
     ['first', 'second'],
     false,

@@ -1,16 +1,22 @@
-import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/load.ts';
 import { writeServerFile } from '../data/server-file.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
-import { startLiminal } from '../start-liminal.ts';
+import { type Liminal, startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
+import { aborted, endSignals } from '../terminal/end-signals.ts';
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** How long turns may take to end before people are told that they are waited for, ms. */
+const TELL_MS = 200;
 
-/** Runs the server until a signal ends it; a second signal ends it at once. */
+/**
+ * Runs the server until a signal ends it. Turns under way may then go on for `endLimitMs`; the next signal ends them at
+ * once, and the one after that the process.
+ */
 export async function serve(config: Config): Promise<number> {
-  const stopped = Promise.race(signals.map((signal) => once(process, signal)));
-  const { url, token, newLink, close } = await startLiminal(config);
+  const [told, again, oncemore] = endSignals();
+  const liminal = await startLiminal(config);
+  const { url, token, newLink, close } = liminal;
   const { dataDir } = config;
   const removeServerFile = await usingDataDir(dataDir, () =>
     writeServerFile(dataDir, { url, token, pid: process.pid }),
@@ -19,9 +25,25 @@ export async function serve(config: Config): Promise<number> {
   // A link opens once, and other users can read a program's arguments: the browser gets a link of its own.
   if (config.open && hasDesktop(process.env)) await openInBrowser(newLink());
 
-  await stopped;
-  for (const signal of signals) process.once(signal, () => process.exit(130));
+  await aborted(told);
+  await finishTurns(liminal, config.endLimitMs, again);
+  void aborted(again.aborted ? oncemore : again).then(() => process.exit(130));
   removeServerFile();
   await close();
   return 0;
+}
+
+async function finishTurns(
+  { finish }: Liminal,
+  limitMs: number,
+  hurry: AbortSignal,
+): Promise<void> {
+  const finished = finish(AbortSignal.any([hurry, AbortSignal.timeout(limitMs)]));
+  const isSoon = await Promise.race([finished.then(() => true), delay(TELL_MS, false)]);
+  if (isSoon) return;
+  const seconds = Math.ceil(limitMs / 1_000);
+  console.error(
+    `Turns are under way: they have ${seconds} s to end by themselves. Another Ctrl+C ends them now.`,
+  );
+  await finished;
 }

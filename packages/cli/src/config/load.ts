@@ -45,6 +45,8 @@ export interface Config {
   allowedHosts: string[];
   allowedOrigins: string[];
   logLevel: string;
+  /** How long turns may go on once the server is told to end, ms. */
+  endLimitMs: number;
   settings: Partial<RuntimeSettings>;
   /** Configured ACP agents, by type. */
   agents: Record<string, AgentEntry>;
@@ -59,6 +61,8 @@ export interface Config {
 }
 
 const defaultPort = 4747;
+/** With what ending the rest takes, less than the ten seconds that Docker gives a container. */
+const defaultEndLimitMs = 5_000;
 
 /** Throws `ConfigError`. */
 export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Config {
@@ -89,6 +93,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     allowedHosts: file.allowedHosts ?? [],
     allowedOrigins: file.allowedOrigins ?? [],
     logLevel: file.logLevel ?? 'warn',
+    endLimitMs: file.endLimitMs ?? defaultEndLimitMs,
     settings: runtimeSettings(file),
     agents: file.agents ?? {},
     claude: file.claude ?? {},

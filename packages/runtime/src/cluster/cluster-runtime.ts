@@ -210,6 +210,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     return subscribeWhenFound(sessionId, find, options, sink);
   }
 
+  async finish(hurry: AbortSignal): Promise<void> {
+    await this.#own.finish(hurry);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#owned.close();
@@ -254,7 +258,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
 
   /** Answers a server that takes this one for the owner. */
   async #answer(question: unknown): Promise<unknown> {
-    const answer = await this.#router.answer(CommandRequest.parse(question));
+    const request = CommandRequest.parse(question);
+    // An ending server begins nothing: the one that asks can, once it has the session.
+    const isLeft = this.#own.isEnding && (await this.#owned.releaseIdle(request.sessionId));
+    const answer = isLeft ? undefined : await this.#router.answer(request);
     if (answer) return answer.value;
     throw new LiminalError(notOwner, 'This server does not own the session any more.');
   }

@@ -115,10 +115,19 @@ export class OwnedSessions {
     }
   }
 
-  async #release(sessionId: string): Promise<void> {
+  /** Releases a session without a turn, and ends its agent; says whether another server may take it now. */
+  async releaseIdle(sessionId: string): Promise<boolean> {
+    await this.#change(sessionId, () => this.#release(sessionId, ({ isIdle }) => isIdle));
+    return this.#options.ownership.leaseOf(sessionId) === undefined;
+  }
+
+  async #release(
+    sessionId: string,
+    isFree = ({ isInUse }: Session): boolean => !isInUse,
+  ): Promise<void> {
     const session = await this.#inMemory(sessionId);
     // A command may have come in the meantime, or left something to do.
-    if (this.#busy.has(sessionId) || session?.isInUse) return;
+    if (this.#busy.has(sessionId) || (session && !isFree(session))) return;
     await this.#forget(sessionId);
     await this.#options.ownership.release(sessionId);
   }

@@ -33,6 +33,8 @@ export interface SessionOptions {
   logger: Logger;
   /** ms since the epoch. */
   now: () => number;
+  /** Whether the server is ending, and lets no further turn begin. */
+  serverEnds: () => boolean;
   /** The session's summary has changed. */
   onChange: (session: Session) => void;
   /** Set where there are other servers. */

@@ -44,7 +44,8 @@ beforeEach(() => {
   save = vi.spyOn(store, 'saveSession');
   save.mockImplementationOnce(async () => storing.promise);
   record = new SessionRecordHolder(start, store, nothing, nothing);
-  const context = { record, settings: defaultSettings, iso: () => time, changed: nothing, warn };
+  const shared = { settings: defaultSettings, iso: () => time, serverEnds: () => false };
+  const context = { ...shared, record, changed: nothing, warn };
   const turns = {
     get isRunning() {
       return delivered.length > 0 && !isOver;

@@ -44,7 +44,10 @@ const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_
 
 type Steer = (said: UserMessage, messageId: string) => Promise<SteerResult>;
 
-type Context = Pick<SessionContext, 'record' | 'settings' | 'iso' | 'changed' | 'warn'>;
+type Context = Pick<
+  SessionContext,
+  'record' | 'settings' | 'iso' | 'changed' | 'warn' | 'serverEnds'
+>;
 
 /** A session's messages for its agent: each waits in the queue until no turn is under way. */
 export class SessionOutbox {
@@ -219,8 +222,8 @@ export class SessionOutbox {
   /** Sends the queue's head if nothing is in its way; on failure it stays queued. */
   next(): void {
     const { active, queue } = this.#record.value;
-    if (this.#isClosed || this.#agent.isStopping || !active || !this.#isFree || queue.length === 0)
-      return;
+    if (this.#isClosed || this.#context.serverEnds()) return;
+    if (this.#agent.isStopping || !active || !this.#isFree || queue.length === 0) return;
     const head = queue[0]?.turnId ?? '';
     if (head === this.#delivered || this.#steering.has(head)) return;
     this.#dispatch().then(

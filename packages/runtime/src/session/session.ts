@@ -131,6 +131,11 @@ export class Session {
     return this.#agent.hasTasks;
   }
 
+  /** Whether a turn is under way that ends by itself; one that waits for a person may go on after the server's end. */
+  get isWorking(): boolean {
+    return !this.isIdle && !(this.#approvals.waiting && this.#agent.resumes);
+  }
+
   /** Whether its agent or a turn is active. */
   get isInUse(): boolean {
     return this.#agent.isInUse || !this.isIdle;
@@ -165,6 +170,7 @@ export class Session {
   /** Goes on with a turn that waited for a person when agent or server ended; resolves when that is asked again. */
   async goOn(): Promise<void> {
     if (this.record.awaits !== true || this.#isGivenUp || this.#turns.isRunning) return;
+    if (this.#context.serverEnds()) return;
     if (this.#agent.resumes) await this.#agent.start();
     await this.#record.update({ awaits: false });
   }
@@ -278,6 +284,12 @@ export class Session {
     // Left open, as after a crash: whoever recovers the run goes on with it.
     if (this.#approvals.waiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
+  }
+
+  /** The same as the server ends: a turn that nobody stopped then says why it is over. */
+  async endWithServer(): Promise<void> {
+    this.#turns.current?.endsWithServer();
+    await this.shutDown();
   }
 
   /** Ends the turn under way as lost: this server no longer owns the session. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type ErrorObject,
   type EventDraft,
   readTraceparent,
   type Response,
@@ -23,6 +24,13 @@ const BEFORE_MS = 500;
 
 const NOT_KEPT =
   'The server ends this turn before it could store the message. Send it again, if the turn does not show it.';
+
+/** How a turn ends that its server's orderly end has cut off. */
+const SERVER_ENDED: ErrorObject = {
+  code: 'SERVER_ENDED',
+  message:
+    'The server was ended while this turn was running. What was said until then is kept; send a message to go on.',
+};
 
 /** What a turn needs of its session. */
 export interface TurnContext {
@@ -72,6 +80,7 @@ export class Turn extends EventEmitter<TurnNews> {
   /** What was said in the middle of the turn, by item. */
   readonly #said = new Map<string, Said>();
   #aborted = false;
+  #endsWithServer = false;
   /** The log does not have the turn's message: the next owner must give it to an agent. */
   #passedOn = false;
 
@@ -170,10 +179,10 @@ export class Turn extends EventEmitter<TurnNews> {
   add(draft: EventDraft): void {
     this.#watchdog.heard();
     if (draft.payload.type === 'turn_aborted_by_user') {
-      if (this.#aborted) return;
+      if (this.#aborted || this.#endsWithServer) return;
       this.#aborted = true;
     }
-    this.#writer.add(this.#traced(draft));
+    this.#writer.add(this.#traced(this.#explained(draft)));
   }
 
   /** Records, once, that the user asked to stop. */
@@ -203,8 +212,25 @@ export class Turn extends EventEmitter<TurnNews> {
     return this.#writer.abandon();
   }
 
+  /** The server ends it: unless a person has stopped it before, its end says so. */
+  endsWithServer(): void {
+    this.#endsWithServer = !this.#aborted;
+  }
+
   cancelled(): void {
     this.#say({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
+  }
+
+  /** An agent that is ended with the server calls its turn cancelled, as if a person had stopped it. */
+  #explained(draft: EventDraft): EventDraft {
+    const { payload } = draft;
+    const isCancelled = payload.type === 'response_done' && payload.status === 'cancelled';
+    if (!isCancelled || !this.#endsWithServer) return draft;
+    const { usage } = payload;
+    return {
+      ...draft,
+      payload: { type: 'response_error', error: SERVER_ENDED, ...(usage && { usage }) },
+    };
   }
 
   /** The first event says where the turn's span belongs. */
@@ -214,7 +240,8 @@ export class Turn extends EventEmitter<TurnNews> {
   }
 
   #say(payload: EventDraft['payload']): void {
-    this.#writer.add({ turnId: this.turnId, timestamp: this.#iso(), payload });
+    const draft = { turnId: this.turnId, timestamp: this.#iso(), payload };
+    this.#writer.add(this.#explained(draft));
   }
 }
 

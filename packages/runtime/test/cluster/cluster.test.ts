@@ -410,12 +410,23 @@ test('a server that shuts down in order hands its sessions over at once', async 
   const sessionId = await newSession(a, servers.projectDir);
   const reader = new Reader(b.runtime, sessionId);
   await reader.untilType('session:info');
-  await a.runtime.send(sessionId, 'Hello');
+  const idle = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
+
+  const hurry = new AbortController();
+  const finished = a.runtime.finish(hurry.signal);
+  await b.runtime.send(idle, 'Take this over');
+  await expect(b.runtime.send(sessionId, 'Too late')).rejects.toMatchObject({
+    code: 'SHUTTING_DOWN',
+  });
+  hurry.abort();
+  await finished;
   await a.runtime.close();
-  await reader.untilTurn('turn_complete');
+  await reader.untilTurn('turn_error');
+  expect(await b.runtime.getRun(turnId)).toMatchObject({ error: { code: 'SERVER_ENDED' } });
   await b.runtime.send(sessionId, 'And now?');
-  expect(b.agent.received).toEqual(['And now?']);
+  expect(b.agent.received).toEqual(['Take this over', 'And now?']);
 });
 
 test('an owner that comes back too late changes nothing', async () => {

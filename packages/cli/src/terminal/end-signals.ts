@@ -1,0 +1,20 @@
+/** What asks a program to end: Ctrl+C, a service manager, a terminal that is closed. */
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * From now on these signals do not end the process by themselves: the first one aborts the first result, the second one
+ * the second.
+ */
+export function endSignals(): [first: AbortSignal, second: AbortSignal, third: AbortSignal] {
+  const stages = [new AbortController(), new AbortController(), new AbortController()] as const;
+  const left = [...stages];
+  for (const name of names) process.on(name, () => left.shift()?.abort());
+  const [first, second, third] = stages;
+  return [first.signal, second.signal, third.signal];
+}
+
+/** Resolves when the signal aborts. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
