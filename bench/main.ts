@@ -1,8 +1,11 @@
 /**
- * Prints every figure with its bound and the machine; exits 1 if one misses its bound. `npm run bench [-- NAME…]`;
- * `--list` names the groups of figures.
+ * Measures every figure, prints it with its bound, and writes a report beside what was kept before: `npm run bench
+ * [-- [--keep] NAME…]`. `--list` names the groups of figures; `--keep` makes this report the one to compare with.
+ * Exits with 1 if a figure misses its bound, 3 if a group crashed, 130 if it was interrupted.
  */
-import { cpus, totalmem } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { opening } from './figures/opening.ts';
 import { hostile } from './figures/hostile.ts';
 import { longSession } from './figures/long-session.ts';
@@ -16,9 +19,17 @@ import { claudeCold, claudeWarm } from './figures/claude.ts';
 import { readers } from './figures/readers.ts';
 import { redis } from './figures/redis.ts';
 import { stored } from './figures/stored.ts';
-import { type Figure, meets } from './parts/figure.ts';
+import type { Figure } from './parts/figure.ts';
+import { readCommit, readMachine, readRun } from './report/circumstances.ts';
+import { compareReport } from './report/compare.ts';
+import { keep, readKept } from './report/kept.ts';
+import { summarise } from './report/markdown.ts';
+import type { Group, Report, ReportedFigure } from './report/report.ts';
+import { readable, sayBound, sayMachine } from './report/words.ts';
+import { nameFolder, writeReport } from './report/write.ts';
+import { type Cut, describeError, endChildren, runGroup } from './run-group.ts';
 
-const groups: Record<string, () => Promise<Figure[]>> = {
+const groups: Record<string, () => AsyncGenerator<Figure>> = {
   flatOut,
   latency,
   acpFlatOut,
@@ -39,37 +50,98 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   hostile,
 };
 
-const wanted = process.argv.slice(2);
-if (wanted.includes('--list')) {
+const exits = { missed: 1, usage: 2, crashed: 3, interrupted: 130 };
+
+const { list, isKept, wanted } = readArguments();
+if (list) {
   console.log(Object.keys(groups).join('\n'));
   process.exit(0);
 }
-const unknown = wanted.filter((name) => !(name in groups));
-if (unknown.length > 0) {
-  console.error(
-    `No such figure: ${unknown.join(', ')}. There are: ${Object.keys(groups).join(', ')}.`,
-  );
-  process.exit(2);
+
+const machine = readMachine();
+const first = readRun();
+console.log(
+  `${sayMachine(machine)}, Node ${first.node}, ${first.at}, load ${readable(first.load)}`,
+);
+const kept = await readKept().catch((error: unknown) => refuse(describeError(error)));
+const report: Report = { version: 1, machine, groups: [] };
+const folder = join(fileURLToPath(new URL('results', import.meta.url)), nameFolder(first));
+
+let cut = Promise.withResolvers<Cut>();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => cut.resolve({ ended: 'interrupted' }));
+}
+// Of what a group has left running: it ends the group, and no other one.
+process.on('uncaughtException', (error) =>
+  cut.resolve({ ended: 'crashed', error: describeError(error) }),
+);
+
+for (const name of wanted) {
+  const group = await measure(name);
+  report.groups.push(group);
+  // After each, so that whatever happens then, this is there.
+  await writeReport(folder, report, compareReport(report, kept));
+  if (group.ended === 'interrupted') break;
+  cut = Promise.withResolvers();
+}
+console.log(summarise(compareReport(report, kept)));
+console.log(`Report: ${relative(process.cwd(), join(folder, 'report.md'))}`);
+const code = exitCode(report.groups);
+if (isKept && code !== exits.interrupted) console.log(`Kept: ${relative('.', await keep(report))}`);
+// What a crashed group has left must neither keep it nor stay.
+endChildren();
+process.exit(code);
+
+async function measure(name: string): Promise<Group> {
+  const measureAll = groups[name];
+  if (measureAll === undefined) throw new Error(`There is no group ${name}.`);
+  const group = await runGroup({
+    name,
+    run: readRun(),
+    measure: measureAll,
+    cut: cut.promise,
+    onFigure: (figure) => console.log(describe(figure)),
+  });
+  if (group.ended !== 'whole') console.log(`${group.ended}  ${name}  ${group.error ?? ''}`.trim());
+  return group;
 }
 
-const [cpu] = cpus();
-console.log(
-  `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${new Date().toISOString()}`,
-);
-let missed = 0;
-for (const [name, measure] of Object.entries(groups)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  for (const figure of await measure()) {
-    if (!meets(figure)) missed += 1;
-    console.log(describe(figure));
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { list: { type: 'boolean' }, keep: { type: 'boolean' } },
+    });
+    const unknown = positionals.filter((name) => !(name in groups));
+    if (unknown.length > 0) refuse(`No such figure: ${unknown.join(', ')}. There are: ${names()}.`);
+    if (values.keep === true && !readCommit().isClean)
+      refuse('The working tree has changes. What is kept must be of a commit: commit them first.');
+    const wanted = Object.keys(groups).filter(
+      (name) => positionals.length === 0 || positionals.includes(name),
+    );
+    return { list: values.list === true, isKept: values.keep === true, wanted };
+  } catch (error) {
+    return refuse(describeError(error));
   }
 }
-console.log(missed === 0 ? 'Every figure meets its bound.' : `${missed} figures miss their bound.`);
-process.exitCode = missed === 0 ? 0 : 1;
 
-function describe(figure: Figure): string {
-  const { name, value, unit, bound, detail } = figure;
-  const limit = 'atMost' in bound ? `≤ ${bound.atMost}` : `≥ ${bound.atLeast}`;
-  const mark = meets(figure) ? 'ok  ' : 'MISS';
-  return `${mark}  ${name}: ${Number(value.toPrecision(4))} ${unit} (${limit} ${unit})  ${detail}`;
+function refuse(why: string): never {
+  console.error(why);
+  process.exit(exits.usage);
+}
+
+function names(): string {
+  return Object.keys(groups).join(', ');
+}
+
+function describe(figure: ReportedFigure): string {
+  const { name, value, unit, verdict, detail } = figure;
+  return `${verdict.padEnd(4)}  ${name}: ${`${readable(value)} ${unit}`.trim()} (${sayBound(figure)})  ${detail}`;
+}
+
+function exitCode(measured: readonly Group[]): number {
+  if (measured.some(({ ended }) => ended === 'interrupted')) return exits.interrupted;
+  if (measured.some(({ ended }) => ended === 'crashed')) return exits.crashed;
+  const isMissed = measured.some(({ figures }) => figures.some((one) => one.verdict === 'MISS'));
+  return isMissed ? exits.missed : 0;
 }

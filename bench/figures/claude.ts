@@ -14,23 +14,23 @@ interface Place {
 }
 
 /** A prewarmed session, against the bare SDK with a process that waits for its first message. */
-export async function claudeWarm(): Promise<Figure[]> {
+export async function* claudeWarm(): AsyncGenerator<Figure> {
   const name = 'Claude: first token after send, prewarmed, against the bare SDK';
-  return compare(name, 1.2, bareWarm, ourWarm);
+  yield* compare(name, 1.2, bareWarm, ourWarm);
 }
 
 /** From nothing to the first token, against the bare SDK. */
-export async function claudeCold(): Promise<Figure[]> {
+export async function* claudeCold(): AsyncGenerator<Figure> {
   const name = 'Claude: create to first token, cold, against the bare SDK';
-  return compare(name, 1.1, bareCold, ourCold);
+  yield* compare(name, 1.1, bareCold, ourCold);
 }
 
-async function compare(
+async function* compare(
   name: string,
   atMost: number,
   bare: (place: Place) => Promise<number>,
   ours: (place: Place) => Promise<number>,
-): Promise<Figure[]> {
+): AsyncGenerator<Figure> {
   const api = await startMessagesApi({ script: () => reply('Good morning.') });
   const workspace = await makeWorkspace();
   const env = claudeEnvironment(workspace.home, api.url);
@@ -39,13 +39,11 @@ async function compare(
   const place = { env, projectDir: join(workspace.home, 'code'), server };
   try {
     const figure = { name, atMost };
-    return [
-      await comparePairs(
-        figure,
-        () => bare(place),
-        () => ours(place),
-      ),
-    ];
+    yield await comparePairs(
+      figure,
+      () => bare(place),
+      () => ours(place),
+    );
   } finally {
     await server.process.end();
     await api.close();

@@ -24,7 +24,7 @@ interface Place {
 }
 
 /** The real `codex app-server` behind Liminal, against the same program spoken to line by line. */
-export async function codex(): Promise<Figure[]> {
+export async function* codex(): AsyncGenerator<Figure> {
   const api = await startResponsesApi({ script: () => answer(message('Good morning.')) });
   const workspace = await makeWorkspace();
   const { home } = workspace;
@@ -36,19 +36,17 @@ export async function codex(): Promise<Figure[]> {
   const server = await startLiminalServer(join(home, 'data'), env);
   const place = { env, projectDir, server };
   try {
-    return [
-      await comparePairs(
-        { name: 'Codex: a new session, against bare codex app-server', atMost: 1.1 },
-        () => bareNew(place),
-        () => ourNew(place),
-      ),
-      await comparePairs(
-        { name: 'Codex: create to first token, against bare codex app-server', atMost: 1.1 },
-        () => bareFirstToken(place),
-        () => ourFirstToken(place),
-      ),
-      await warm(place),
-    ];
+    yield await comparePairs(
+      { name: 'Codex: a new session, against bare codex app-server', atMost: 1.1 },
+      () => bareNew(place),
+      () => ourNew(place),
+    );
+    yield await comparePairs(
+      { name: 'Codex: create to first token, against bare codex app-server', atMost: 1.1 },
+      () => bareFirstToken(place),
+      () => ourFirstToken(place),
+    );
+    yield await warm(place);
   } finally {
     await server.process.end();
     await api.close();

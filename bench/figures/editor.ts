@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Flood, floodingAgent, promptOf } from '../parts/acp-source.ts';
 import { Editor, type Program } from '../parts/editor.ts';
-import { type Figure, median, percentile, repeat } from '../parts/figure.ts';
+import {
+  addedOf,
+  type Figure,
+  median,
+  percentile,
+  percentileOf,
+  repeat,
+  shareOf,
+} from '../parts/figure.ts';
 import { Measured } from '../parts/process.ts';
 import { token } from '../parts/token.ts';
 
@@ -17,29 +25,29 @@ const paced: Flood = { count: 2_000, rate: 200 };
 const size = 16;
 
 /** An editor (the protocol's own SDK) → `liminal acp` → a server on SQLite → an agent, beside the editor with an agent alone. */
-export async function editor(): Promise<Figure[]> {
-  return [...(await flatOut()), ...(await added(0, 2, 20)), ...(await added(33, 20, 50))];
+export async function* editor(): AsyncGenerator<Figure> {
+  yield* await flatOut();
+  yield* await added(0, 2, 20);
+  yield* await added(33, 20, 50);
 }
 
 /** Flat out, and what `liminal acp` weighs after it. */
 async function flatOut(): Promise<Figure[]> {
   const bareAgent = { command: process.execPath, args: [here('../parts/sdk-agent.ts')] };
   const pairs = await repeat(3, async () => {
-    const bare = await throughBare(bareAgent);
-    const ours = await through(33, async (one) => {
+    const floor = await throughBare(bareAgent);
+    const { rate, memory } = await through(33, async (one) => {
       const rate = await rateOf(one);
       return { rate, memory: one.residentMiB };
     });
-    return { bare, ...ours };
+    return { floor, ours: rate, memory };
   });
-  const rate = Math.round(median(pairs.map((pair) => pair.rate)));
-  const bare = Math.round(median(pairs.map((pair) => pair.bare)));
+  const rate = Math.round(median(pairs.map((pair) => pair.ours)));
+  const bare = Math.round(median(pairs.map((pair) => pair.floor)));
   return [
     {
       name: 'an editor flat out, share of the SDK’s own agent and client',
-      value: median(pairs.map((pair) => (pair.rate / pair.bare) * 100)),
-      unit: '%',
-      bound: { atLeast: 60 },
+      ...shareOf(pairs, 60, 'deltas/s'),
       detail: `${rate} deltas/s, of ${bare} from an agent of the SDK’s on stdio`,
     },
     {
@@ -82,14 +90,22 @@ async function added(cadenceMs: number, p50: number, p99: number): Promise<Figur
   await alone.end();
   await agent.control.close();
   const ours = await through(cadenceMs, latencies);
-  const of = (p: number) => percentile(ours, p) - percentile(bare, p);
+  const both = { floor: bare, ours };
   const times = (all: readonly number[]) =>
     `${percentile(all, 50).toFixed(2)} / ${percentile(all, 99).toFixed(2)} ms`;
   const detail = `p50 / p99: ${times(ours)} against ${times(bare)} with the agent alone, 2,000 deltas`;
   const name = `an editor at 200 deltas/s, cadence ${cadenceMs} ms, added`;
   return [
-    { name: `${name}, p50`, value: of(50), unit: 'ms', bound: { atMost: p50 }, detail },
-    { name: `${name}, p99`, value: of(99), unit: 'ms', bound: { atMost: p99 }, detail },
+    { name: `${name}, p50`, ...addedOf(both, 50, p50), detail },
+    { name: `${name}, p99`, ...addedOf(both, 99, p99), detail },
+    {
+      name: `an editor at 200 deltas/s, cadence ${cadenceMs} ms, agent to editor, P95`,
+      ...percentileOf(ours, 95),
+      unit: 'ms',
+      // NFR-039-01.
+      bound: { atMost: 150 },
+      detail,
+    },
   ];
 }
 

@@ -10,7 +10,7 @@ import {
   toolUse,
 } from '@liminal/testkit';
 import { Connection } from '../parts/connection.ts';
-import type { Figure } from '../parts/figure.ts';
+import { bestOf, type Figure } from '../parts/figure.ts';
 import { hostileInputs, hostileToolInputs } from '../parts/hostile-inputs.ts';
 import { packedMiB } from '../parts/long-session.ts';
 import { Measured } from '../parts/process.ts';
@@ -33,15 +33,13 @@ interface Source {
 }
 
 /** Inputs of up to 32 MB that nobody would want: how long the server answers nobody else, and what it stores of them. */
-export async function hostile(): Promise<Figure[]> {
-  const figures: Figure[] = [];
+export async function* hostile(): AsyncGenerator<Figure> {
   for (const [name, make] of Object.entries(hostileInputs)) {
-    figures.push(...(await figuresOf(name, () => fromAgent(make()))));
+    yield* await figuresOf(name, () => fromAgent(make()));
   }
   for (const [name, make] of Object.entries(hostileToolInputs)) {
-    figures.push(...(await figuresOf(`Claude Code, ${name}`, () => fromClaude(make()))));
+    yield* await figuresOf(`Claude Code, ${name}`, () => fromClaude(make()));
   }
-  return figures;
 }
 
 async function figuresOf(name: string, source: () => Promise<Source>): Promise<Figure[]> {
@@ -50,7 +48,7 @@ async function figuresOf(name: string, source: () => Promise<Source>): Promise<F
   return [
     {
       name: `${name}: longest stall`,
-      value: Math.min(...stalls),
+      ...bestOf(stalls),
       unit: 'ms',
       bound: { atMost: MOST_STALL_MS },
       detail: `best of ${tries}; ${inputMiB.toFixed(1)} MiB, followed by a client`,

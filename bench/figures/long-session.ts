@@ -5,7 +5,7 @@ import { leadLongSession } from '../parts/long-session.ts';
 const NAME = '10,000 items in 100 turns';
 
 /** A session of 10,000 items in 100 turns, against itself when it was a tenth of that. */
-export async function longSession(): Promise<Figure[]> {
+export async function* longSession(): AsyncGenerator<Figure> {
   const { first, last } = await leadLongSession({
     turns: 100,
     itemsPerTurn: 100,
@@ -21,26 +21,24 @@ export async function longSession(): Promise<Figure[]> {
     detail,
   });
   const text = last.textMiB - first.textMiB;
-  return [
-    ratio(
-      'send to first frame',
-      'firstFrameMs',
-      1.5,
-      `${grown('firstFrameMs', 'ms')}; the server’s CPU for a turn: ${grown('turnCpuMs', 'ms')}`,
-    ),
-    ratio(
-      'opening',
-      'openMs',
-      1.5,
-      `${grown('openMs', 'ms')}; the server’s CPU for it: ${grown('openCpuMs', 'ms')}`,
-    ),
-    ratio('store', 'storeMiB', last.textMiB / first.textMiB, grown('storeMiB', 'MiB')),
-    {
-      name: `${NAME}: memory in use grown by, against a tenth of them`,
-      value: last.usedMiB - first.usedMiB,
-      unit: 'MiB',
-      bound: { atMost: text },
-      detail: `after garbage collection; ${text.toFixed(1)} MiB of text, which is in the store`,
-    },
-  ];
+  yield ratio(
+    'send to first frame',
+    'firstFrameMs',
+    1.5,
+    `${grown('firstFrameMs', 'ms')}; the server’s CPU for a turn: ${grown('turnCpuMs', 'ms')}`,
+  );
+  yield ratio(
+    'opening',
+    'openMs',
+    1.5,
+    `${grown('openMs', 'ms')}; the server’s CPU for it: ${grown('openCpuMs', 'ms')}`,
+  );
+  yield ratio('store', 'storeMiB', last.textMiB / first.textMiB, grown('storeMiB', 'MiB'));
+  yield {
+    name: `${NAME}: memory in use grown by, against a tenth of them`,
+    value: last.usedMiB - first.usedMiB,
+    unit: 'MiB',
+    bound: { atMost: text },
+    detail: `after garbage collection; ${text.toFixed(1)} MiB of text, which is in the store`,
+  };
 }

@@ -7,7 +7,7 @@ import { storeSession } from '../parts/stored-session.ts';
 const SESSIONS = 100;
 
 /** The server by itself, and with open sessions in which nothing runs. */
-export async function memory(): Promise<Figure[]> {
+export async function* memory(): AsyncGenerator<Figure> {
   const workspace = await makeWorkspace();
   const { home, projectDir } = workspace;
   const dataDir = join(home, 'data');
@@ -17,24 +17,22 @@ export async function memory(): Promise<Figure[]> {
   try {
     const { process, connection } = server;
     const alone = process.residentMiB;
+    yield {
+      name: 'server alone, resident',
+      value: alone,
+      unit: 'MiB',
+      bound: { atMost: 120 },
+      detail: 'just started, on a store of 100 sessions',
+    };
     for (const id of ids) await connection.follow(id, () => {});
     const each = (process.residentMiB - alone) / SESSIONS;
-    return [
-      {
-        name: 'server alone, resident',
-        value: alone,
-        unit: 'MiB',
-        bound: { atMost: 120 },
-        detail: 'just started, on a store of 100 sessions',
-      },
-      {
-        name: 'each open idle session, resident',
-        value: each,
-        unit: 'MiB',
-        bound: { atMost: 1 },
-        detail: `${SESSIONS} sessions, each followed by a client`,
-      },
-    ];
+    yield {
+      name: 'each open idle session, resident',
+      value: each,
+      unit: 'MiB',
+      bound: { atMost: 1 },
+      detail: `${SESSIONS} sessions, each followed by a client`,
+    };
   } finally {
     await server.process.end();
     await workspace.remove();

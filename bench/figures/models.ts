@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Flood, promptOf } from '../parts/acp-source.ts';
 import { Connection } from '../parts/connection.ts';
-import { type Figure, median, percentile, repeat } from '../parts/figure.ts';
+import {
+  addedOf,
+  type Figure,
+  median,
+  percentile,
+  percentileOf,
+  repeat,
+  shareOf,
+} from '../parts/figure.ts';
 import { OpenSession } from '../parts/pairs.ts';
 import { play } from '../parts/play.ts';
 import { Measured } from '../parts/process.ts';
@@ -17,11 +25,13 @@ const flood: Flood = { count: 200_000, rate: 0 };
 const calls = 200;
 
 /** A scripted Responses server → OpenAI’s SDK, translator, SQLite → a client, beside a bare read of the same server. */
-export async function models(): Promise<Figure[]> {
+export async function* models(): AsyncGenerator<Figure> {
   const source = await Measured.start([part('model-source')]);
   const baseUrl = `http://127.0.0.1:${source.firstLine}/v1`;
   try {
-    return [await share(baseUrl), await added(baseUrl), await callCost(baseUrl)];
+    yield await share(baseUrl);
+    yield await added(baseUrl);
+    yield await callCost(baseUrl);
   } finally {
     await source.end();
   }
@@ -40,18 +50,15 @@ async function share(baseUrl: string): Promise<Figure> {
     const played = await play({ agent: 'model', ...flood, cadenceMs: 33, env });
     if (!played.isWhole) throw new Error('The client lacks something of the answer.');
     const cpu = (played.cpuMs * 1000) / flood.count;
-    return { floor, rate: (flood.count * 1000) / played.wallMs, cpu };
+    return { floor, ours: (flood.count * 1000) / played.wallMs, cpu };
   });
-  const rates = pairs.map(({ rate }) => rate);
-  const value = median(pairs.map(({ rate, floor }) => (rate / floor) * 100));
+  const rates = pairs.map(({ ours }) => ours);
   const floor = Math.round(median(pairs.map((pair) => pair.floor)));
   const cpu = median(pairs.map((pair) => pair.cpu)).toFixed(1);
   const detail = `${Math.round(median(rates))} deltas/s of ${floor} read and parsed only; ${cpu} µs CPU a delta`;
   return {
     name: 'bare model flat out, share of the floor',
-    value,
-    unit: '%',
-    bound: { atLeast: 50 },
+    ...shareOf(pairs, 50, 'deltas/s'),
     detail,
   };
 }
@@ -67,7 +74,7 @@ async function added(baseUrl: string): Promise<Figure> {
   const [a, b] = [percentile(bare, 50), percentile(latenciesMs, 50)];
   const detail = `${b.toFixed(2)} ms to the client against ${a.toFixed(2)} ms to a bare reader, 2,000 deltas`;
   const name = 'bare model at 200 deltas/s, cadence 0 ms, p50 added';
-  return { name, value: b - a, unit: 'ms', bound: { atMost: 2 }, detail };
+  return { name, ...addedOf({ floor: bare, ours: latenciesMs }, 50, 2), detail };
 }
 
 /** The server’s processor time for one of many calls in one turn: the answer, the tool, and asking again. */
@@ -91,7 +98,7 @@ async function callCost(baseUrl: string): Promise<Figure> {
     const detail = `a turn of ${calls} calls of read, each in an answer of its own; median of 5 turns`;
     return {
       name: 'bare model: CPU a tool call',
-      value: median(costs),
+      ...percentileOf(costs, 50),
       unit: 'ms',
       bound: { atMost: 2 },
       detail,

@@ -16,7 +16,7 @@ const TURN = { count: 500, rate: 50 };
 const WARM_UP = { count: 100, rate: 50 };
 
 /** Two servers on one Redis and one PostgreSQL: a session that runs on one has its readers on the other. */
-export async function readers(): Promise<Figure[]> {
+export async function* readers(): AsyncGenerator<Figure> {
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   const env = { ...process.env, BENCH_REDIS: redis.url, BENCH_DATABASE: postgres.url };
@@ -24,11 +24,9 @@ export async function readers(): Promise<Figure[]> {
   const servers = [await start(), await start()] as const;
   try {
     const [owner, other] = servers;
-    const crowds = [
-      await watched('websocket', owner.firstLine, other.firstLine, dataDir),
-      await watched('sse', owner.firstLine, other.firstLine, dataDir),
-    ];
-    return crowds.flatMap(({ kind, crowd }) => figuresOf(kind, crowd));
+    for (const kind of ['websocket', 'sse'] as const) {
+      yield* figuresOf(kind, await watched(kind, owner.firstLine, other.firstLine, dataDir));
+    }
   } finally {
     await Promise.all(servers.map((server) => server.end()));
     await Promise.all([redis.stop(), postgres.stop()]);
@@ -41,7 +39,7 @@ async function watched(
   ownerPort: string,
   port: string,
   dataDir: string,
-): Promise<{ kind: string; crowd: Crowd }> {
+): Promise<Crowd> {
   const owner = new Connection(`http://127.0.0.1:${ownerPort}`);
   const sessionId = await owner.create('source', dataDir);
   const crowd = await Measured.start([part('crowd.ts'), kind, port, sessionId, String(READERS)]);
@@ -53,7 +51,7 @@ async function watched(
   await play(WARM_UP);
   const measured = await play(TURN);
   await crowd.end();
-  return { kind, crowd: measured };
+  return measured;
 }
 
 function figuresOf(kind: string, { p50, p99, seen }: Crowd): Figure[] {

@@ -3,8 +3,15 @@ import { stampEvent } from '@liminal/protocol';
 import { openRedis } from '@liminal/storage/redis';
 import { startRedis } from '@liminal/testkit';
 import { Redis } from 'ioredis';
-import type { Figure } from '../parts/figure.ts';
-import { median, percentile, repeat } from '../parts/figure.ts';
+import {
+  type Figure,
+  intervalOf,
+  median,
+  percentile,
+  percentileOf,
+  repeat,
+  shareOf,
+} from '../parts/figure.ts';
 
 /** As many runs at once, and as many events of each. */
 const FLOOD = { runs: 50, events: 1_000 };
@@ -15,17 +22,15 @@ const FINISHED = 10_000;
 const MEASURED_RUNS = 5;
 
 /** The log in Redis against the bare commands it is made of, on the same Redis in the same run. */
-export async function redis(): Promise<Figure[]> {
+export async function* redis(): AsyncGenerator<Figure> {
   const server = await startRedis();
   try {
-    return [
-      await appendShare(server.url, 1),
-      await appendShare(server.url, 20),
-      await latencyRatio(server.url),
-      ...(await replay(server.url)),
-      await memoryOfEvents(server.url),
-      await memoryGrowth(server.url),
-    ];
+    yield await appendShare(server.url, 1);
+    yield await appendShare(server.url, 20);
+    yield await latencyRatio(server.url);
+    yield* await replay(server.url);
+    yield await memoryOfEvents(server.url);
+    yield await memoryGrowth(server.url);
   } finally {
     await server.stop();
   }
@@ -35,23 +40,21 @@ export async function redis(): Promise<Figure[]> {
 async function appendShare(url: string, batch: number): Promise<Figure> {
   const bare = new Redis(url, { enableAutoPipelining: true });
   const ours = await openRedis({ url });
-  const rates = await repeat(ROUNDS, async () => {
+  const pairs = await repeat(ROUNDS, async () => {
     await bare.flushall();
-    const bareRate = await rateOf(batch, async (runId, events) => {
+    const floor = await rateOf(batch, async (runId, events) => {
       const key = `bare:${runId}`;
       await Promise.all(events.map(async (event) => bare.xadd(key, '*', ...fieldsOf(event))));
     });
     await bare.flushall();
-    return { bareRate, ourRate: await rateOf(batch, async (...args) => ours.log.append(...args)) };
+    return { floor, ours: await rateOf(batch, async (...args) => ours.log.append(...args)) };
   });
   bare.disconnect();
   await ours.close();
-  const [a, b] = [median(rates.map((r) => r.bareRate)), median(rates.map((r) => r.ourRate))];
+  const [a, b] = [median(pairs.map((r) => r.floor)), median(pairs.map((r) => r.ours))];
   return {
     name: `Redis append, ${batch} events at a time, share of bare pipelined XADD`,
-    value: median(rates.map(({ bareRate, ourRate }) => (ourRate / bareRate) * 100)),
-    unit: '%',
-    bound: { atLeast: 60 },
+    ...shareOf(pairs, 60, 'events/s'),
     detail: `${Math.round(b)} events/s of ${Math.round(a)}, ${FLOOD.runs} runs at once, medians of ${ROUNDS}`,
   };
 }
@@ -92,11 +95,15 @@ async function latencyRatio(url: string): Promise<Figure> {
   await two.close();
   const [a, b] = [percentile(bare, 50), percentile(ours, 50)];
   const [a99, b99] = [percentile(bare, 99), percentile(ours, 99)];
+  const [low, high] = intervalOf(bare, 50);
+  const [ourLow, ourHigh] = intervalOf(ours, 50);
   return {
     name: 'Redis append to another server’s reader, p50 against XADD to XREAD',
     value: b / a,
     unit: '×',
     bound: { atMost: 2 },
+    interval: [ourLow / high, ourHigh / low],
+    floor: { unit: 'ms', samples: bare, ours, limit: a * 2 },
     detail: `${b.toFixed(3)} ms against ${a.toFixed(3)} ms, p99 ${b99.toFixed(2)} against ${a99.toFixed(2)} ms, ${MESSAGES} events`,
   };
 }
@@ -129,14 +136,20 @@ async function replay(url: string): Promise<Figure[]> {
   return [
     {
       name: 'Redis replay, read',
-      value: median(times.map((t) => t.read)),
+      ...percentileOf(
+        times.map((t) => t.read),
+        50,
+      ),
       unit: 'ms',
       bound,
       detail,
     },
     {
       name: 'Redis replay, followed',
-      value: median(times.map((t) => t.follow)),
+      ...percentileOf(
+        times.map((t) => t.follow),
+        50,
+      ),
       unit: 'ms',
       bound,
       detail,
@@ -154,13 +167,14 @@ async function memoryOfEvents(url: string): Promise<Figure> {
     count += 1;
     const runId = uuidOf(count);
     for (const event of eventsOf(runId, FLOOD.events)) await opened.log.append(runId, [event]);
-    return Number(await admin.memory('USAGE', `codex:run:${runId}:events`, 'SAMPLES', 0));
+    const bytes = await admin.memory('USAGE', `codex:run:${runId}:events`, 'SAMPLES', 0);
+    return Number(bytes) / FLOOD.events;
   });
   await opened.close();
   admin.disconnect();
   return {
     name: 'Redis memory of a run under way, for each event',
-    value: median(held) / FLOOD.events,
+    ...percentileOf(held, 50),
     unit: 'B',
     bound: { atMost: 500 },
     detail: `runs of ${FLOOD.events} events of some 100 characters, median of ${MEASURED_RUNS}`,

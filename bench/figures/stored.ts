@@ -15,19 +15,20 @@ const TURNS = 100;
 const PARTS = { question: 200, answers: [400, 900, 1_600], outputs: [500, 2_000, 6_000, 12_000] };
 
 /** What a store takes for a session that is in history, against the text that was said in it. */
-export async function stored(): Promise<Figure[]> {
+export async function* stored(): AsyncGenerator<Figure> {
   const turns = Array.from({ length: TURNS }, (_, index) => turnOf(index));
   const text = turns.flatMap(({ outputItems }) => outputItems.map(textOf)).join('').length;
   const detail = (bytes: number): string =>
     `${(bytes / 2 ** 20).toFixed(2)} MiB for ${(text / 2 ** 20).toFixed(2)} MiB of prose and code, with its index for searching`;
-  const sizes = { SQLite: await sqliteBytes(turns), PostgreSQL: await postgresBytes(turns) };
-  return Object.entries(sizes).map(([name, bytes]) => ({
+  const figure = (name: string, bytes: number): Figure => ({
     name: `stored after projection in ${name}, against the text`,
     value: bytes / text,
     unit: '×',
     bound: { atMost: 1.5 },
     detail: detail(bytes),
-  }));
+  });
+  yield figure('SQLite', await sqliteBytes(turns));
+  yield figure('PostgreSQL', await postgresBytes(turns));
 }
 
 async function sqliteBytes(turns: readonly Response[]): Promise<number> {

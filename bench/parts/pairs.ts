@@ -1,7 +1,7 @@
 import type { ServerMessage } from '@liminal/protocol';
 import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
-import { type Figure, median, repeat } from './figure.ts';
+import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
 /** So many pairs that one run says about the same as the next: single ones differ by a quarter. */
 const ROUNDS = 25;
@@ -14,11 +14,13 @@ export async function comparePairs(
 ): Promise<Figure> {
   await bare();
   await ours();
-  const pairs = await repeat(rounds, async () => [await bare(), await ours()] as const);
-  const [a, b] = [median(pairs.map(([x]) => x)), median(pairs.map(([, y]) => y))];
-  const value = median(pairs.map(([x, y]) => y / x));
-  const detail = `${Math.round(b)} ms against ${Math.round(a)} ms, medians of ${rounds}; the ratio is that of each pair`;
-  return { name, value, unit: '×', bound: { atMost }, detail };
+  const pairs = await repeat(rounds, async () => ({ floor: await bare(), ours: await ours() }));
+  const figure = ratioOf(pairs, atMost);
+  const { samples: floor, ours: times } = figure.floor;
+  const ms = (of: (all: readonly number[]) => number): string =>
+    `${of(times).toFixed(0)} ms against ${of(floor).toFixed(0)} ms`;
+  const detail = `${ms(median)}, P95 ${ms((all) => percentile(all, 95))}, of ${rounds}; the ratio is the median of the pairs’`;
+  return { name, ...figure, detail };
 }
 
 /** ms from `clock` to the first character of the agent that a client sees; ends the session after the turn. */

@@ -1,0 +1,40 @@
+/** What a run is measured on. */
+import { execFileSync } from 'node:child_process';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Machine, Run } from './report.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export function readMachine(): Machine {
+  const [cpu] = cpus();
+  return {
+    cpu: cpu?.model.trim() ?? 'unknown CPU',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+  };
+}
+
+/** As it is now. */
+export function readRun(): Run {
+  return {
+    at: new Date().toISOString(),
+    ...readCommit(),
+    node: process.versions.node,
+    kernel: release(),
+    load: loadavg()[0] ?? Number.NaN,
+  };
+}
+
+/** Without git, or outside of a repository, it is `unknown`. */
+export function readCommit(): Pick<Run, 'commit' | 'isClean'> {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    // A report that was kept before this one is none of the code.
+    const changes = git('status', '--porcelain', '--', '.', ':!bench/kept');
+    return { commit: git('rev-parse', '--short=8', 'HEAD').trim(), isClean: changes === '' };
+  } catch {
+    return { commit: 'unknown', isClean: false };
+  }
+}

@@ -1,0 +1,98 @@
+/** A run beside an earlier one: what is better, what is worse, and what is the same as far as can be told. */
+import type { Group, Machine, Report, ReportedFigure } from './report.ts';
+
+export interface Comparison {
+  /** `apart`: an absolute figure of another machine; `new`: not in the earlier report. */
+  verdict: 'better' | 'worse' | 'same' | 'apart' | 'new';
+  /** The earlier value. */
+  before?: number;
+}
+
+/** A group of an earlier report, and where it was measured. */
+export interface Earlier {
+  machine: Machine;
+  group: Group;
+}
+
+/** A group with what it is compared with. */
+export interface Compared {
+  group: Group;
+  earlier: Earlier | undefined;
+  figures: { figure: ReportedFigure; comparison: Comparison }[];
+}
+
+/** Two runs of the same code differ by as much: where samples show the noise, and where they do not. */
+const TOLERANCE = { sampled: 0.05, single: 0.1 };
+/** Less than this share of its bound matters in no figure. */
+const OF_BOUND = 0.02;
+
+export function compareReport({ machine, groups }: Report, kept: readonly Report[]): Compared[] {
+  return groups.map((group) => {
+    const earlier = findEarlier(group.name, machine, kept);
+    const figures = group.figures.map((figure) => ({
+      figure,
+      comparison: compareFigure(figure, machine, earlier),
+    }));
+    return { group, earlier, figures };
+  });
+}
+
+/** The newest report of a group that was kept: of this machine, or, where it has none, of any. */
+export function findEarlier(
+  name: string,
+  machine: Machine,
+  kept: readonly Report[],
+): Earlier | undefined {
+  const all = kept.flatMap((report) =>
+    report.groups
+      .filter((group) => group.name === name)
+      .map((group) => ({ machine: report.machine, group })),
+  );
+  const newest = all.toSorted((a, b) => b.group.run.at.localeCompare(a.group.run.at));
+  return newest.find((one) => isSameMachine(one.machine, machine)) ?? newest[0];
+}
+
+export function isSameMachine(a: Machine, b: Machine): boolean {
+  return a.cpu === b.cpu && a.cores === b.cores && a.memoryGiB === b.memoryGiB;
+}
+
+/**
+ * A difference counts if it is beyond the tolerance and the 95 % intervals of both do not overlap. Absolute figures are
+ * compared on the same machine only.
+ */
+export function compareFigure(
+  figure: ReportedFigure,
+  machine: Machine,
+  earlier: Earlier | undefined,
+): Comparison {
+  const before = earlier?.group.figures.find(
+    ({ name, unit }) => name === figure.name && unit === figure.unit,
+  );
+  if (earlier === undefined || before === undefined) return { verdict: 'new' };
+  if (!saysTheSameAnywhere(figure.unit) && !isSameMachine(machine, earlier.machine))
+    return { verdict: 'apart', before: before.value };
+  return { verdict: judge(figure, before), before: before.value };
+}
+
+function judge(figure: ReportedFigure, before: ReportedFigure): 'better' | 'worse' | 'same' {
+  const { bound, value, interval } = figure;
+  const isSampled = interval !== undefined && before.interval !== undefined;
+  const limit = 'atMost' in bound ? bound.atMost : bound.atLeast;
+  const tolerance = Math.max(
+    Math.abs(before.value) * (isSampled ? TOLERANCE.sampled : TOLERANCE.single),
+    Math.abs(limit) * OF_BOUND,
+  );
+  const rise = value - before.value;
+  if (Math.abs(rise) <= tolerance) return 'same';
+  if (isSampled && overlap(interval, before.interval ?? interval)) return 'same';
+  return rise < 0 === 'atMost' in bound ? 'better' : 'worse';
+}
+
+function overlap(a: readonly [number, number], b: readonly [number, number]): boolean {
+  return a[0] <= b[1] && b[0] <= a[1];
+}
+
+/** Ratios, shares and counts. */
+function saysTheSameAnywhere(unit: string): boolean {
+  return unit === '' || unit === '%' || unit.startsWith('×');
+}

@@ -1,0 +1,52 @@
+/** Reports that were kept: one file for each machine, in the repository, so that a change of figures is one of a commit. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Machine, Report, withoutSamples } from './report.ts';
+
+const keptFolder = fileURLToPath(new URL('../kept', import.meta.url));
+
+/** Throws for a file that is no report of this version: it says which one. */
+export async function readKept(folder = keptFolder): Promise<Report[]> {
+  const names = await readdir(folder).catch(() => []);
+  const files = names.filter((name) => name.endsWith('.json')).toSorted();
+  return Promise.all(files.map(async (name) => readReport(join(folder, name))));
+}
+
+/** Keeps the whole groups of a report in place of what the machine's file had of them. Gives the file. */
+export async function keep(report: Report, folder = keptFolder): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `${nameOf(report.machine)}.json`);
+  const isThere = (await readdir(folder)).includes(`${nameOf(report.machine)}.json`);
+  const earlier = isThere ? await readReport(file) : undefined;
+  const kept = mergeGroups(earlier, withoutSamples(report));
+  await writeFile(file, `${JSON.stringify(kept, null, 2)}\n`);
+  return file;
+}
+
+/** Groups that did not come to their end are not kept. */
+export function mergeGroups(earlier: Report | undefined, report: Report): Report {
+  const whole = report.groups.filter(({ ended }) => ended === 'whole');
+  const others = (earlier?.groups ?? []).filter(
+    ({ name }) => !whole.some((group) => group.name === name),
+  );
+  const groups = [...others, ...whole].toSorted((a, b) => a.name.localeCompare(b.name));
+  return { ...report, groups };
+}
+
+/** Of the machine, as a file is named. */
+function nameOf({ cores, cpu, memoryGiB }: Machine): string {
+  return `${cores} ${cpu} ${memoryGiB} GiB`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+async function readReport(file: string): Promise<Report> {
+  try {
+    return Report.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    const what = `${file} is no report of this version: remove it, and keep another one.`;
+    throw new Error(what, { cause: error });
+  }
+}

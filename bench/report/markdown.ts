@@ -1,0 +1,118 @@
+/** The report as a page to read: what is wrong first, then each group with its plot. */
+import { type Compared, type Comparison, type Earlier, isSameMachine } from './compare.ts';
+import type { Distribution, Report, ReportedFigure } from './report.ts';
+import { isBusy, readable, sayBound, sayCommit, sayMachine } from './words.ts';
+
+export function writeMarkdown(report: Report, compared: readonly Compared[]): string {
+  const { machine, groups } = report;
+  const [first] = groups;
+  return [
+    '# What Liminal costs',
+    `${sayMachine(machine)}${first ? `, Node ${first.run.node}, kernel ${first.run.kernel}; commit ${sayCommit(first.run)}; begun ${first.run.at}` : ''}.`,
+    summarise(compared),
+    ...warn(report),
+    ...listFigures('Bounds that are missed', compared, ({ figure }) => figure.verdict === 'MISS'),
+    ...listFigures(
+      'Worse than what was kept',
+      compared,
+      ({ comparison }) => comparison.verdict === 'worse',
+    ),
+    '## How to read it',
+    READING,
+    ...compared.flatMap((one) => writeGroup(one, report)),
+    '',
+  ].join('\n\n');
+}
+
+/** A sentence for the terminal and the head of the report. */
+export function summarise(compared: readonly Compared[]): string {
+  const all = compared.flatMap(({ figures }) => figures);
+  const missed = all.filter(({ figure }) => figure.verdict === 'MISS').length;
+  const count = (verdict: Comparison['verdict']): number =>
+    all.filter(({ comparison }) => comparison.verdict === verdict).length;
+  const cut = compared.filter(({ group }) => group.ended !== 'whole').map(({ group }) => group);
+  const isNew = count('new') === all.length;
+  return [
+    `Figures: ${all.length}. Beyond their bounds: ${missed === 0 ? 'none' : missed}.`,
+    isNew
+      ? 'None was kept before.'
+      : `Beside what was kept: ${count('worse')} worse, ${count('better')} better, ${count('same')} the same, ${count('apart')} of another machine, ${count('new')} new.`,
+    ...cut.map(({ name, ended }) => `The group ${name} was ${ended}.`),
+  ].join(' ');
+}
+
+const READING = `Each figure was compared with its floor in the same run, in turn. *Median / P95* are of the single measurements, in the unit of the floor if there is one. *Kept* is the value of the last report kept with \`npm run bench -- --keep\`. **same** means: no difference of more than 5 % (10 % where there is but one measurement) or 2 % of the bound, or the 95 % intervals of both runs overlap. These intervals come from the ranks of the measurements, and know nothing of a machine that was slower all the time: run it twice before you believe a **worse**. Ratios, shares and counts are compared across machines, all else on the same machine only.`;
+
+function warn({ groups, machine }: Report): string[] {
+  const busy = groups.filter(({ run }) => isBusy(run, machine));
+  if (busy.length === 0) return [];
+  const loads = busy.map(({ name, run }) => `${name} (${readable(run.load)})`).join(', ');
+  return [
+    `**The machine had other work.** Load when these began, of ${machine.cores} cores: ${loads}. Part of it may be the groups before. Absolute times say little.`,
+  ];
+}
+
+function listFigures(
+  title: string,
+  compared: readonly Compared[],
+  fits: (one: Compared['figures'][number]) => boolean,
+): string[] {
+  const found = compared.flatMap(({ group, figures }) =>
+    figures.filter(fits).map((one) => ({ ...one, group })),
+  );
+  if (found.length === 0) return [];
+  const lines = found.map(({ figure, comparison, group }) => {
+    const before =
+      comparison.before === undefined ? '' : `; kept: ${withUnit(comparison.before, figure.unit)}`;
+    return `- ${figure.name}: ${withUnit(figure.value, figure.unit)} (${sayBound(figure)}${before}), \`npm run bench -- ${group.name}\``;
+  });
+  return [`## ${title}`, lines.join('\n')];
+}
+
+function writeGroup({ group, earlier, figures }: Compared, { machine }: Report): string[] {
+  const rows = figures.map(({ figure, comparison }) => row(figure, comparison));
+  return [
+    `## ${group.name}`,
+    ...(group.ended === 'whole' ? [] : [`**It was ${group.ended}.** ${group.error ?? ''}`.trim()]),
+    ...(earlier ? [sayEarlier(earlier, isSameMachine(earlier.machine, machine))] : []),
+    ...(rows.length === 0
+      ? []
+      : [
+          [
+            '| figure | value | bound | | median / P95 | floor: median / P95 | kept | |',
+            '|---|---|---|---|---|---|---|---|',
+            ...rows,
+          ].join('\n'),
+          `![Measurements, floor and limit of ${group.name}](${group.name}.svg)`,
+          figures.map(({ figure }) => `- ${figure.name}: ${figure.detail}`).join('\n'),
+        ]),
+  ];
+}
+
+function row(figure: ReportedFigure, comparison: Comparison): string {
+  const { name, value, unit, verdict, distribution, floor } = figure;
+  const cells = [
+    name,
+    withUnit(value, unit),
+    sayBound(figure),
+    verdict === 'ok' ? 'ok' : '**MISS**',
+    floor ? sayDistribution(floor.ours, floor.unit) : sayDistribution(distribution, unit),
+    floor ? sayDistribution(floor.floor, floor.unit) : '',
+    comparison.before === undefined ? '' : withUnit(comparison.before, unit),
+    comparison.verdict === 'worse' ? '**worse**' : comparison.verdict,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
+}
+
+function sayDistribution(distribution: Distribution | undefined, unit: string): string {
+  if (distribution === undefined) return '';
+  const { median, p95, count } = distribution;
+  return `${readable(median)} / ${withUnit(p95, unit)} of ${count}`;
+}
+
+function sayEarlier({ group, machine }: Earlier, isSame: boolean): string {
+  const where = isSame ? 'this machine' : `another machine (${sayMachine(machine)})`;
+  return `Kept: commit ${sayCommit(group.run)}, ${group.run.at}, on ${where}, Node ${group.run.node}, load ${readable(group.run.load)}.`;
+}
+
+const withUnit = (value: number, unit: string): string => `${readable(value)} ${unit}`.trim();

@@ -1,0 +1,120 @@
+/** What a report holds, as JSON. */
+import { z } from 'zod';
+import { type Figure, meets, percentile } from '../parts/figure.ts';
+
+const Interval = z.tuple([z.number(), z.number()]);
+
+/** What was measured several times; a kept report has no samples. */
+const Distribution = z.object({
+  count: z.number().int(),
+  median: z.number(),
+  p95: z.number(),
+  least: z.number(),
+  most: z.number(),
+  samples: z.array(z.number()).optional(),
+});
+export type Distribution = z.infer<typeof Distribution>;
+
+const ReportedFigure = z.object({
+  name: z.string(),
+  value: z.number(),
+  /** `×`, `%` and counts (an empty one) say the same on every machine. */
+  unit: z.string(),
+  bound: z.union([z.object({ atMost: z.number() }), z.object({ atLeast: z.number() })]),
+  verdict: z.enum(['ok', 'MISS']),
+  detail: z.string(),
+  /** Where the value of another run would be in 95 of 100 cases, as far as the samples can tell. */
+  interval: Interval.optional(),
+  /** What the value is made of, in its unit. */
+  distribution: Distribution.optional(),
+  /** What was compared in the same run, in a unit of its own; our median meets the bound at `limit`. */
+  floor: z
+    .object({ unit: z.string(), floor: Distribution, ours: Distribution, limit: z.number() })
+    .optional(),
+});
+export type ReportedFigure = z.infer<typeof ReportedFigure>;
+
+/** On what a group was measured, beside the machine. */
+const Run = z.object({
+  /** When it began. */
+  at: z.iso.datetime(),
+  commit: z.string(),
+  /** Whether the working tree was as the commit has it. */
+  isClean: z.boolean(),
+  node: z.string(),
+  kernel: z.string(),
+  /** Processes that ran or waited for a core, over the minute before. */
+  load: z.number(),
+});
+export type Run = z.infer<typeof Run>;
+
+const Group = z.object({
+  name: z.string(),
+  run: Run,
+  /** Why it has fewer figures than it should. */
+  ended: z.enum(['whole', 'crashed', 'interrupted']),
+  error: z.string().optional(),
+  figures: z.array(ReportedFigure),
+});
+export type Group = z.infer<typeof Group>;
+
+const Machine = z.object({
+  cpu: z.string(),
+  cores: z.number().int(),
+  memoryGiB: z.number(),
+});
+export type Machine = z.infer<typeof Machine>;
+
+export const Report = z.object({
+  /** Of this form of a report. */
+  version: z.literal(1),
+  machine: Machine,
+  groups: z.array(Group),
+});
+export type Report = z.infer<typeof Report>;
+
+/** Throws for a value that is no number: what it was to be made of did not come. */
+export function reportFigure(figure: Figure): ReportedFigure {
+  const { name, value, unit, bound, detail, samples, interval, floor } = figure;
+  if (!Number.isFinite(value)) throw new Error(`"${name}" came out as ${value}: ${detail}`);
+  return {
+    name,
+    value: short(value),
+    unit,
+    bound,
+    verdict: meets(figure) ? 'ok' : 'MISS',
+    detail,
+    ...(interval && { interval: [short(interval[0]), short(interval[1])] }),
+    ...(samples && { distribution: distributionOf(samples) }),
+    ...(floor && {
+      floor: {
+        unit: floor.unit,
+        floor: distributionOf(floor.samples),
+        ours: distributionOf(floor.ours),
+        limit: short(floor.limit),
+      },
+    }),
+  };
+}
+
+/** The report as it is kept: some numbers for each figure, not all that was measured. */
+export function withoutSamples(report: Report): Report {
+  const text = JSON.stringify(report, (key, value: unknown) =>
+    key === 'samples' ? undefined : value,
+  );
+  return Report.parse(JSON.parse(text));
+}
+
+function distributionOf(samples: readonly number[]): Distribution {
+  return {
+    count: samples.length,
+    median: short(percentile(samples, 50)),
+    p95: short(percentile(samples, 95)),
+    least: short(Math.min(...samples)),
+    most: short(Math.max(...samples)),
+    samples: samples.map(short),
+  };
+}
+
+/** More digits than these are noise. */
+const short = (value: number): number => Number(value.toPrecision(5));

@@ -1,0 +1,26 @@
+/** How figures are put in words, in the terminal, the report and its plots. */
+import type { Figure } from '../parts/figure.ts';
+import type { Machine, Run } from './report.ts';
+
+/** With as many digits as a person reads: `1,234,000`, `17.64`, `0.00006`. */
+export function readable(value: number): string {
+  return value.toLocaleString('en', { maximumSignificantDigits: 4 });
+}
+
+export function sayBound({ bound, unit }: Pick<Figure, 'bound' | 'unit'>): string {
+  const limit = 'atMost' in bound ? `≤ ${readable(bound.atMost)}` : `≥ ${readable(bound.atLeast)}`;
+  return `${limit} ${unit}`.trim();
+}
+
+export function sayMachine({ cores, cpu, memoryGiB }: Machine): string {
+  return `${cores} × ${cpu}, ${memoryGiB} GiB`;
+}
+
+export function sayCommit({ commit, isClean }: Pick<Run, 'commit' | 'isClean'>): string {
+  return isClean ? commit : `${commit} with changes`;
+}
+
+/** Whether other work must have disturbed what was measured. */
+export function isBusy({ load }: Run, { cores }: Machine): boolean {
+  return load > cores / 2;
+}

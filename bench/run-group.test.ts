@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import type { Figure } from './parts/figure.ts';
+import { type Cut, runGroup } from './run-group.ts';
+
+const run = {
+  at: '2026-11-28T17:00:00.000Z',
+  commit: 'abcdef01',
+  isClean: true,
+  node: '24.0.0',
+  kernel: '6.1',
+  load: 0.1,
+};
+
+const figure = (name: string, value = 1): Figure => ({
+  name,
+  value,
+  unit: 'ms',
+  bound: { atMost: 2 },
+  detail: '',
+});
+
+async function measure(figures: () => AsyncGenerator<Figure>, cut?: Promise<Cut>) {
+  const told: string[] = [];
+  const { promise: never } = Promise.withResolvers<Cut>();
+  const group = await runGroup({
+    name: 'one',
+    run,
+    measure: figures,
+    cut: cut ?? never,
+    onFigure: ({ name }) => told.push(name),
+  });
+  return { ...group, names: group.figures.map(({ name }) => name), told };
+}
+
+test('a group gives its figures, each told as it comes', async () => {
+  const group = await measure(async function* () {
+    yield figure('a');
+    yield figure('b', 3);
+  });
+  expect(group).toMatchObject({ ended: 'whole', names: ['a', 'b'], told: ['a', 'b'] });
+  expect(group.figures.map(({ verdict }) => verdict)).toEqual(['ok', 'MISS']);
+});
+
+test('a group that crashes keeps what it had, says why, and has tidied up', async () => {
+  let isTidy = false;
+  const group = await measure(async function* () {
+    try {
+      yield figure('a');
+      throw new Error('Redis is gone.', { cause: new Error('ECONNREFUSED') });
+    } finally {
+      isTidy = true;
+    }
+  });
+  expect(group).toMatchObject({
+    ended: 'crashed',
+    error: 'Redis is gone. (ECONNREFUSED)',
+    names: ['a'],
+  });
+  expect(isTidy).toBe(true);
+});
+
+test('a figure that is no number is a crash of its group', async () => {
+  const group = await measure(async function* () {
+    yield figure('a', Number.NaN);
+  });
+  expect(group).toMatchObject({ ended: 'crashed', names: [] });
+});
+
+test('an interrupted group keeps what it had, and its children and folders are gone', async () => {
+  const cut = Promise.withResolvers<Cut>();
+  const child = spawn('sleep', ['600']);
+  const gone = once(child, 'exit');
+  let isTidy = false;
+  const group = await measure(async function* () {
+    try {
+      yield figure('a');
+      cut.resolve({ ended: 'interrupted' });
+      // As one that waits for the answer of a server.
+      await gone;
+      throw new Error('The server is gone.');
+    } finally {
+      isTidy = true;
+    }
+  }, cut.promise);
+  expect(group).toMatchObject({ ended: 'interrupted', names: ['a'] });
+  expect(child.signalCode).toBe('SIGTERM');
+  expect(isTidy).toBe(true);
+});
