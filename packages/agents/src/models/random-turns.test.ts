@@ -303,22 +303,26 @@ const idsIn = ({ content }: Message, type: 'tool_use' | 'tool_result'): string[]
     return block.type === 'tool_use' ? block.id : block.tool_use_id;
   });
 
-test('any turns give each maker a conversation that it takes, the same from memory as from history', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
-      const { asked, requests } = await play(turns);
-      for (const { live, rebuilt } of asked) {
-        expect(live.instructions).toBe(rebuilt.instructions);
-        expect(wires(live)).toEqual(wires(rebuilt));
-        expect(faultsIn(wires(live))).toEqual([]);
-        expect(live.tools.length === 0 ? callsIn(wires(live)) : []).toEqual([]);
-      }
-      for (const { made, ...request } of requests) {
-        // What was written in an earlier round is the same as if it were written now.
-        const json = JSON.stringify(responsesRequest(request));
-        expect(jsonOf(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
-      }
-    }),
-    { numRuns: atLength ? 400 : 40 },
-  );
-});
+test(
+  'any turns give each maker a conversation that it takes, the same from memory as from history',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+        const { asked, requests } = await play(turns);
+        for (const { live, rebuilt } of asked) {
+          expect(live.instructions).toBe(rebuilt.instructions);
+          expect(wires(live)).toEqual(wires(rebuilt));
+          expect(faultsIn(wires(live))).toEqual([]);
+          expect(live.tools.length === 0 ? callsIn(wires(live)) : []).toEqual([]);
+        }
+        for (const { made, ...request } of requests) {
+          // What was written in an earlier round is the same as if it were written now.
+          const json = JSON.stringify(responsesRequest(request));
+          expect(jsonOf(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
+        }
+      }),
+      { numRuns: atLength ? 400 : 40 },
+    );
+  },
+);
