@@ -17,14 +17,14 @@ test('the way has at most twelve steps', () => {
   expect(steps.length).toBeLessThanOrEqual(12);
 });
 
-test.each(steps)('$type.$method is there', ({ type, method, file }) => {
+test.each(steps)('$method of $type is there', ({ type, method, file }) => {
   const code = read(file);
   expect(code).toContain(`class ${type} `);
   expect(code).toMatch(new RegExp(`\n  (override |async )?${method}\\(`));
 });
 
 test.each(steps.slice(0, -1).map((step, at) => ({ ...step, next: steps[at + 1]!.method })))(
-  'from $type.$method it goes on to $next',
+  'from $method of $type it goes on to $next',
   ({ call, callFile, next }) => {
     expect(call).toContain(`${next}(`);
     expect(read(callFile)).toContain(call);
