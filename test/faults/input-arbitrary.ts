@@ -278,7 +278,7 @@ const spoilMethod = ({ methods, path }: Route): fc.Arbitrary<Spoil> =>
 
 /** Everything that can be wrong with a request to a route. */
 export function spoils(route: Route): fc.Arbitrary<Spoil> {
-  const isOpen = route.path === '/healthz';
+  const isOpen = ['/healthz', '/readyz'].includes(route.path);
   const writes = route.method !== 'GET';
   const kinds: fc.Arbitrary<Spoil>[] = [
     ...(isOpen ? [] : [strangers]),

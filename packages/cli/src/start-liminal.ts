@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { reapOrphans, startGuard } from '@liminal/agents';
 import { createRuntime, type Logger } from '@liminal/runtime';
-import { createCredentials, createLogger, createServer } from '@liminal/server';
+import { createCredentials, createLogger, createServer, Metrics } from '@liminal/server';
 import { createAgents } from './agents.ts';
 import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
@@ -65,6 +65,7 @@ async function start(config: Config, closers: Closers) {
   await watchProcesses(dataDir, logger, closers);
 
   const { roots, settings } = config;
+  const metrics = new Metrics();
   const providers = createAgents(config, storage.coordination?.tasks);
   // It reads the data of an earlier server, which may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
@@ -75,6 +76,7 @@ async function start(config: Config, closers: Closers) {
       hiddenFolders: [dataDir],
       logger,
       settings,
+      meter: metrics,
       learntStores: learntStores(dataDir),
     }),
   );
@@ -87,6 +89,7 @@ async function start(config: Config, closers: Closers) {
     version,
     webDir,
     credentials,
+    metrics,
     logger,
     host,
     insecureHost: config.insecureHost,

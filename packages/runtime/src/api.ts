@@ -9,7 +9,7 @@ import type {
   StreamEvent,
   UploadedBlob,
 } from '@liminal/protocol';
-import type { ClientTerminal, TerminalRequest, TextPart } from '@liminal/agents';
+import type { AgentProcesses, ClientTerminal, TerminalRequest, TextPart } from '@liminal/agents';
 import type { StoredBlob } from '@liminal/storage';
 
 /** A message on its way to readers; encoded at most once, however many readers there are. */
@@ -76,9 +76,30 @@ export interface RuntimeMetrics {
   lagEvents: number;
 }
 
+/** What there is on this server at this moment; of several servers, their sums are what there is on all. */
+export interface RuntimeGauges {
+  /** Turns under way. */
+  turns: number;
+  /** Messages that wait for their turn, in sessions that are in this server's memory. */
+  queuedMessages: number;
+  approvalsWaiting: number;
+  /** Those who follow a session, once for each session. */
+  readers: number;
+  /** Those of them whose connection takes less than there is. */
+  slowReaders: number;
+  /** The processes of agents by agent type; undefined where the system has no table of processes. */
+  agents: AgentProcesses[] | undefined;
+}
+
 /** A method for each operation of the protocol's table, and what else surfaces need. */
 export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
+  gauges(): Promise<RuntimeGauges>;
+  /**
+   * Why no new turn should be brought here just now: a sentence for each reason, none if the server is ready. It asks the
+   * database and Redis, within a second, and once a second however often it is called.
+   */
+  troubles(): Promise<string[]>;
   info(sessionId: string): Promise<SessionInfo>;
   /** Keeps a file for a message. `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
   putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob>;

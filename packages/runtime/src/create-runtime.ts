@@ -13,7 +13,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const roots = await Roots.open(options.roots, options.hiddenFolders);
   const { coordination } = options.storage;
   if (coordination) return ClusterRuntime.open(options, coordination, roots, now);
-  const waiting = await recover(options.storage, () => new Date(now()).toISOString());
+  const waiting = await recover({ ...options.storage, meter: options.meter }, () =>
+    new Date(now()).toISOString(),
+  );
   const runtime = new SessionRuntime(options, roots, now);
   for (const sessionId of waiting) await runtime.goOn(sessionId);
   return runtime;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ProviderRegistry } from '@liminal/agents';
+import { agentProcesses, type ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
   ApprovalAnswer,
@@ -37,6 +37,7 @@ import type {
   AttachedClient,
   RunFeed,
   Runtime,
+  RuntimeGauges,
   RuntimeMetrics,
   SessionsChange,
   Sink,
@@ -67,7 +68,9 @@ import { putBlob, sweepUploads } from './blobs/index.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import { FileFinder } from './files/index.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
+import { Readiness } from './readiness.ts';
 import { Roots } from './roots.ts';
+import type { Meter } from './meter.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
 import { untilDone } from './until-done.ts';
@@ -85,6 +88,8 @@ export interface RuntimeOptions {
   hiddenFolders?: readonly string[];
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
+  /** Without it nothing is counted. */
+  meter?: Meter | undefined;
   /** Keeps what agents list of their own stores across restarts. */
   learntStores?: LearntStores;
   /** ms since the epoch. */
@@ -110,6 +115,7 @@ export class SessionRuntime implements Runtime {
   readonly #cluster: Cluster | undefined;
   readonly #watchers = new SessionWatchers();
   readonly #clients = new AttachedClients();
+  readonly #readiness: Readiness;
   /** Set once no new turns begin: resolves when none is under way. */
   #finished: PromiseWithResolvers<void> | undefined;
   #closed = false;
@@ -124,6 +130,12 @@ export class SessionRuntime implements Runtime {
     this.#stopSweeping = sweepUploads(storage.blobs, now, (error) => {
       if (!this.#closed) this.#warn(error, 'old uploads could not be removed');
     });
+    const ask = async () => storage.store.getSession('');
+    const leases = storage.coordination?.leases;
+    this.#readiness = new Readiness([
+      { name: 'The database', ask },
+      ...(leases ? [{ name: 'Redis', ask: async () => leases.holders(['readiness']) }] : []),
+    ]);
     this.#providers = providers;
     this.#logger = logger;
     this.#roots = roots;
@@ -150,6 +162,7 @@ export class SessionRuntime implements Runtime {
       serverEnds: () => this.isEnding,
       watchers: this.#watchers,
       clients: this.#clients,
+      meter: options.meter,
       ...(cluster && { cluster }),
     });
     this.#kept = new ClosedSessions({
@@ -172,6 +185,24 @@ export class SessionRuntime implements Runtime {
     const runs = await this.#log.unsettled();
     const backlogRuns = runs.filter(({ ended }) => ended).length;
     return { openRuns: runs.length - backlogRuns, backlogRuns, lagEvents: 0 };
+  }
+
+  async gauges(): Promise<RuntimeGauges> {
+    const [sessions, agents] = await Promise.all([this.sessions.inMemory(), agentProcesses()]);
+    const sum = (count: (session: Session) => number): number =>
+      sessions.reduce((total, session) => total + count(session), 0);
+    return {
+      turns: sum(({ turnId }) => (turnId === undefined ? 0 : 1)),
+      queuedMessages: sum(({ record }) => record.queue.length),
+      approvalsWaiting: sum(({ approvalsWaiting }) => approvalsWaiting),
+      readers: sum(({ view }) => view.readers.all),
+      slowReaders: sum(({ view }) => view.readers.slow),
+      agents,
+    };
+  }
+
+  async troubles(): Promise<string[]> {
+    return this.isEnding ? ['The server is ending.'] : this.#readiness.troubles();
   }
 
   async listAgents(): Promise<AgentInfo[]> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import type { OpenedStorage } from '@liminal/storage';
-import type { Runtime, RuntimeSettings } from '../src/index.ts';
+import type { Meter, Runtime, RuntimeSettings } from '../src/index.ts';
 import { createRuntime } from '../src/index.ts';
 import type { WitnessedMedium } from './medium.ts';
 import { openMedium } from './medium.ts';
@@ -24,7 +24,12 @@ export interface World {
 
 export async function startWorld(
   settings: Partial<RuntimeSettings> = {},
-  kept: { medium?: WitnessedMedium; projectDir?: string; agents?: () => CliProvider[] } = {},
+  kept: {
+    medium?: WitnessedMedium;
+    projectDir?: string;
+    agents?: () => CliProvider[];
+    meter?: Meter;
+  } = {},
 ): Promise<World> {
   const medium = kept.medium ?? openMedium('memory');
   const projectDir =
@@ -41,6 +46,7 @@ export async function startWorld(
     providers,
     roots: [projectDir],
     settings: { cadenceMs: 0, heartbeatMs: 0, ...settings },
+    meter: kept.meter,
     logger: { info: note, warn: note, error: note },
   });
   let next: World | undefined;

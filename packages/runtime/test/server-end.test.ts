@@ -79,3 +79,9 @@ test('a turn that its server’s end cuts off ends as an error that says so, wit
 test('a server in which nothing runs is finished at once', async () => {
   expect(await world.runtime.finish(never())).toBeUndefined();
 });
+
+test('a server says that it is ready, and why it is not while it ends', async () => {
+  expect(await world.runtime.troubles()).toEqual([]);
+  await world.runtime.finish(never());
+  expect(await world.runtime.troubles()).toEqual(['The server is ending.']);
+});

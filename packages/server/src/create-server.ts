@@ -8,10 +8,9 @@ import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
 import { refuseBrokenRequest, refuseBrokenRequests } from './http/broken-requests.ts';
-import { answerError, RequestError } from './http/errors.ts';
+import { answerError, describeError, RequestError } from './http/errors.ts';
 import { blobRoutes } from './http/blob-routes.ts';
-import { healthRoute } from './http/health-route.ts';
-import { metricsRoute } from './http/metrics-route.ts';
+import { healthRoutes } from './http/health-routes.ts';
 import { openApiRoute } from './http/openapi.ts';
 import { checkRefusals, operationRoutes } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
@@ -19,6 +18,8 @@ import { signInRoutes } from './http/sign-in-routes.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { streamRoutes } from './sse/routes.ts';
 import { imageFrameRoute } from './pages/image-frame.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { metricsRoute } from './metrics/metrics-route.ts';
 import { signInScript, signInScriptPath } from './pages/messages.ts';
 import { serveWebApp } from './static.ts';
 import { webSocketRoute } from './websocket/route.ts';
@@ -32,6 +33,8 @@ export interface ServerOptions extends GuardOptions {
   /** Allows a host that others can reach, without encryption. */
   insecureHost?: boolean;
   limits?: Partial<Limits>;
+  /** What the runtime is counted by; new ones if not given. */
+  metrics?: Metrics;
   /** Without it nothing is logged. */
   logger?: FastifyBaseLogger;
   /** For tests: checks answers by their schemas, and refusals by their operation's entry. */
@@ -77,20 +80,23 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 }
 
 async function api(app: FastifyInstance, options: ServerOptions & { limits: Limits }) {
-  const { runtime, version, limits, checkAnswers = false } = options;
+  const { runtime, version, limits, checkAnswers = false, metrics = new Metrics() } = options;
   const connections = new Connections(limits.streams);
   const typed: App = checkByZod(app, checkAnswers);
   if (checkAnswers) checkRefusals(typed);
+  typed.addHook('onError', async (_request, _reply, error) =>
+    metrics.refused(describeError(error).body.error.code),
+  );
   typed.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   openApiRoute(typed, { version });
-  await typed.register(healthRoute, { version });
+  await typed.register(healthRoutes, { version, runtime });
   await typed.register(signInRoutes, { credentials: options.credentials });
   await typed.register(operationRoutes, { runtime });
   await typed.register(blobRoutes, { runtime, maxBytes: limits.blobBytes });
   imageFrameRoute(app);
-  await typed.register(metricsRoute, { runtime, connections });
+  await typed.register(metricsRoute, { runtime, connections, metrics });
   await typed.register(streamRoutes, { runtime, connections, limits });
   await typed.register(webSocketRoute, { runtime, connections, limits });
   await typed.register(acpRoutes, { runtime, version, connections, limits });

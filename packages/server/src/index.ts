@@ -8,4 +8,5 @@ export {
 export { isLoopback } from './auth/host.ts';
 export { createServer, type ServerOptions } from './create-server.ts';
 export { createLogger } from './logging.ts';
+export { Metrics } from './metrics/metrics.ts';
 export { defaultLimits, type Limits } from './limits.ts';

@@ -65,6 +65,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/sign-in-link',
     '/api/sign-out',
     '/healthz',
+    '/readyz',
   ]);
   expect(Object.keys(paths['/api/session/{id}/queue/{turnId}']!).toSorted()).toEqual([
     'delete',
@@ -99,15 +100,4 @@ test('the OpenAPI document says what each operation can be refused with', async 
     429: { description: 'QUEUE_FULL.' },
     default: { description: 'A refusal.' },
   });
-});
-
-test('the metrics are in the text format of Prometheus', async () => {
-  const answer = await server.app.inject({ url: '/metrics', headers: bearer });
-  expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');
-  const lines = answer.body.trimEnd().split('\n');
-  for (const line of lines)
-    expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="\w+"\})? [\d.]+)$/);
-  expect(lines).toContain('liminal_websockets 0');
-  expect(lines).toContain('liminal_sessions{state="running"} 0');
-  expect(lines).toContain('liminal_projector_backlog_runs 0');
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
 import { createDemoProvider } from '@liminal/agents/demo';
 import { createRuntime, type Runtime } from '@liminal/runtime';
-import { createCredentials, createServer, type ServerOptions } from '@liminal/server';
+import { createCredentials, createServer, Metrics, type ServerOptions } from '@liminal/server';
 import type { OpenedStorage } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import type { FastifyInstance } from 'fastify';
@@ -39,9 +39,17 @@ export async function startServer(
   providers.register(agent);
   providers.register(createDemoProvider());
   const silent = { info() {}, warn() {}, error() {} };
-  const runtime = await createRuntime({ storage, providers, roots: [folder], logger: silent });
+  const metrics = new Metrics();
+  const runtime = await createRuntime({
+    storage,
+    providers,
+    roots: [folder],
+    logger: silent,
+    meter: metrics,
+  });
   const app = await createServer({
     runtime,
+    metrics,
     credentials: createCredentials(token),
     version: '1.2.3',
     webDir: join(folder, 'web'),

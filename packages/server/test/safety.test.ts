@@ -53,10 +53,13 @@ describe('without a token', () => {
     expect(answer.text).toContain('Open the link from the terminal');
   });
 
-  test('only /healthz answers, and tells no more than the version', async () => {
-    const answer = await ask({ path: '/healthz' });
+  test.each([
+    ['/healthz', { ok: true, version: '1.2.3' }],
+    ['/readyz', { ok: true }],
+  ])('%s answers, and tells no more than that', async (path, told) => {
+    const answer = await ask({ path });
     expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.text)).toEqual({ ok: true, version: '1.2.3' });
+    expect(JSON.parse(answer.text)).toEqual(told);
   });
 });
 

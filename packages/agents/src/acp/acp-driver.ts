@@ -130,7 +130,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   /** A process that belongs to the caller alone. Rejects with why it did not start. */
   async #start(cwd: string, signal: AbortSignal, limitMs?: number): Promise<AcpAgent> {
     const { command, args = [], env = {}, startLimitMs = 20_000 } = this.#options;
-    const launch = { command, args, env, inherited: this.#inherited, cwd };
+    const launch = { cliType: this.cliType, command, args, env, inherited: this.#inherited, cwd };
     const agent = await AcpAgent.start(launch, limitMs ?? startLimitMs, signal);
     this.#version = agent.version;
     this.#mcpTransports = mcpTransports(agent.capabilities.mcpCapabilities);

@@ -89,6 +89,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       update: (update) => this.#tell(update),
     });
     this.client = new SessionClient({
+      cliType: options.cliType,
       projectDir,
       files: options.files,
       clients: options.terminals,

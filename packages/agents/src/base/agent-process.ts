@@ -2,12 +2,14 @@ import { asError, messageOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { endTree, processMark } from '../process/index.ts';
+import { endTree, type ProcessMark, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 
 export interface ProcessCommand {
+  /** The agent type whose process it is. */
+  cliType?: string | undefined;
   command: string;
   args: readonly string[];
   /** Configured variables, added to the inherited ones. */
@@ -35,7 +37,7 @@ const keptOutput = 2_000;
 
 /** A running agent program with all that it starts. */
 export class AgentProcess {
-  readonly #mark = processMark();
+  readonly #mark: ProcessMark;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited = Promise.withResolvers<Error>();
   readonly #errorsEnded = Promise.withResolvers<void>();
@@ -45,7 +47,8 @@ export class AgentProcess {
   #handling: Promise<void> | undefined;
   #isGone = false;
 
-  constructor({ command, args, env, inherited, cwd }: ProcessCommand) {
+  constructor({ cliType, command, args, env, inherited, cwd }: ProcessCommand) {
+    this.#mark = processMark(cliType);
     this.#child = spawn(command, [...args], {
       cwd,
       env: childEnvironment(inherited, env, this.#mark.env),

@@ -69,7 +69,7 @@ const reasonLimitMs = 1_000;
 /** A running Claude Code with all that it starts. Emits nothing before the caller can add listeners. */
 export class ClaudeProcess extends EventEmitter<News> {
   readonly query: Query;
-  readonly #mark = processMark();
+  readonly #mark = processMark('claude-code');
   readonly #input = new InputQueue();
   readonly #gone = Promise.withResolvers<never>();
   readonly #program: ClaudeProgram;

@@ -117,7 +117,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   ): Promise<CodexSession> {
     const { defaults = {} } = this.#options;
     const mcpServers = { ...this.#options.mcpServers, ...own };
-    const mark = processMark();
+    const mark = processMark('codex');
     const take = (answer: unknown): CodexSession => {
       const opened = readOpened(answer);
       if (opened === undefined) throw new Error('Codex opened no thread.');
@@ -173,7 +173,11 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const { args = [], env = {}, startLimitMs = 20_000 } = this.#options;
     const path = this.#options.command ?? (await this.#program());
     const program = { command: path, args: [...args, 'app-server'], env, cwd };
-    return AppServer.start({ ...program, inherited: this.#inherited }, startLimitMs, signal);
+    return AppServer.start(
+      { ...program, cliType: this.cliType, inherited: this.#inherited },
+      startLimitMs,
+      signal,
+    );
   }
 
   /** The program's path: it is not looked for again with every start. */

@@ -25,7 +25,7 @@ export class McpConnection {
   readonly #name: string;
   readonly #server: McpServer;
   readonly #options: McpSurroundings;
-  readonly #mark = processMark();
+  readonly #mark = processMark('tools');
   #connecting: Promise<Tool[]> | undefined;
   #client: Client | undefined;
   readonly #closing = new AbortController();

@@ -1,5 +1,6 @@
 /** Keeps invariant 8: no process outlives its session, nor the server. */
 export { endTree, type EndOptions, type Ended, type TreeTarget } from './end-tree.ts';
+export { type AgentProcesses, agentProcesses } from './count-agents.ts';
 export { startGuard, type Guard } from './guard.ts';
 export { processMark, type ProcessMark } from './mark.ts';
 export { reapOrphans } from './orphans.ts';

@@ -17,9 +17,12 @@ export interface ProcessMark {
   env: Record<string, string>;
 }
 
-/** A new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks. */
-export function processMark(): ProcessMark {
-  const id = `${serverId}/${randomUUID()}`;
+/**
+ * A new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks.
+ * @param agent - The agent type that the process counts for.
+ */
+export function processMark(agent = 'other'): ProcessMark {
+  const id = `${serverId}/${randomUUID()}/${encodeURIComponent(agent)}`;
   const outer = process.env[variable];
   return { id, env: { [variable]: outer ? `${outer} ${id}` : id } };
 }
@@ -31,6 +34,12 @@ export function marksIn(environ: string): string[] {
     .split('\0')
     .filter((entry) => entry.startsWith(prefix))
     .flatMap((entry) => entry.slice(prefix.length).split(' '));
+}
+
+/** The agent type of a mark of this server; undefined for other marks. */
+export function agentOf(mark: string): string | undefined {
+  const [server, , agent] = mark.split('/');
+  return server === serverId && agent !== undefined ? decodeURIComponent(agent) : undefined;
 }
 
 export function isServerAlive(id: string): boolean {

@@ -247,4 +247,12 @@ export const serverOperations = {
     answer: z.object({ ok: z.literal(true), version: z.string() }),
     refusals: [],
   },
+  /** For balancers: not while the server ends, or what it needs cannot be reached. */
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Says whether the server is ready for work, or what it lacks.',
+    answer: z.object({ ok: z.literal(true) }),
+    refusals: ['NOT_READY'],
+  },
 } as const satisfies Record<string, Operation>;

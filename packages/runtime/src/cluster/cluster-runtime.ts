@@ -11,7 +11,14 @@ import type {
 } from '@liminal/protocol';
 import { LiminalError } from '@liminal/protocol';
 import type { Coordination } from '@liminal/storage';
-import type { Runtime, RuntimeMetrics, Sink, SubscribeOptions, Subscription } from '../api.ts';
+import type {
+  Runtime,
+  RuntimeGauges,
+  RuntimeMetrics,
+  Sink,
+  SubscribeOptions,
+  Subscription,
+} from '../api.ts';
 import { keepMessage } from '../blobs/index.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
@@ -74,6 +81,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly search: Runtime['search'] = async (...asked) => this.#own.search(...asked);
   readonly getRun: Runtime['getRun'] = async (...asked) => this.#own.getRun(...asked);
   readonly followRun: Runtime['followRun'] = async (...asked) => this.#own.followRun(...asked);
+  readonly troubles: Runtime['troubles'] = async () => this.#own.troubles();
   readonly watchSessions: Runtime['watchSessions'] = (...asked) =>
     this.#own.watchSessions(...asked);
   readonly attach: Runtime['attach'] = (...asked) => this.#own.attach(...asked);
@@ -100,7 +108,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   ) {
     const { leases, board, inboxes } = coordination;
     const onTrouble = (error: unknown): void => this.#warn(error);
-    const storage = { ...options.storage, cluster: new PostedEnds(board, onTrouble) };
+    const { meter } = options;
+    const storage = { ...options.storage, meter, cluster: new PostedEnds(board, onTrouble) };
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     this.#options = options;
@@ -162,7 +171,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
     this.#projector = startProjectorWorker({
       ...options,
-      storage: { ...options.storage, coordination },
+      storage: { ...options.storage, coordination, meter },
       onRecovered: (sessionId) => void this.#goOn(sessionId).catch(onTrouble),
     });
   }
@@ -177,6 +186,15 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   async metrics(): Promise<RuntimeMetrics> {
     const metrics = await this.#own.metrics();
     return { ...metrics, lagEvents: this.#projector.lagEvents };
+  }
+
+  async gauges(): Promise<RuntimeGauges> {
+    const gauges = await this.#own.gauges();
+    // Readers are those of followed sessions here, whoever owns them.
+    const { readers } = this.#followedSessions;
+    const sum = (kind: 'all' | 'slow'): number =>
+      readers.reduce((total, each) => total + each[kind], 0);
+    return { ...gauges, readers: sum('all'), slowReaders: sum('slow') };
   }
 
   async createSession(request: CreateSessionBody): Promise<SessionHandle> {

@@ -105,6 +105,11 @@ export class FollowedSessions extends EventEmitter<News> {
     await Promise.all(watched.map((followed) => followed.read()));
   }
 
+  /** The readers of all sessions here. */
+  get readers(): { all: number; slow: number }[] {
+    return [...this.#open.values()].map(({ view }) => view.readers);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#leave.map((leave) => leave()));

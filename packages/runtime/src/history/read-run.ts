@@ -1,6 +1,7 @@
 import type { ResponseState, StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, resumeResponse } from '@liminal/protocol';
 import type { EventLog, ResponseStore } from '@liminal/storage';
+import type { Meter } from '../meter.ts';
 
 /** Other servers that show a run, too. */
 export interface RunWatchers {
@@ -13,6 +14,7 @@ export interface Storage {
   store: ResponseStore;
   /** Set where there are other servers. */
   cluster?: RunWatchers;
+  meter?: Pick<Meter, 'turnEnded'> | undefined;
 }
 
 /**

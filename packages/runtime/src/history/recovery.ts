@@ -17,6 +17,7 @@ import {
 } from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from '../errors.ts';
+import { meterTurn } from '../meter.ts';
 import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
 import type { WrittenRun } from '../turn/index.ts';
 
@@ -182,8 +183,10 @@ async function endRun(
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
-      await storage.log.append(run.runId, endOf(run, state, now(), error));
+      const end = endOf(run, state, now(), error);
+      await storage.log.append(run.runId, end);
       open = false;
+      await count(storage, end.reduce(foldResponse, state));
     } catch (error) {
       // Its writer is alive and was quicker, but its end stops it soon; or another server has ended the run.
       if (errorCode(error) === 'RUN_ENDED') return;
@@ -213,19 +216,32 @@ export async function endLostRun(
 
 /** Ends a run in history, which can be given more of it than a log has that lost something. */
 export async function endInHistory(
-  { log, store, cluster }: Storage,
+  storage: Storage,
   state: ResponseState,
   now: () => string,
 ): Promise<void> {
+  const { log, store, cluster } = storage;
   const response = toResponse(state);
   if (!response) return;
   const { id: runId, turnId, sessionId } = response;
   const { traceContext = { traceparent: '' } } = response;
   const run = { runId, turnId, sessionId, traceContext };
-  const ended = toResponse(endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state));
-  if (ended) await store.saveResponse(ended);
+  const ended = endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state);
+  const endedRun = toResponse(ended);
+  if (endedRun) await store.saveResponse(endedRun);
+  await count(storage, ended);
   await log.settle(runId);
   await cluster?.endInHistory(run);
+}
+
+/** Its cost is not told: agents tell that of the session with a turn's own end. */
+async function count({ meter, store }: Storage, ended: ResponseState): Promise<void> {
+  const run = toResponse(ended);
+  if (!meter || !run) return;
+  const record = await store.getSession(run.sessionId).catch(() => undefined);
+  const cliType = record?.cliType ?? run.providerId;
+  const turn = meterTurn(run, { cliType, costBefore: run.usage?.costUsd });
+  if (turn) meter.turnEnded(turn);
 }
 
 /** The events that end an open run, after its open items. */

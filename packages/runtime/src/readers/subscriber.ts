@@ -44,6 +44,11 @@ export class Subscriber {
     this.#cursor = options.cursor;
   }
 
+  /** Whether its connection takes less than there is: the rest waits, or is left out until it can take more. */
+  get isSlow(): boolean {
+    return this.#state === 'full' || this.#state === 'behind';
+  }
+
   /** Whether the newest message that it was given is of this run. */
   hasSome(runId: string): boolean {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;

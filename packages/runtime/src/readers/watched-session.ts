@@ -36,6 +36,11 @@ export class WatchedSession implements SessionReaders {
     this.#options = options;
   }
 
+  get readers(): { all: number; slow: number } {
+    const slow = [...this.#subscribers].filter(({ isSlow }) => isSlow).length;
+    return { all: this.#subscribers.size, slow };
+  }
+
   /** Runs whose final state the store may lack, oldest first. */
   get openRuns(): Response[] {
     return [...this.#runs.values()].flatMap((run) => run.response ?? []);

@@ -5,7 +5,13 @@ import { Approvals } from './approvals.ts';
 const MANY = 101;
 
 test('the newest hundred requests that are over are kept, older ones are forgotten', async () => {
-  const context = { settings: defaultSettings, changed: () => {}, warn: () => {} };
+  const context = {
+    cliType: 'scripted',
+    now: Date.now,
+    settings: defaultSettings,
+    changed: () => {},
+    warn: () => {},
+  };
   const approvals = new Approvals(context, { answerApproval: async () => {} });
   const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };
   for (let count = 0; count < MANY; count += 1) {

@@ -11,6 +11,11 @@ export interface ApprovalPolicy {
   fallback: 'reject' | 'allow';
 }
 
+type ApprovalsContext = Pick<
+  SessionContext,
+  'settings' | 'changed' | 'warn' | 'cliType' | 'now' | 'meter'
+>;
+
 /** How many requests that are over are remembered. */
 const MAX_OVER = 100;
 
@@ -23,22 +28,24 @@ interface Pending {
 
 /** A session's permission requests: asked once, answerable by any client, the first answer wins. */
 export class Approvals {
-  readonly #context: Pick<SessionContext, 'settings' | 'changed' | 'warn'>;
+  readonly #context: ApprovalsContext;
   readonly #agent: Pick<SessionAgent, 'answerApproval'>;
   readonly #pending = new Map<string, Pending>();
   /** The newest requests that are over: their answers are refused with more than "unknown". */
   readonly #over = new Set<string>();
 
-  constructor(
-    context: Pick<SessionContext, 'settings' | 'changed' | 'warn'>,
-    agent: Pick<SessionAgent, 'answerApproval'>,
-  ) {
+  constructor(context: ApprovalsContext, agent: Pick<SessionAgent, 'answerApproval'>) {
     this.#context = context;
     this.#agent = agent;
   }
 
   get waiting(): boolean {
     return this.waitingSince !== undefined;
+  }
+
+  /** How many requests wait for an answer. */
+  get count(): number {
+    return [...this.#pending.values()].filter(({ answered }) => !answered).length;
   }
 
   /** When the request that has waited longest was made (ISO 8601 UTC). */
@@ -120,6 +127,8 @@ export class Approvals {
     const pending = this.#pending.get(approvalId);
     if (!pending) return;
     clearTimeout(pending.timer);
+    const { meter, cliType, now } = this.#context;
+    meter?.approvalEnded(cliType, Math.max(0, now() - Date.parse(pending.askedAt)) / 1_000);
     this.#pending.delete(approvalId);
     this.#over.add(approvalId);
     const [oldest] = this.#over;

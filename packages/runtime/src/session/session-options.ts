@@ -3,6 +3,7 @@ import type { Response, SessionSummary } from '@liminal/protocol';
 import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from '../readers/index.ts';
 import type { RunWatchers } from '../history/index.ts';
+import type { Meter } from '../meter.ts';
 import type { Roots } from '../roots.ts';
 import type { AttachedClients } from './attached-clients.ts';
 import type { Session } from './session.ts';
@@ -31,6 +32,7 @@ export interface SessionOptions {
   clients: AttachedClients;
   settings: RuntimeSettings;
   logger: Logger;
+  meter?: Meter | undefined;
   /** ms since the epoch. */
   now: () => number;
   /** Whether the server is ending, and lets no further turn begin. */

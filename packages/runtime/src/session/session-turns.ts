@@ -9,6 +9,7 @@ import {
 } from '@liminal/protocol';
 import { errorCode, errorMessage } from '../errors.ts';
 import { endLostRun, readRun } from '../history/index.ts';
+import { meterTurn } from '../meter.ts';
 import type { SessionReaders } from '../readers/index.ts';
 import { Turn } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
@@ -39,6 +40,8 @@ export class SessionTurns {
   /** The last turn that began, even when it is over; without what it said. */
   #newest: Pick<Turn, 'turnId' | 'heard'> | undefined;
   #usage: Usage | undefined;
+  /** What the session had cost when its last turn ended, in US dollars; undefined until a turn of this server tells. */
+  #cost: number | undefined;
   /** Runs to be brought into history, in order. */
   readonly #finished: Response[] = [];
   #projecting: Promise<void> | undefined;
@@ -153,6 +156,7 @@ export class SessionTurns {
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
     try {
       if (response) {
+        this.#context.supervisor.start(async () => this.#count(response));
         this.#finished.push(response);
         await (this.#projecting ??= this.#project());
       } else if (!this.#closing.signal.aborted) {
@@ -165,6 +169,27 @@ export class SessionTurns {
     // A turn of the server itself does not make up for one of the agent that has failed.
     const hadFailed = isServerTurn(response ?? {}) && this.#context.record.value.failed;
     this.#options.onSettled(hasFailed || hadFailed);
+  }
+
+  async #count(run: Response): Promise<void> {
+    const { meter, cliType } = this.#context;
+    if (!meter) return;
+    const costBefore = await this.#costBefore(run);
+    const turn = meterTurn(run, { cliType, costBefore });
+    if (turn) meter.turnEnded(turn);
+  }
+
+  /** History is read once, for the turns before this server had the session; without it this turn counts no cost. */
+  async #costBefore({ id, sessionId, usage }: Response): Promise<number | undefined> {
+    const total = usage?.costUsd;
+    if (total === undefined) return undefined;
+    const before = this.#cost;
+    this.#cost = total;
+    if (before !== undefined) return before;
+    const runs = await this.#context.store.listRuns(sessionId).catch(() => undefined);
+    if (runs === undefined) return total;
+    return runs.findLast((run) => run.id !== id && run.usage?.costUsd !== undefined)?.usage
+      ?.costUsd;
   }
 
   /**

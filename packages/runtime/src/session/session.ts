@@ -141,6 +141,11 @@ export class Session {
     return this.#agent.isInUse || !this.isIdle;
   }
 
+  /** How many permission requests of its agent wait for an answer. */
+  get approvalsWaiting(): number {
+    return this.#approvals.count;
+  }
+
   get summary(): SessionSummary {
     const { waitingSince } = this.#approvals;
     const now = { state: this.#state, isAlive: this.isAlive };

@@ -27,6 +27,7 @@ import {
 } from './gathering.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
 import { firstBatch } from './large.ts';
+import type { Meter } from '../meter.ts';
 import type { Supervisor } from './supervisor.ts';
 import { writable } from './writable.ts';
 
@@ -44,6 +45,7 @@ export interface RunWriterOptions {
   /** Keeps the bytes of what is said; the log only names them. */
   blobs: Pick<BlobKeeper, 'take' | 'store' | 'waiting'>;
   supervisor: Supervisor;
+  meter?: Pick<Meter, 'appended' | 'appendRefused'> | undefined;
 }
 
 /** The events of a writer. */
@@ -234,7 +236,9 @@ export class RunWriter extends EventEmitter<RunNews> {
         if (events[0]?.seq === 0) await this.#assertMayBegin();
         // Nobody must be told of bytes that are nowhere.
         if (this.#options.blobs.waiting > 0) await this.#options.blobs.store();
+        const startedAt = performance.now();
         await this.#options.log.append(this.#options.run.runId, events);
+        this.#options.meter?.appended((performance.now() - startedAt) / 1_000);
       } catch (error) {
         if (isTakenOver(error)) {
           // The run has another writer now: what it says is the truth (invariant 1).
@@ -271,6 +275,7 @@ export class RunWriter extends EventEmitter<RunNews> {
   }
 
   #refused(error: unknown): void {
+    this.#options.meter?.appendRefused();
     if (this.#refusals % TELL_EVERY === 0) this.emit('refused', error);
     this.#refusals += 1;
     this.#numberPending();

@@ -15,6 +15,7 @@ import { type EventLog, StorageError } from '@liminal/storage';
 import type { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
+import type { Meter } from '../meter.ts';
 import type { RuntimeSettings } from '../settings.ts';
 import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
@@ -42,6 +43,7 @@ export interface TurnContext {
   iso: () => string;
   supervisor: Supervisor;
   blobKeeper: BlobKeeper;
+  meter?: Pick<Meter, 'appended' | 'appendRefused'> | undefined;
 }
 
 interface TurnOptions {
@@ -87,7 +89,7 @@ export class Turn extends EventEmitter<TurnNews> {
   constructor(context: TurnContext, { turnId, parent, ...options }: TurnOptions) {
     super();
     const { before, waitsForPerson, owns } = options;
-    const { sessionId, cliType, log, settings, supervisor, blobKeeper: blobs } = context;
+    const { sessionId, cliType, log, settings, supervisor, blobKeeper: blobs, meter } = context;
     this.turnId = turnId;
     this.#parent = readTraceparent(parent?.traceparent);
     this.#iso = context.iso;
@@ -104,6 +106,7 @@ export class Turn extends EventEmitter<TurnNews> {
       },
       blobs,
       supervisor,
+      meter,
     });
     this.#writer.on('logged', (events) => {
       if (events.some(isPrompt)) this.#heard.resolve();

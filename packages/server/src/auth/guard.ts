@@ -15,7 +15,7 @@ export interface GuardOptions extends HostOptions {
 
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
-const openPaths = ['/healthz', signInScriptPath];
+const openPaths = ['/healthz', '/readyz', signInScriptPath];
 /** Paths for which a cookie is enough, since a frame cannot send more: their answers contain nothing of ours. */
 const cookiePaths = ['/api/image-frame'];
 /** How a browser sends its key: in a header, or among the protocols of a WebSocket, which has no custom headers. */

@@ -18,6 +18,7 @@ export type ServerErrorCode =
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'NOT_FOUND'
   | 'TOO_MANY_CONNECTIONS'
+  | 'NOT_READY'
   | 'INTERNAL';
 
 /** Agents' codes that reach people through a command (seed 000, section Provider Interface). */
@@ -102,11 +103,18 @@ function otherFrameworkRefusal(error: unknown) {
   } as const;
 }
 
+/** Refusals of a server that ends or lacks something: that is logged once, and not for each who asks. */
+const expected: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
+  'NOT_READY',
+  'SHUTTING_DOWN',
+]);
+
 /** Fastify's error handler: every refusal is an `ErrorBody`; other errors are logged. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
   const hasBrokenOff = request.raw.destroyed && !request.raw.complete;
-  if (status >= 500 && !hasBrokenOff) request.log.error({ err: error }, body.error.code);
+  const isNews = status >= 500 && !expected.has(body.error.code);
+  if (isNews && !hasBrokenOff) request.log.error({ err: error }, body.error.code);
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const apiPaths = /^\/(api\/|ws$|healthz$|metrics$|openapi\.json$)/;
+const apiPaths = /^\/(api\/|ws$|healthz$|readyz$|metrics$|openapi\.json$)/;
 
 /** Whether the client is a browser that shows a page, rather than a program at the API. */
 export function wantsPage(request: FastifyRequest): boolean {

@@ -21,6 +21,8 @@ interface CreateRequest {
 }
 
 export interface TerminalsOptions {
+  /** The agent type that the programs count for. */
+  cliType: string;
   projectDir: string;
   /** A program's environment, from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
@@ -131,7 +133,7 @@ export class Terminals {
     { env, ...request }: TerminalRequest,
     listeners: Pick<TerminalStart, 'onOutput' | 'onExit'>,
   ): Promise<Terminal> {
-    this.#mark ??= processMark();
+    this.#mark ??= processMark(this.#options.cliType);
     const whole = this.#options.env({ ...env }, this.#mark.env);
     return Terminal.start({ ...request, env: whole, ...listeners }).catch((error: unknown) => {
       throw invalidParams(`“${request.command}” could not be started: ${messageOf(error)}.`);

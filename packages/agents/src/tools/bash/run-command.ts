@@ -40,7 +40,7 @@ const lastOutputMs = 500;
  */
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, hidden, signal, command } = options;
-  const mark = processMark();
+  const mark = processMark('tools');
   const inherited = Object.entries(process.env).filter(([name]) => !hidden.has(name));
   const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
   // Errors and output go through one pipe, so that they come in the order in which they were printed.

@@ -141,7 +141,7 @@ async function* run(
   const child = spawn(program, [...args], {
     cwd,
     // With a mark it ends with the server, whatever happens.
-    env: { LC_ALL: 'C.UTF-8', ...processMark().env },
+    env: { LC_ALL: 'C.UTF-8', ...processMark('tools').env },
     stdio: [input ?? 'ignore', 'pipe', 'pipe'],
     signal,
     killSignal: 'SIGKILL',

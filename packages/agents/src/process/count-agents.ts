@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { agentOf, marksIn } from './mark.ts';
+import { hasProcessTable } from './table.ts';
+
+/** What the processes of one agent type use. */
+export interface AgentProcesses {
+  cliType: string;
+  processes: number;
+  /** The sum of their resident memory; what several processes share is counted for each. */
+  residentBytes: number;
+}
+
+/** How long a count is kept, ms: reading the table of a large machine takes some time. */
+const KEPT_MS = 5_000;
+/** The newest processes are looked at, so many at most. */
+const PROCESSES_MAX = 5_000;
+/** How many are read at a time, so that other work goes on. */
+const AT_ONCE = 16;
+
+let latest: { at: number; counted: Promise<AgentProcesses[]> } | undefined;
+
+/** Counts this server's agents with all that they have started, by their marks; undefined without Linux's `/proc`. */
+export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
+  if (!hasProcessTable) return undefined;
+  const now = performance.now();
+  if (!latest || now - latest.at > KEPT_MS) latest = { at: now, counted: count() };
+  return latest.counted;
+}
+
+async function count(): Promise<AgentProcesses[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const left = pids.slice(-PROCESSES_MAX);
+  const byAgent = new Map<string, AgentProcesses>();
+  const readAll = async (): Promise<void> => {
+    for (let pid = left.pop(); pid !== undefined; pid = left.pop()) {
+      const cliType = marksIn(await readIfThere(pid, 'environ'))
+        .map(agentOf)
+        .findLast(Boolean);
+      if (cliType === undefined) continue;
+      const used = await residentBytesOf(pid);
+      // A process without memory has ended.
+      if (used === 0) continue;
+      const { processes, residentBytes } = byAgent.get(cliType) ?? nothing;
+      byAgent.set(cliType, {
+        cliType,
+        processes: processes + 1,
+        residentBytes: residentBytes + used,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, readAll));
+  return [...byAgent.values()];
+}
+
+const nothing = { processes: 0, residentBytes: 0 };
+
+async function residentBytesOf(pid: string): Promise<number> {
+  const [, kibibytes = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(await readIfThere(pid, 'status')) ?? [];
+  return Number(kibibytes) * 1_024;
+}
+
+async function readIfThere(pid: string, what: 'environ' | 'status'): Promise<string> {
+  return readFile(`/proc/${pid}/${what}`, 'utf8').catch(() => '');
+}

@@ -1,0 +1,27 @@
+import { afterEach, expect, test } from 'vitest';
+import { agentProcesses } from '../../src/process/count-agents.ts';
+import { processMark } from '../../src/process/mark.ts';
+import { hasProcessTable } from '../../src/process/table.ts';
+import { fellTrees, growTree } from './tree.ts';
+
+afterEach(fellTrees);
+
+const script = `setsid sh -c '(sleep 300 & echo $!)' & sleep 300 & echo $!; wait`;
+
+test.runIf(hasProcessTable)(
+  'the processes of an agent are counted with all that they have started, detached or not, and their memory; those of others are not',
+  async () => {
+    const other = { LIMINAL_MARK: '1.2.another-server/1-2-3/another' };
+    await growTree(script, 2, other);
+    await growTree(script, 2, processMark('my agent/π').env);
+    const [counted, ...more] = (await agentProcesses()) ?? [];
+    expect(more).toEqual([]);
+    expect(counted).toMatchObject({ cliType: 'my agent/π', processes: 3 });
+    expect(counted!.residentBytes).toBeGreaterThan(3 * 100_000);
+    expect(counted!.residentBytes).toBeLessThan(3 * 100_000_000);
+  },
+);
+
+test.runIf(!hasProcessTable)('without a table of processes there is no count', async () => {
+  expect(await agentProcesses()).toBeUndefined();
+});

@@ -1,0 +1,166 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { SessionState, type SessionSummary } from '@liminal/protocol';
+import type { Runtime, RuntimeGauges, RuntimeMetrics } from '@liminal/runtime';
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { Connections } from '../connections.ts';
+import type { App } from '../http/schema.ts';
+import type { Metrics } from './metrics.ts';
+
+interface Options {
+  runtime: Runtime;
+  connections: Connections;
+  metrics: Metrics;
+}
+
+/** How often the delay of the event loop is measured, ms: each time wakes the process. */
+const LOOP_MS = 50;
+/** From nanoseconds to seconds. */
+const NANO = 1e-9;
+
+/** What was counted, and the present state of the process and its sessions, in Prometheus' text format. */
+export async function metricsRoute(app: App, { runtime, connections, metrics }: Options) {
+  const sessions = new Map<string, SessionSummary>();
+  // No agent is started only to count its own sessions.
+  const options = { ownOnly: true };
+  const stopWatching = runtime.watchSessions(({ sessions: changed, removed }) => {
+    for (const session of changed) sessions.set(session.sessionId, session);
+    for (const id of removed) sessions.delete(id);
+  }, options);
+  const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
+  loop.enable();
+  app.addHook('onClose', () => {
+    stopWatching();
+    loop.disable();
+  });
+
+  app.get('/metrics', async (_request, reply) => {
+    const now = new Registry();
+    processGauges(now);
+    loopGauges(now, loop);
+    connectionGauges(now, connections);
+    sessionGauges(now, [...sessions.values()]);
+    runtimeGauges(now, await runtime.gauges());
+    // While Redis is away the rest is still told.
+    await runtime.metrics().then((behind) => historyGauges(now, behind), notTold);
+    reply.type(now.contentType);
+    const all = await Registry.merge([metrics.registry, now]).metrics();
+    // Without the empty lines.
+    return all.replaceAll('\n\n', '\n');
+  });
+}
+
+function notTold(): void {}
+
+function gaugesOf(registry: Registry) {
+  const registers = [registry];
+  return (name: string, help: string, value: number) =>
+    new Gauge({ name, help, registers }).set(value);
+}
+
+function processGauges(registry: Registry): void {
+  const gauge = gaugesOf(registry);
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  gauge('process_resident_memory_bytes', 'Memory held by the server.', rss);
+  gauge('nodejs_heap_size_used_bytes', 'JavaScript heap in use.', heapUsed);
+  gauge('process_uptime_seconds', 'Time since the server started.', process.uptime());
+  const help = 'Processor time that the server has used.';
+  new Counter({ name: 'process_cpu_seconds_total', help, registers: [registry] }).inc(
+    (user + system) / 1e6,
+  );
+}
+
+/** Since the last time; idle time between two measurements is no delay. */
+function loopGauges(registry: Registry, loop: ReturnType<typeof monitorEventLoopDelay>): void {
+  const gauge = gaugesOf(registry);
+  const delay = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - LOOP_MS / 1_000);
+  gauge(
+    'nodejs_eventloop_delay_p99_seconds',
+    'How late the server comes to new work: the 99th percentile since the last scrape.',
+    delay(loop.percentile(99)),
+  );
+  gauge(
+    'nodejs_eventloop_delay_max_seconds',
+    'The same, the longest since the last scrape.',
+    delay(loop.max),
+  );
+  loop.reset();
+}
+
+function connectionGauges(registry: Registry, { open, subscriptions }: Connections): void {
+  const gauge = gaugesOf(registry);
+  gauge('liminal_websockets', 'Open WebSockets.', open.websocket);
+  gauge('liminal_event_streams', 'Open streams of server-sent events.', open.sse);
+  gauge('liminal_subscriptions', 'Sessions followed, over all connections.', subscriptions);
+}
+
+function sessionGauges(registry: Registry, sessions: readonly SessionSummary[]): void {
+  const active = sessions.filter((session) => session.active);
+  const byState = new Gauge({
+    name: 'liminal_sessions',
+    help: 'Open sessions by state, on all servers.',
+    labelNames: ['state'],
+    registers: [registry],
+  });
+  for (const state of SessionState.options) {
+    byState.set({ state }, active.filter((session) => session.state === state).length);
+  }
+  const alive = active.filter((session) => session.isAlive).length;
+  const help = 'Sessions whose agent process runs, on all servers.';
+  gaugesOf(registry)('liminal_agents_alive', help, alive);
+}
+
+function runtimeGauges(registry: Registry, gauges: RuntimeGauges): void {
+  const gauge = gaugesOf(registry);
+  gauge('liminal_turns_running', 'Turns under way on this server.', gauges.turns);
+  gauge(
+    'liminal_queued_messages',
+    'Messages that wait for their turn, in the sessions that this server has in memory.',
+    gauges.queuedMessages,
+  );
+  gauge(
+    'liminal_approvals_waiting',
+    'Permission requests on this server that wait for an answer.',
+    gauges.approvalsWaiting,
+  );
+  gauge('liminal_readers', 'Readers of sessions, once for each session.', gauges.readers);
+  gauge(
+    'liminal_readers_behind',
+    'Readers whose connection takes less than there is: they get fewer, newer states.',
+    gauges.slowReaders,
+  );
+  agentGauges(registry, gauges.agents ?? []);
+}
+
+function agentGauges(registry: Registry, agents: NonNullable<RuntimeGauges['agents']>): void {
+  const shared = { labelNames: ['agent'], registers: [registry] };
+  const processes = new Gauge({
+    ...shared,
+    name: 'liminal_agent_processes',
+    help: 'Processes of agents and of all that they have started, by agent type; `tools` are those of bare models. Only on Linux: elsewhere nothing tells which they are.',
+  });
+  const memory = new Gauge({
+    ...shared,
+    name: 'liminal_agent_resident_memory_bytes',
+    help: 'Their resident memory; what several processes share is counted for each.',
+  });
+  for (const { cliType: agent, processes: count, residentBytes } of agents) {
+    processes.set({ agent }, count);
+    memory.set({ agent }, residentBytes);
+  }
+}
+
+function historyGauges(registry: Registry, { openRuns, backlogRuns, lagEvents }: RuntimeMetrics) {
+  const gauge = gaugesOf(registry);
+  gauge('liminal_runs_open', 'Runs under way, on all servers.', openRuns);
+  gauge(
+    'liminal_projector_backlog_runs',
+    'Runs that have ended and are not in history yet, on all servers.',
+    backlogRuns,
+  );
+  gauge(
+    'liminal_projector_lag_events',
+    'Events that history lacks of the runs that this server brings there.',
+    lagEvents,
+  );
+}
