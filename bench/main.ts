@@ -13,10 +13,11 @@ import { models } from './figures/models.ts';
 import { memory } from './figures/memory.ts';
 import { page } from './figures/page.ts';
 import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
-import { codex } from './figures/codex.ts';
+import { codex, codexLoad } from './figures/codex.ts';
 import { editor } from './figures/editor.ts';
-import { claudeCold, claudeWarm } from './figures/claude.ts';
+import { claudeCold, claudeLoad, claudeWarm } from './figures/claude.ts';
 import { readers } from './figures/readers.ts';
+import { firstText, render } from './figures/render.ts';
 import { redis } from './figures/redis.ts';
 import { stored } from './figures/stored.ts';
 import type { Figure } from './parts/figure.ts';
@@ -39,10 +40,14 @@ const groups: Record<string, () => AsyncGenerator<Figure>> = {
   bytesPerToken,
   claudeWarm,
   claudeCold,
+  claudeLoad,
   codex,
+  codexLoad,
   opening,
   memory,
   longSession,
+  render,
+  firstText,
   page,
   redis,
   readers,

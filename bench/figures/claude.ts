@@ -1,59 +1,126 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { query, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import { claudeEnvironment, makeWorkspace, reply, startMessagesApi } from '@liminal/testkit';
-import type { Figure } from '../parts/figure.ts';
+import { type Options, query, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import {
+  claudeEnvironment,
+  makeWorkspace,
+  pause,
+  type Reply,
+  reply,
+  startMessagesApi,
+  text,
+} from '@liminal/testkit';
+import { type Figure, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
-import { comparePairs, timeToFirstToken } from '../parts/pairs.ts';
+import { afterRestart, leadTurns, loadToFirstToken, timeToHistory } from '../parts/loading.ts';
+import { comparePairs, MODEL_MS, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
   env: Record<string, string>;
   projectDir: string;
-  server: LiminalServer;
+  dataDir: string;
 }
+
+type WithServer = Place & { server: LiminalServer };
+
+/** Turns of a session that is taken up. */
+const TURNS = 10;
+
+const answer = 'Good morning.';
 
 /** A prewarmed session, against the bare SDK with a process that waits for its first message. */
 export async function* claudeWarm(): AsyncGenerator<Figure> {
-  const name = 'Claude: first token after send, prewarmed, against the bare SDK';
-  yield* compare(name, 1.2, bareWarm, ourWarm);
+  const name = 'Claude: first token after send, prewarmed';
+  yield await withServer(reply(answer), (place) =>
+    comparePairs(
+      { name: `${name}, against the bare SDK`, atMost: 1.2 },
+      () => bareWarm(place),
+      () => ourWarm(place),
+    ),
+  );
+  yield await withServer(reply(text([pause(MODEL_MS), answer])), (place) =>
+    comparePairs(
+      { name: `${name}, with a model that thinks for ${MODEL_MS} ms`, atMost: 1.1 },
+      () => bareWarm(place),
+      () => ourWarm(place),
+    ),
+  );
 }
 
 /** From nothing to the first token, against the bare SDK. */
 export async function* claudeCold(): AsyncGenerator<Figure> {
-  const name = 'Claude: create to first token, cold, against the bare SDK';
-  yield* compare(name, 1.1, bareCold, ourCold);
+  yield await withServer(reply(answer), (place) =>
+    comparePairs(
+      { name: 'Claude: create to first token, cold, against the bare SDK', atMost: 1.1 },
+      () => bareCold(place),
+      () => ourCold(place),
+    ),
+  );
 }
 
-async function* compare(
-  name: string,
-  atMost: number,
-  bare: (place: Place) => Promise<number>,
-  ours: (place: Place) => Promise<number>,
-): AsyncGenerator<Figure> {
-  const api = await startMessagesApi({ script: () => reply('Good morning.') });
-  const workspace = await makeWorkspace();
-  const env = claudeEnvironment(workspace.home, api.url);
-  await mkdir(join(workspace.home, 'code'));
-  const server = await startLiminalServer(join(workspace.home, 'data'), env);
-  const place = { env, projectDir: join(workspace.home, 'code'), server };
+/** A session with some turns, opened again: in a server that runs, and in one that has just been started. */
+export async function* claudeLoad(): AsyncGenerator<Figure> {
+  const place = await makePlace(reply(answer));
+  const server = await startLiminalServer(place.dataDir, place.env);
+  const bareId = await storeBare(place);
+  const sessionId = await storeSession({ ...place, server });
+  const bare = () => bareLoad(place, bareId);
   try {
-    const figure = { name, atMost };
     yield await comparePairs(
-      figure,
-      () => bare(place),
-      () => ours(place),
+      { name: 'Claude: load to its history, against the bare SDK’s resume', atMost: 1.1 },
+      () => bareResume(place, bareId),
+      () => timeToHistory(server.connection, sessionId),
+    );
+    yield await comparePairs(
+      { name: 'Claude: load and send to first token, against the bare SDK’s resume', atMost: 1.1 },
+      bare,
+      () => loadToFirstToken(server.connection, sessionId),
     );
   } finally {
     await server.process.end();
+  }
+  try {
+    yield await comparePairs(
+      { name: 'Claude: the same in a server just started', atMost: 1.1 },
+      bare,
+      () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),
+    );
+  } finally {
+    await place.remove();
+  }
+}
+
+async function withServer(
+  said: Reply,
+  work: (place: WithServer) => Promise<Figure>,
+): Promise<Figure> {
+  const place = await makePlace(said);
+  const server = await startLiminalServer(place.dataDir, place.env);
+  try {
+    return await work({ ...place, server });
+  } finally {
+    await server.process.end();
+    await place.remove();
+  }
+}
+
+async function makePlace(said: Reply): Promise<Place & { remove: () => Promise<void> }> {
+  const api = await startMessagesApi({ script: () => said });
+  const workspace = await makeWorkspace();
+  const env = claudeEnvironment(workspace.home, api.url);
+  const projectDir = join(workspace.home, 'code');
+  await mkdir(projectDir);
+  const remove = async () => {
     await api.close();
     await workspace.remove();
-  }
+  };
+  return { env, projectDir, dataDir: join(workspace.home, 'data'), remove };
 }
 
 async function bareWarm({ env, projectDir }: Place): Promise<number> {
   const input = Promise.withResolvers<string>();
-  const run = startBare(env, projectDir, input.promise);
+  const run = startBare({ env, projectDir }, input.promise);
   await run.initializationResult();
   const start = performance.now();
   input.resolve('Hello');
@@ -62,14 +129,20 @@ async function bareWarm({ env, projectDir }: Place): Promise<number> {
 
 async function bareCold({ env, projectDir }: Place): Promise<number> {
   const start = performance.now();
-  return endAtFirstToken(startBare(env, projectDir, Promise.resolve('Hello')), start);
+  return endAtFirstToken(startBare({ env, projectDir }, Promise.resolve('Hello')), start);
 }
 
-function startBare(env: Record<string, string>, cwd: string, text: Promise<string>) {
+/** A new session or an earlier one; its process ends with `isOver`. */
+function startBare(
+  { env, projectDir: cwd }: Pick<Place, 'env' | 'projectDir'>,
+  text: Promise<string>,
+  session: Pick<Options, 'sessionId' | 'resume'> = { sessionId: randomUUID() },
+  isOver: Promise<unknown> = new Promise(() => {}),
+) {
   async function* prompt(): AsyncGenerator<SDKUserMessage> {
     const message = { role: 'user' as const, content: await text };
     yield { type: 'user', message, parent_tool_use_id: null, uuid: randomUUID() };
-    await new Promise(() => {});
+    await isOver;
   }
   return query({
     prompt: prompt(),
@@ -79,7 +152,7 @@ function startBare(env: Record<string, string>, cwd: string, text: Promise<strin
       includePartialMessages: true,
       // Both send what Claude Code sends in a terminal.
       systemPrompt: { type: 'preset', preset: 'claude_code' },
-      sessionId: randomUUID(),
+      ...session,
       canUseTool: async () => ({ behavior: 'deny', message: '' }),
     },
   });
@@ -95,13 +168,58 @@ async function endAtFirstToken(run: ReturnType<typeof startBare>, start: number)
   throw new Error('The bare SDK said nothing.');
 }
 
-async function ourWarm({ server: { connection }, projectDir }: Place): Promise<number> {
+async function ourWarm({ server: { connection }, projectDir }: WithServer): Promise<number> {
   const sessionId = await connection.create('claude-code', projectDir);
   return timeToFirstToken(connection, sessionId, () => performance.now());
 }
 
-async function ourCold({ server: { connection }, projectDir }: Place): Promise<number> {
+async function ourCold({ server: { connection }, projectDir }: WithServer): Promise<number> {
   const start = performance.now();
   const sessionId = await connection.create('claude-code', projectDir);
   return timeToFirstToken(connection, sessionId, () => start);
+}
+
+/** Resolves with the id of a session of the bare SDK that has some turns. */
+async function storeBare(place: Place): Promise<string> {
+  const sessionId = randomUUID();
+  await bareTurn(place, { sessionId });
+  await repeat(TURNS - 1, () => bareTurn(place, { resume: sessionId }));
+  return sessionId;
+}
+
+async function storeSession({ server: { connection }, projectDir }: WithServer): Promise<string> {
+  const sessionId = await connection.create('claude-code', projectDir);
+  await leadTurns(connection, sessionId, TURNS);
+  return sessionId;
+}
+
+async function bareLoad(place: Place, sessionId: string): Promise<number> {
+  return bareTurn(place, { resume: sessionId });
+}
+
+/** ms until it is ready for a message. */
+async function bareResume(place: Place, sessionId: string): Promise<number> {
+  const start = performance.now();
+  const run = startBare(place, new Promise(() => {}), { resume: sessionId });
+  await run.initializationResult();
+  const elapsed = performance.now() - start;
+  run.close();
+  return elapsed;
+}
+
+/** A whole turn, so that it is stored; resolves when the process has ended, with the ms to its first token. */
+async function bareTurn(
+  place: Place,
+  session: Pick<Options, 'sessionId' | 'resume'>,
+): Promise<number> {
+  const start = performance.now();
+  const isOver = Promise.withResolvers<void>();
+  let first: number | undefined;
+  for await (const said of startBare(place, Promise.resolve('Hello'), session, isOver.promise)) {
+    if (said.type === 'stream_event' && said.event.type === 'content_block_delta')
+      first ??= performance.now();
+    if (said.type === 'result') isOver.resolve();
+  }
+  if (first === undefined) throw new Error('The bare SDK said nothing.');
+  return first - start;
 }

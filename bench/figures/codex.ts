@@ -1,30 +1,88 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
 import {
   answer,
-  codexBinary,
   codexEnvironment,
   makeCodexHome,
   makeWorkspace,
   message,
+  pause,
+  type ResponsesApi,
   startResponsesApi,
 } from '@liminal/testkit';
-import type { Figure } from '../parts/figure.ts';
+import { BareCodex } from '../parts/bare-codex.ts';
+import { type Figure, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
-import { comparePairs, OpenSession, timeToFirstToken } from '../parts/pairs.ts';
+import { afterRestart, leadTurns, loadToFirstToken, timeToHistory } from '../parts/loading.ts';
+import { comparePairs, MODEL_MS, OpenSession, ROUNDS, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
   env: Record<string, string>;
   projectDir: string;
-  server: LiminalServer;
+  dataDir: string;
+  api: ResponsesApi;
 }
+
+type WithServer = Place & { server: LiminalServer };
+
+/** Turns of a session that is taken up. */
+const TURNS = 10;
 
 /** The real `codex app-server` behind Liminal, against the same program spoken to line by line. */
 export async function* codex(): AsyncGenerator<Figure> {
+  const place = await makePlace();
+  const served = { ...place, server: await startLiminalServer(place.dataDir, place.env) };
+  try {
+    yield await comparePairs(
+      { name: 'Codex: a new session, against bare codex app-server', atMost: 1.1 },
+      () => bareNew(place),
+      () => ourNew(served),
+    );
+    yield await comparePairs(
+      { name: 'Codex: create to first token, against bare codex app-server', atMost: 1.1 },
+      () => bareFirstToken(place),
+      () => ourFirstToken(served),
+    );
+    yield* warm(served);
+  } finally {
+    await served.server.process.end();
+    await place.remove();
+  }
+}
+
+/** A session with some turns, opened again: in a server that runs, and in one that has just been started. */
+export async function* codexLoad(): AsyncGenerator<Figure> {
+  const place = await makePlace();
+  const server = await startLiminalServer(place.dataDir, place.env);
+  const threadId = await storeThread(place);
+  const sessionId = await storeSession({ ...place, server });
+  const bare = () => bareLoad(place, threadId);
+  try {
+    yield await comparePairs(
+      { name: 'Codex: load to its history, against bare thread/resume', atMost: 1.1 },
+      () => bareHistory(place, threadId),
+      () => timeToHistory(server.connection, sessionId),
+    );
+    yield await comparePairs(
+      { name: 'Codex: load and send to first token, against bare thread/resume', atMost: 1.1 },
+      bare,
+      () => loadToFirstToken(server.connection, sessionId),
+    );
+  } finally {
+    await server.process.end();
+  }
+  try {
+    yield await comparePairs(
+      { name: 'Codex: the same in a server just started', atMost: 1.1 },
+      bare,
+      () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),
+    );
+  } finally {
+    await place.remove();
+  }
+}
+
+async function makePlace(): Promise<Place & { remove: () => Promise<void> }> {
   const api = await startResponsesApi({ script: () => answer(message('Good morning.')) });
   const workspace = await makeWorkspace();
   const { home } = workspace;
@@ -33,28 +91,14 @@ export async function* codex(): AsyncGenerator<Figure> {
   await mkdir(projectDir);
   await mkdir(env['TMPDIR'] ?? home, { recursive: true });
   await makeCodexHome(env['CODEX_HOME'] ?? home, api.url);
-  const server = await startLiminalServer(join(home, 'data'), env);
-  const place = { env, projectDir, server };
-  try {
-    yield await comparePairs(
-      { name: 'Codex: a new session, against bare codex app-server', atMost: 1.1 },
-      () => bareNew(place),
-      () => ourNew(place),
-    );
-    yield await comparePairs(
-      { name: 'Codex: create to first token, against bare codex app-server', atMost: 1.1 },
-      () => bareFirstToken(place),
-      () => ourFirstToken(place),
-    );
-    yield await warm(place);
-  } finally {
-    await server.process.end();
+  const remove = async () => {
     await api.close();
     await workspace.remove();
-  }
+  };
+  return { env, projectDir, dataDir: join(home, 'data'), api, remove };
 }
 
-async function ourNew({ server: { connection }, projectDir }: Place): Promise<number> {
+async function ourNew({ server: { connection }, projectDir }: WithServer): Promise<number> {
   const start = performance.now();
   const sessionId = await connection.create('codex', projectDir);
   const elapsed = performance.now() - start;
@@ -62,30 +106,32 @@ async function ourNew({ server: { connection }, projectDir }: Place): Promise<nu
   return elapsed;
 }
 
-async function ourFirstToken({ server: { connection }, projectDir }: Place): Promise<number> {
+async function ourFirstToken({ server: { connection }, projectDir }: WithServer): Promise<number> {
   const start = performance.now();
   const sessionId = await connection.create('codex', projectDir);
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
 /** Send to first token, in a session that is open in a client and has had a turn before. */
-async function warm(place: Place): Promise<Figure> {
+async function* warm(place: WithServer): AsyncGenerator<Figure> {
   const { connection } = place.server;
   const program = new BareCodex(place);
   const threadId = await program.open();
   const sessionId = await connection.create('codex', place.projectDir);
   const session = await OpenSession.of(connection, sessionId);
-  try {
-    return await comparePairs(
-      {
-        name: 'Codex: send to first token, warm, against bare codex app-server',
-        atMost: 1.1,
-        // Cheap, and so near its bound that fewer would not tell.
-        rounds: 100,
-      },
+  const compare = (name: string, rounds: number) =>
+    comparePairs(
+      { name, atMost: 1.1, rounds },
       () => program.firstToken(threadId),
       () => session.timeOfTurn(() => performance.now()),
     );
+  try {
+    // Cheap, and so near its bound that fewer would not tell.
+    yield await compare('Codex: send to first token, warm, against bare codex app-server', 100);
+    const thinking = message([pause(MODEL_MS), 'Good morning.']);
+    place.api.play(() => answer(thinking));
+    const name = `Codex: the same, with a model that thinks for ${MODEL_MS} ms`;
+    yield await compare(name, ROUNDS);
   } finally {
     session.close();
     await connection.post(`${sessionId}/kill`, {});
@@ -112,75 +158,36 @@ async function bareFirstToken(place: Place): Promise<number> {
   return elapsed;
 }
 
-interface Said {
-  id?: number;
-  method?: string;
-  result?: { thread?: { id?: string } };
+/** Resolves with the id of a thread that no process has open. */
+async function storeThread(place: Place): Promise<string> {
+  const program = new BareCodex(place);
+  const threadId = await program.open();
+  await repeat(TURNS, () => program.firstToken(threadId));
+  await program.end();
+  return threadId;
 }
 
-/** The program, spoken to line by line. */
-class BareCodex {
-  /** When the last turn's first token came. */
-  firstAt = 0;
-  readonly #cwd: string;
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #answers = new Map<unknown, (said: Said) => void>();
-  #onMethod: (method: string) => void = () => {};
-  #asked = 0;
+async function storeSession({ server: { connection }, projectDir }: WithServer): Promise<string> {
+  const sessionId = await connection.create('codex', projectDir);
+  await leadTurns(connection, sessionId, TURNS);
+  return sessionId;
+}
 
-  constructor({ env, projectDir: cwd }: Place) {
-    this.#cwd = cwd;
-    const stdio: ['pipe', 'pipe', 'ignore'] = ['pipe', 'pipe', 'ignore'];
-    this.#child = spawn(codexBinary(), ['app-server'], { cwd, env, stdio });
-    createInterface(this.#child.stdout).on('line', (line) => {
-      const said = JSON.parse(line) as Said;
-      if (said.method === undefined) this.#answers.get(said.id)?.(said);
-      else this.#onMethod(said.method);
-    });
-  }
+async function bareHistory(place: Place, threadId: string): Promise<number> {
+  const start = performance.now();
+  const program = new BareCodex(place);
+  await program.resume(threadId, { excludeTurns: false });
+  const elapsed = performance.now() - start;
+  await program.end();
+  return elapsed;
+}
 
-  /** Resolves with the id of a new thread. */
-  async open(): Promise<string> {
-    const clientInfo = { name: 'bench', title: 'Bench', version: '1' };
-    await this.#ask('initialize', { clientInfo, capabilities: { experimentalApi: true } });
-    this.#say({ method: 'initialized' });
-    const { result } = await this.#ask('thread/start', { cwd: this.#cwd });
-    return result?.thread?.id ?? '';
-  }
-
-  /** Resolves with the ms from a message to the answer's first token, when the turn is over. */
-  async firstToken(threadId: string): Promise<number> {
-    const ended = Promise.withResolvers<void>();
-    let first: number | undefined;
-    this.#onMethod = (method) => {
-      if (method === 'item/agentMessage/delta') first ??= performance.now();
-      if (method === 'turn/completed') ended.resolve();
-    };
-    const start = performance.now();
-    const input = [{ type: 'text', text: 'Hello', text_elements: [] }];
-    void this.#ask('turn/start', { threadId, input });
-    await ended.promise;
-    if (first === undefined) throw new Error('Codex said nothing.');
-    this.firstAt = first;
-    return first - start;
-  }
-
-  async end(): Promise<void> {
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await exited;
-  }
-
-  #ask(method: string, params: object): Promise<Said> {
-    this.#asked += 1;
-    const id = this.#asked;
-    const { promise, resolve } = Promise.withResolvers<Said>();
-    this.#answers.set(id, resolve);
-    this.#say({ id, method, params });
-    return promise;
-  }
-
-  #say(message: object): void {
-    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
-  }
+async function bareLoad(place: Place, threadId: string): Promise<number> {
+  const start = performance.now();
+  const program = new BareCodex(place);
+  await program.resume(threadId, { excludeTurns: true });
+  await program.firstToken(threadId);
+  const elapsed = program.firstAt - start;
+  await program.end();
+  return elapsed;
 }

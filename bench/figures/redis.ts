@@ -5,7 +5,7 @@ import { startRedis } from '@liminal/testkit';
 import { Redis } from 'ioredis';
 import {
   type Figure,
-  intervalOf,
+  quotientOf,
   median,
   percentile,
   percentileOf,
@@ -95,15 +95,9 @@ async function latencyRatio(url: string): Promise<Figure> {
   await two.close();
   const [a, b] = [percentile(bare, 50), percentile(ours, 50)];
   const [a99, b99] = [percentile(bare, 99), percentile(ours, 99)];
-  const [low, high] = intervalOf(bare, 50);
-  const [ourLow, ourHigh] = intervalOf(ours, 50);
   return {
     name: 'Redis append to another server’s reader, p50 against XADD to XREAD',
-    value: b / a,
-    unit: '×',
-    bound: { atMost: 2 },
-    interval: [ourLow / high, ourHigh / low],
-    floor: { unit: 'ms', samples: bare, ours, limit: a * 2 },
+    ...quotientOf({ floor: bare, ours }, 50, 2),
     detail: `${b.toFixed(3)} ms against ${a.toFixed(3)} ms, p99 ${b99.toFixed(2)} against ${a99.toFixed(2)} ms, ${MESSAGES} events`,
   };
 }

@@ -22,7 +22,7 @@ export interface Floor {
   unit: string;
   samples: readonly number[];
   ours: readonly number[];
-  /** Where our median meets the figure's bound. */
+  /** Where ours meet the figure's bound, at the percentile that the figure is of. */
   limit: number;
 }
 
@@ -30,6 +30,12 @@ export interface Floor {
 export interface Pair {
   floor: number;
   ours: number;
+}
+
+/** What is compared, each measured many times. */
+export interface Compared {
+  floor: readonly number[];
+  ours: readonly number[];
 }
 
 export function meets({ value, bound }: Pick<Figure, 'value' | 'bound'>): boolean {
@@ -81,23 +87,33 @@ export function shareOf(pairs: readonly Pair[], atLeast: number, unit: string) {
   };
 }
 
+/** How many times the floor's time ours is, at a percentile of each. */
+export function quotientOf({ floor, ours }: Compared, p: number, atMost: number) {
+  const [a, b] = [percentile(floor, p), percentile(ours, p)];
+  const [low, high] = intervalOf(floor, p);
+  const [ourLow, ourHigh] = intervalOf(ours, p);
+  const interval: Interval = [ourLow / high, ourHigh / low];
+  return {
+    value: b / a,
+    unit: '×',
+    bound: { atMost },
+    interval,
+    floor: { unit: 'ms', samples: floor, ours, limit: a * atMost },
+  };
+}
+
 /** How many ms more than the floor ours take, at a percentile of each. */
-export function addedOf(
-  { floor, ours }: { floor: readonly number[]; ours: readonly number[] },
-  p: number,
-  atMost: number,
-) {
+export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
   const [a, b] = [percentile(floor, p), percentile(ours, p)];
   const [low, high] = intervalOf(floor, p);
   const [ourLow, ourHigh] = intervalOf(ours, p);
   const interval: Interval = [ourLow - high, ourHigh - low];
-  const unit = 'ms';
   return {
     value: b - a,
-    unit,
+    unit: 'ms',
     bound: { atMost },
     interval,
-    floor: { unit, samples: floor, ours, limit: a + atMost },
+    floor: { unit: 'ms', samples: floor, ours, limit: a + atMost },
   };
 }
 

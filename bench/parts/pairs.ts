@@ -4,7 +4,12 @@ import type { Connection } from './connection.ts';
 import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
 /** So many pairs that one run says about the same as the next: single ones differ by a quarter. */
-const ROUNDS = 25;
+export const ROUNDS = 25;
+/**
+ * A fast model's time to its first token. One that answers at once shows best what is added; this one shows how much of
+ * what a person waits for that is.
+ */
+export const MODEL_MS = 300;
 
 /** Measures both in turn, ms, so that both meet the same machine; the first of each is not counted. */
 export async function comparePairs(

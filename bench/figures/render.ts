@@ -1,0 +1,180 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { Connection } from '../parts/connection.ts';
+import {
+  addedOf,
+  type Compared,
+  type Figure,
+  median,
+  percentile,
+  percentileOf,
+  quotientOf,
+  repeat,
+} from '../parts/figure.ts';
+import { launchBrowser } from '../parts/page-visit.ts';
+import { Measured } from '../parts/process.ts';
+import { SeenInPage } from '../parts/seen-in-page.ts';
+import { token } from '../parts/token.ts';
+
+const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
+const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
+
+/** 300 deltas, 100 a second. */
+const TURN = '300 100';
+const WARM_UP = '60 100';
+const ROUNDS = 5;
+/** Short turns, of which only the first text counts. */
+const FIRST = { message: '10 50', turns: 40 };
+/** NFR-000-04. */
+const FIRST_MS = 200;
+
+interface Place {
+  browser: Browser;
+  connection: Connection;
+  dataDir: string;
+  origin: string;
+}
+
+/**
+ * From the agent's writing of a delta to its being painted in the page, against the direct way: the same source read and
+ * passed on at once, to the same page. With a cadence of 0 that is what the pipeline adds; the default cadence gathers
+ * the deltas of 33 ms into one event, on purpose.
+ */
+export async function* render(): AsyncGenerator<Figure> {
+  const name = '100 deltas/s, painted in the page';
+  const straight = await withServer(0, comparePaths);
+  const ms = ({ floor, ours }: Compared, p: number): string =>
+    `${percentile(ours, p).toFixed(1)} against ${percentile(floor, p).toFixed(1)} ms`;
+  const detail = (both: Compared): string =>
+    `median ${ms(both, 50)} by the direct way, P95 ${ms(both, 95)}; ${both.ours.length} deltas each, ${ROUNDS} turns in turn`;
+  for (const p of [50, 95]) {
+    yield {
+      name: `${name}, cadence 0, P${p} against the direct way`,
+      ...quotientOf(straight, p, 1.1),
+      detail: detail(straight),
+    };
+  }
+  const gathered = await withServer(33, comparePaths);
+  for (const [p, atMost] of [
+    [50, 20],
+    [95, 50],
+  ] as const) {
+    yield {
+      name: `${name}, cadence 33 ms, P${p} added to the direct way`,
+      ...addedOf(gathered, p, atMost),
+      detail: detail(gathered),
+    };
+  }
+}
+
+/** From the beginning of the agent's answer to its first text, at a client and in the page, as the server is by default. */
+export async function* firstText(): AsyncGenerator<Figure> {
+  const { client, page } = await withServer(33, async (place) => ({
+    client: await firstAtClient(place),
+    page: await firstInPage(place),
+  }));
+  for (const [where, times] of Object.entries({ 'at a client': client, 'in the page': page })) {
+    yield {
+      name: `first text ${where} after the answer’s beginning, P95`,
+      ...percentileOf(times, 95),
+      unit: 'ms',
+      bound: { atMost: FIRST_MS },
+      detail: `median ${median(times).toFixed(1)} ms, the longest ${Math.max(...times).toFixed(1)} ms of ${times.length}, cadence 33 ms`,
+    };
+  }
+}
+
+/** The same page takes turns: one by the direct way, one by Liminal's. */
+async function comparePaths(place: Place): Promise<Compared> {
+  const { connection, dataDir } = place;
+  const sessionId = await connection.create('source', dataDir);
+  const direct = await Measured.start([part('direct-server.ts'), sessionId]);
+  const page = await openPage(place, sessionId);
+  try {
+    const { say } = await page.connect(direct.firstLine);
+    const bare = (message: string) => page.latencies(() => say(message));
+    const ours = (message: string) =>
+      page.latencies(async () => void (await connection.post(`${sessionId}/send`, { message })));
+    await ours(WARM_UP);
+    await bare(WARM_UP);
+    const rounds = await repeat(ROUNDS, async () => ({
+      floor: await bare(TURN),
+      ours: await ours(TURN),
+    }));
+    return {
+      floor: rounds.flatMap((round) => round.floor),
+      ours: rounds.flatMap((round) => round.ours),
+    };
+  } finally {
+    await page.close();
+    await direct.end();
+  }
+}
+
+async function firstAtClient({ connection, dataDir }: Place): Promise<number[]> {
+  const sessionId = await connection.create('source', dataDir);
+  let first: number | undefined;
+  let ended = Promise.withResolvers<void>();
+  const socket = await connection.follow(sessionId, (message) => {
+    if (message.type === 'session:upsert' && message.payload.type === 'message') {
+      const { origin, content } = message.payload;
+      if (origin === 'agent' && content !== '')
+        first ??= nowMs() - Number(content.slice(0, 15)) / 1000;
+    }
+    if (message.type === 'session:turn' && message.payload.type !== 'turn_started') ended.resolve();
+  });
+  const play = async (): Promise<number> => {
+    first = undefined;
+    ended = Promise.withResolvers();
+    await connection.post(`${sessionId}/send`, { message: FIRST.message });
+    await ended.promise;
+    return first ?? Number.NaN;
+  };
+  // The first turn of a session starts its agent, and compiles much.
+  await play();
+  const times = await repeat(FIRST.turns, play);
+  socket.close();
+  return times;
+}
+
+async function firstInPage(place: Place): Promise<number[]> {
+  const { connection, dataDir } = place;
+  const sessionId = await connection.create('source', dataDir);
+  const page = await openPage(place, sessionId);
+  const { message } = FIRST;
+  const play = async (): Promise<number> => {
+    const send = async () => void (await connection.post(`${sessionId}/send`, { message }));
+    const [first = Number.NaN] = await page.latencies(send);
+    return first;
+  };
+  try {
+    await play();
+    return await repeat(FIRST.turns, play);
+  } finally {
+    await page.close();
+  }
+}
+
+function openPage({ browser, origin }: Place, sessionId: string): Promise<SeenInPage> {
+  return SeenInPage.open(browser, `${origin}/session/${sessionId}?token=${token}`);
+}
+
+async function withServer<T>(cadenceMs: number, work: (place: Place) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-render-'));
+  const args = [part('source-server.ts'), dataDir, String(cadenceMs)];
+  const server = await Measured.start(args, { ...process.env, BENCH_WEB: webApp });
+  const browser = await launchBrowser();
+  try {
+    const origin = `http://127.0.0.1:${server.firstLine}`;
+    return await work({ browser, connection: new Connection(origin), dataDir, origin });
+  } finally {
+    await browser.close();
+    await server.end();
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+const nowMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;

@@ -1,0 +1,90 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { codexBinary } from '@liminal/testkit';
+
+interface Said {
+  id?: number;
+  method?: string;
+  result?: { thread?: { id?: string } };
+}
+
+/** `codex app-server`, spoken to line by line. */
+export class BareCodex {
+  /** When the last turn's first token came. */
+  firstAt = 0;
+  readonly #cwd: string;
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #answers = new Map<unknown, (said: Said) => void>();
+  #onMethod: (method: string) => void = () => {};
+  #asked = 0;
+
+  constructor({ env, projectDir: cwd }: { env: Record<string, string>; projectDir: string }) {
+    this.#cwd = cwd;
+    const stdio: ['pipe', 'pipe', 'ignore'] = ['pipe', 'pipe', 'ignore'];
+    this.#child = spawn(codexBinary(), ['app-server'], { cwd, env, stdio });
+    createInterface(this.#child.stdout).on('line', (line) => {
+      const said = JSON.parse(line) as Said;
+      if (said.method === undefined) this.#answers.get(said.id)?.(said);
+      else this.#onMethod(said.method);
+    });
+  }
+
+  /** Resolves with the id of a new thread. */
+  async open(): Promise<string> {
+    await this.#initialise();
+    const { result } = await this.#ask('thread/start', { cwd: this.#cwd });
+    return result?.thread?.id ?? '';
+  }
+
+  /** Takes up a thread of another process: with its turns, as one who shows them needs them, or without. */
+  async resume(threadId: string, { excludeTurns }: { excludeTurns: boolean }): Promise<void> {
+    await this.#initialise();
+    const params = { threadId, cwd: this.#cwd, excludeTurns };
+    const { result } = await this.#ask('thread/resume', params);
+    if (result?.thread?.id !== threadId) throw new Error('Codex did not take up its thread.');
+  }
+
+  /** Resolves with the ms from a message to the answer's first token, when the turn is over. */
+  async firstToken(threadId: string): Promise<number> {
+    const ended = Promise.withResolvers<void>();
+    let first: number | undefined;
+    this.#onMethod = (method) => {
+      if (method === 'item/agentMessage/delta') first ??= performance.now();
+      if (method === 'turn/completed') ended.resolve();
+    };
+    const start = performance.now();
+    const input = [{ type: 'text', text: 'Hello', text_elements: [] }];
+    void this.#ask('turn/start', { threadId, input });
+    await ended.promise;
+    if (first === undefined) throw new Error('Codex said nothing.');
+    this.firstAt = first;
+    return first - start;
+  }
+
+  async end(): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exited;
+  }
+
+  async #initialise(): Promise<void> {
+    const clientInfo = { name: 'bench', title: 'Bench', version: '1' };
+    await this.#ask('initialize', { clientInfo, capabilities: { experimentalApi: true } });
+    this.#say({ method: 'initialized' });
+  }
+
+  #ask(method: string, params: object): Promise<Said> {
+    this.#asked += 1;
+    const id = this.#asked;
+    const { promise, resolve } = Promise.withResolvers<Said>();
+    this.#answers.set(id, resolve);
+    this.#say({ id, method, params });
+    return promise;
+  }
+
+  #say(message: object): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+}

@@ -1,0 +1,131 @@
+import type { Browser, Page } from 'playwright-core';
+
+/** What the page showed after a frame: when (ms of its clock), and the last time that a delta on it carries (µs). */
+interface Frame {
+  at: number;
+  time: number;
+}
+
+interface Seen {
+  frames: Frame[];
+  /** The app's own connection to the server. */
+  socket?: WebSocket;
+}
+
+declare global {
+  interface Window {
+    seen: Seen;
+  }
+}
+
+/** A page of the app that notes which deltas of a turn it has painted, and when. */
+export class SeenInPage {
+  readonly #page: Page;
+  /** What to add to the page's clock for that of the source, ms. */
+  readonly #offset: number;
+
+  private constructor(page: Page, offset: number) {
+    this.#page = page;
+    this.#offset = offset;
+  }
+
+  static async open(browser: Browser, address: string): Promise<SeenInPage> {
+    // The direct way is a connection to another port, which the app's own policy forbids.
+    const context = await browser.newContext({ bypassCSP: true });
+    const page = await context.newPage();
+    await page.addInitScript(watchText);
+    await page.goto(address);
+    await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
+    return new SeenInPage(page, await clockOffset(page));
+  }
+
+  /** Takes the messages of another server as if they were of the app's own; `say` makes that server speak. */
+  async connect(port: string): Promise<{ say: (text: string) => Promise<void> }> {
+    const direct = await this.#page.evaluateHandle(async (address) => {
+      const socket = new WebSocket(address);
+      await new Promise((resolve) => socket.addEventListener('open', resolve));
+      socket.addEventListener('message', ({ data }: MessageEvent<string>) =>
+        window.seen.socket?.dispatchEvent(new MessageEvent('message', { data })),
+      );
+      return socket;
+    }, `ws://127.0.0.1:${port}/direct`);
+    return { say: async (text) => direct.evaluate((socket, said) => socket.send(said), text) };
+  }
+
+  /** From the source's writing of each delta of the next turn to its being painted, ms. `speak` begins the turn. */
+  async latencies(speak: () => Promise<void>): Promise<number[]> {
+    const before = await this.#turns();
+    await this.#page.evaluate(() => (window.seen.frames = []));
+    await speak();
+    await this.#page.waitForFunction(
+      (turns) =>
+        document.querySelectorAll('[data-turn-id][data-settled="true"] [data-origin="agent"]')
+          .length > turns,
+      before,
+      { polling: 200 },
+    );
+    const { frames, text } = await this.#page.evaluate(() => ({
+      frames: window.seen.frames,
+      text: [...document.querySelectorAll('[data-origin="agent"]')].at(-1)?.textContent ?? '',
+    }));
+    const times = (text.match(/\d{15}/g) ?? []).map(Number);
+    return times.map((time) => {
+      const frame = frames.find((one) => one.time >= time);
+      return (frame?.at ?? Number.NaN) + this.#offset - time / 1000;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#page.context().close();
+  }
+
+  async #turns(): Promise<number> {
+    return this.#page.locator('[data-turn-id][data-settled="true"] [data-origin="agent"]').count();
+  }
+}
+
+/** Runs in the page before its own scripts. */
+function watchText(): void {
+  const seen: Seen = { frames: [] };
+  window.seen = seen;
+  const Native = WebSocket;
+  window.WebSocket = class extends Native {
+    constructor(...how: ConstructorParameters<typeof WebSocket>) {
+      super(...how);
+      if (!String(how[0]).endsWith('/direct')) seen.socket = this;
+    }
+  };
+  let isNew = false;
+  new MutationObserver(() => (isNew = true)).observe(document, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+  });
+  const painted = new MessageChannel();
+  painted.port1.onmessage = () => {
+    const text = [...document.querySelectorAll('[data-origin="agent"]')].at(-1)?.textContent ?? '';
+    const time = Number(/\d{15}(?=\D*$)/.exec(text.slice(-40))?.[0] ?? 0);
+    seen.frames.push({ at: performance.now(), time });
+  };
+  const onFrame = (): void => {
+    // The first task after this frame's painting.
+    if (isNew) painted.port2.postMessage(0);
+    isNew = false;
+    requestAnimationFrame(onFrame);
+  };
+  requestAnimationFrame(onFrame);
+}
+
+/** Both clocks are the machine's monotonic one, each from a start of its own: the quickest answer tells the difference. */
+async function clockOffset(page: Page): Promise<number> {
+  const now = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
+  let best = { took: Number.POSITIVE_INFINITY, offset: 0 };
+  for (let round = 0; round < 30; round += 1) {
+    const before = now();
+    const inPage = await page.evaluate(() => performance.now());
+    const after = now();
+    const took = after - before;
+    if (took < best.took) best = { took, offset: (before + after) / 2 - inPage };
+  }
+  return best.offset;
+}
