@@ -6,21 +6,7 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { opening } from './figures/opening.ts';
-import { hostile } from './figures/hostile.ts';
-import { longSession } from './figures/long-session.ts';
-import { models } from './figures/models.ts';
-import { memory } from './figures/memory.ts';
-import { page } from './figures/page.ts';
-import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
-import { codex, codexLoad } from './figures/codex.ts';
-import { editor } from './figures/editor.ts';
-import { claudeCold, claudeLoad, claudeWarm } from './figures/claude.ts';
-import { readers } from './figures/readers.ts';
-import { firstText, render } from './figures/render.ts';
-import { redis } from './figures/redis.ts';
-import { stored } from './figures/stored.ts';
-import type { Figure } from './parts/figure.ts';
+import { groups } from './groups.ts';
 import { readCommit, readMachine, readRun } from './report/circumstances.ts';
 import { compareReport } from './report/compare.ts';
 import { keep, readKept } from './report/kept.ts';
@@ -29,31 +15,6 @@ import type { Group, Report, ReportedFigure } from './report/report.ts';
 import { readable, sayBound, sayMachine } from './report/words.ts';
 import { nameFolder, writeReport } from './report/write.ts';
 import { type Cut, describeError, endChildren, runGroup } from './run-group.ts';
-
-const groups: Record<string, () => AsyncGenerator<Figure>> = {
-  flatOut,
-  latency,
-  acpFlatOut,
-  acpLatency,
-  editor,
-  models,
-  bytesPerToken,
-  claudeWarm,
-  claudeCold,
-  claudeLoad,
-  codex,
-  codexLoad,
-  opening,
-  memory,
-  longSession,
-  render,
-  firstText,
-  page,
-  redis,
-  readers,
-  stored,
-  hostile,
-};
 
 const exits = { missed: 1, usage: 2, crashed: 3, interrupted: 130 };
 
