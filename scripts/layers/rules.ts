@@ -30,12 +30,13 @@ const innerRooms: Record<string, { within: string; rooms: Record<string, string[
     rooms: {
       blobs: [],
       files: ['blobs'],
-      turn: ['blobs'],
+      tracing: [],
+      turn: ['blobs', 'tracing'],
       history: ['turn'],
-      readers: ['turn', 'history'],
-      session: ['blobs', 'turn', 'history', 'readers'],
+      readers: ['tracing', 'turn', 'history'],
+      session: ['blobs', 'tracing', 'turn', 'history', 'readers'],
       directory: ['blobs', 'files', 'turn', 'history', 'readers', 'session'],
-      cluster: ['blobs', 'files', 'turn', 'history', 'readers', 'session', 'directory'],
+      cluster: ['blobs', 'files', 'tracing', 'turn', 'history', 'readers', 'session', 'directory'],
     },
   },
   redis: {

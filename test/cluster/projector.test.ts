@@ -2,14 +2,29 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { byPrompt, reply } from '@liminal/testkit';
+import { OtlpReceiver } from '@liminal/testkit/otlp-receiver';
 import { expect, onTestFinished, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 
-test('a projector beside the servers brings into history what they leave to it, and ends when it is asked to', async () => {
+/** Sends spans to `url` at once. */
+const tracing = (url: string) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_BSP_SCHEDULE_DELAY: '50',
+});
+
+test('FR-001-11 a projector beside the servers brings into history what they leave to it, in each turn’s trace, and ends when it is asked to', async () => {
+  const receiver = await OtlpReceiver.start();
+  onTestFinished(() => receiver.close());
   const script = byPrompt({ 'Hello.': [reply('Hi.')], 'And now?': [reply('On we go.')] });
-  const cluster = await Cluster.start({ servers: 1, script, config: { projector: false } });
+  const cluster = await Cluster.start({
+    servers: 1,
+    script,
+    config: { projector: false },
+    env: tracing(receiver.url),
+  });
   const [a] = cluster.members;
   const sessionId = await cluster.create(a!);
   const reader = await a!.follow(sessionId);
@@ -32,6 +47,30 @@ test('a projector beside the servers brings into history what they leave to it, 
   expect(await a!.requests.getRun(turnId)).toMatchObject({ status: 'complete' });
   projector.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
+
+  const traceparent = (await a!.requests.getRun(turnId)).traceContext?.traceparent.split('-');
+  const [, traceId, agent] = traceparent ?? [];
+  const ofTurn = () => receiver.at('/v1/traces').spans.filter((span) => span.traceId === traceId);
+  await expect.poll(() => ofTurn().map(({ name }) => name)).toContain('delivery websocket');
+  const spans = ofTurn();
+  const told = spans.map(({ name, parentSpanId, resource }) => {
+    return [name, parentSpanId, resource['liminal.role']];
+  });
+  const request = spans.find(({ name }) => name === 'POST /api/session/:id/send');
+  const session = spans.find(({ name }) => name === 'session');
+  expect(told).toEqual(
+    expect.arrayContaining([
+      ['POST /api/session/:id/send', undefined, 'server'],
+      ['session', request?.spanId, 'server'],
+      ['log append', agent, 'server'],
+      ['delivery websocket', agent, 'server'],
+      ['projector', agent, 'projector'],
+      ['database write', agent, 'projector'],
+      ['invoke_agent claude-code', session?.spanId, 'projector'],
+    ]),
+  );
+  expect(spans.filter(({ spanId }) => spanId === agent)).toHaveLength(1);
+  expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toEqual([request]);
 });
 
 test('a projector without anything to share says what it needs', () => {

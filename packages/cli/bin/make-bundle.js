@@ -43,8 +43,8 @@ async function make(/** @type {string} */ bundle) {
         'warm-up': 'packages/cli/bin/warm-up.js',
       },
       platform: 'node',
-      // It finds its program beside itself.
-      external: ['@anthropic-ai/claude-agent-sdk'],
+      // The one finds its program beside itself; the other may not be there, and looks for libraries to change.
+      external: ['@anthropic-ai/claude-agent-sdk', '@traceloop/node-server-sdk'],
       plugins: [places],
       logLevel: 'silent',
     });

@@ -13,6 +13,7 @@ import { link } from './link.ts';
 import { outliveRejections } from './outlive-rejections.ts';
 import { findPort } from './port.ts';
 import { openStorage } from './storage.ts';
+import { startTelemetry } from './telemetry/start-telemetry.ts';
 import { version } from './version.ts';
 
 export interface Liminal {
@@ -56,6 +57,9 @@ async function start(config: Config, closers: Closers) {
   const logger = createLogger(config.logLevel, process.stderr);
   const rejectionsEndUs = outliveRejections(logger);
   closers.push(async () => rejectionsEndUs());
+  const telemetry = await startTelemetry(config.telemetry, logger, 'server');
+  // Last: what ends still tells its spans.
+  if (telemetry) closers.push(telemetry.close);
   const storage = await openStorage(config);
   closers.push(() => storage.close());
   for (const sentence of storage.setAside ?? []) {
@@ -64,6 +68,7 @@ async function start(config: Config, closers: Closers) {
   const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
   await watchProcesses(dataDir, logger, closers);
 
+  const tracing = telemetry && { tracing: telemetry.tracing };
   const { roots, settings } = config;
   const metrics = new Metrics();
   const providers = createAgents(config, storage.coordination?.tasks);
@@ -78,6 +83,7 @@ async function start(config: Config, closers: Closers) {
       settings,
       meter: metrics,
       learntStores: learntStores(dataDir),
+      ...tracing,
     }),
   );
   // Agents end first, so that readers still see how their turns end.
@@ -95,6 +101,7 @@ async function start(config: Config, closers: Closers) {
     insecureHost: config.insecureHost,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
+    ...tracing,
   });
   closers.push(() => server.close(), closeRuntime);
   const address = await server.listen({ host, port: await findPort(config) });

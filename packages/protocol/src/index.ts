@@ -59,8 +59,16 @@ export * from './items.ts';
 export * from './mcp-servers.ts';
 export * from './response.ts';
 export * from './sessions.ts';
+export {
+  type Attributes,
+  requestAttributes,
+  schemaUrl as spanSchemaUrl,
+  stageAttributes,
+} from './spans/names.ts';
 export { toOtlp } from './spans/otlp.ts';
 export { runSpans, type Span } from './spans/run-spans.ts';
+export { spanIdOf } from './spans/span-ids.ts';
+export { WithdrawnSpans } from './spans/withdrawn-spans.ts';
 export * from './trace-context.ts';
 export * from './upserts.ts';
 export * from './mentions.ts';

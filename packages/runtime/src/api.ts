@@ -11,10 +11,13 @@ import type {
 } from '@liminal/protocol';
 import type { AgentProcesses, ClientTerminal, TerminalRequest, TextPart } from '@liminal/agents';
 import type { StoredBlob } from '@liminal/storage';
+import type { TracedRun } from './tracing/index.ts';
 
 /** A message on its way to readers; encoded at most once, however many readers there are. */
 export interface Outgoing {
   readonly message: ServerMessage;
+  /** The run of which it tells, with the trace that its events carry; absent where it tells of none. */
+  readonly run: TracedRun | undefined;
   json(): string;
   /** The same in UTF-8. */
   bytes(): Buffer;

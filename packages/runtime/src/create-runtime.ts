@@ -3,6 +3,7 @@ import { ClusterRuntime } from './cluster/index.ts';
 import { recover } from './history/index.ts';
 import { Roots } from './roots.ts';
 import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
+import { tracedStore } from './tracing/index.ts';
 
 /**
  * Ends what an earlier server left open, and returns a runtime that is ready for sessions. If the storage offers
@@ -13,9 +14,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const roots = await Roots.open(options.roots, options.hiddenFolders);
   const { coordination } = options.storage;
   if (coordination) return ClusterRuntime.open(options, coordination, roots, now);
-  const waiting = await recover({ ...options.storage, meter: options.meter }, () =>
-    new Date(now()).toISOString(),
-  );
+  const storage = {
+    ...options.storage,
+    meter: options.meter,
+    store: tracedStore(options.storage.store, options.tracing),
+  };
+  const waiting = await recover(storage, () => new Date(now()).toISOString());
   const runtime = new SessionRuntime(options, roots, now);
   for (const sessionId of waiting) await runtime.goOn(sessionId);
   return runtime;

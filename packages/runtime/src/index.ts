@@ -10,3 +10,11 @@ export type { LearntStores } from './directory/index.ts';
 export type { RuntimeOptions } from './runtime.ts';
 export { defaultSettings } from './settings.ts';
 export type { Logger, RuntimeSettings } from './settings.ts';
+export {
+  newId,
+  newTrace,
+  overriding,
+  Stage,
+  type TracedRun,
+  type Tracing,
+} from './tracing/index.ts';

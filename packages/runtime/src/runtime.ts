@@ -73,6 +73,7 @@ import { Roots } from './roots.ts';
 import type { Meter } from './meter.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
+import { tracedLog, tracedStore, type Tracing } from './tracing/index.ts';
 import { untilDone } from './until-done.ts';
 
 /** How long to wait before a list of sessions that could not be read is read again, in ms. */
@@ -92,6 +93,8 @@ export interface RuntimeOptions {
   meter?: Meter | undefined;
   /** Keeps what agents list of their own stores across restarts. */
   learntStores?: LearntStores;
+  /** Where spans go; if not given, nothing is traced. */
+  tracing?: Tracing;
   /** ms since the epoch. */
   now?: () => number;
 }
@@ -122,7 +125,12 @@ export class SessionRuntime implements Runtime {
 
   /** @param cluster - Set where other servers also serve readers and history. */
   constructor(options: RuntimeOptions, roots: Roots, now: () => number, cluster?: Cluster) {
-    const { storage, providers, logger } = options;
+    const { providers, logger, tracing } = options;
+    const storage = {
+      ...options.storage,
+      log: tracedLog(options.storage.log, tracing),
+      store: tracedStore(options.storage.store, tracing),
+    };
     const settings = { ...defaultSettings, ...options.settings };
     this.#log = storage.log;
     this.#store = storage.store;
@@ -164,6 +172,7 @@ export class SessionRuntime implements Runtime {
       clients: this.#clients,
       meter: options.meter,
       ...(cluster && { cluster }),
+      ...(tracing && { tracing }),
     });
     this.#kept = new ClosedSessions({
       get: async (sessionId) => this.sessions.get(sessionId),

@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import websocket from '@fastify/websocket';
 import { ID_MAX } from '@liminal/protocol';
-import type { Runtime } from '@liminal/runtime';
+import type { Runtime, Tracing } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { acpRoutes } from './acp/index.ts';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
@@ -12,6 +12,7 @@ import { answerError, describeError, RequestError } from './http/errors.ts';
 import { blobRoutes } from './http/blob-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { openApiRoute } from './http/openapi.ts';
+import { traceRequests } from './http/request-spans.ts';
 import { checkRefusals, operationRoutes } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
 import { signInRoutes } from './http/sign-in-routes.ts';
@@ -22,6 +23,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
 import { signInScript, signInScriptPath } from './pages/messages.ts';
 import { serveWebApp } from './static.ts';
+import { tracedReaders } from './traced-readers.ts';
 import { webSocketRoute } from './websocket/route.ts';
 import { endFailedSocket } from './websocket/socket-error.ts';
 
@@ -37,6 +39,8 @@ export interface ServerOptions extends GuardOptions {
   metrics?: Metrics;
   /** Without it nothing is logged. */
   logger?: FastifyBaseLogger;
+  /** Without it nothing is traced. */
+  tracing?: Tracing;
   /** For tests: checks answers by their schemas, and refusals by their operation's entry. */
   checkAnswers?: boolean;
 }
@@ -80,7 +84,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 }
 
 async function api(app: FastifyInstance, options: ServerOptions & { limits: Limits }) {
-  const { runtime, version, limits, checkAnswers = false, metrics = new Metrics() } = options;
+  const { runtime, version, limits, checkAnswers = false, tracing } = options;
+  const { metrics = new Metrics() } = options;
   const connections = new Connections(limits.streams);
   const typed: App = checkByZod(app, checkAnswers);
   if (checkAnswers) checkRefusals(typed);
@@ -90,6 +95,7 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   typed.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
+  if (tracing) traceRequests(typed, tracing);
   openApiRoute(typed, { version });
   await typed.register(healthRoutes, { version, runtime });
   await typed.register(signInRoutes, { credentials: options.credentials });
@@ -97,8 +103,16 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(blobRoutes, { runtime, maxBytes: limits.blobBytes });
   imageFrameRoute(app);
   await typed.register(metricsRoute, { runtime, connections, metrics });
-  await typed.register(streamRoutes, { runtime, connections, limits });
-  await typed.register(webSocketRoute, { runtime, connections, limits });
+  await typed.register(streamRoutes, {
+    runtime: tracedReaders(runtime, 'sse', tracing),
+    connections,
+    limits,
+  });
+  await typed.register(webSocketRoute, {
+    runtime: tracedReaders(runtime, 'websocket', tracing),
+    connections,
+    limits,
+  });
   await typed.register(acpRoutes, { runtime, version, connections, limits });
 }
 

@@ -17,12 +17,17 @@ export interface ProcessMark {
   env: Record<string, string>;
 }
 
+/** The agent types that marks were made for, as marks have them: what an agent starts can write anything into its own. */
+const agents = new Map<string, string>();
+
 /**
  * A new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks.
  * @param agent - The agent type that the process counts for.
  */
 export function processMark(agent = 'other'): ProcessMark {
-  const id = `${serverId}/${randomUUID()}/${encodeURIComponent(agent)}`;
+  const escaped = encodeURIComponent(agent);
+  agents.set(escaped, agent);
+  const id = `${serverId}/${randomUUID()}/${escaped}`;
   const outer = process.env[variable];
   return { id, env: { [variable]: outer ? `${outer} ${id}` : id } };
 }
@@ -38,8 +43,8 @@ export function marksIn(environ: string): string[] {
 
 /** The agent type of a mark of this server; undefined for other marks. */
 export function agentOf(mark: string): string | undefined {
-  const [server, , agent] = mark.split('/');
-  return server === serverId && agent !== undefined ? decodeURIComponent(agent) : undefined;
+  const [server, , agent = ''] = mark.split('/');
+  return server === serverId ? agents.get(agent) : undefined;
 }
 
 export function isServerAlive(id: string): boolean {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { agentProcesses } from '../../src/process/count-agents.ts';
-import { processMark } from '../../src/process/mark.ts';
+import { processMark, serverId } from '../../src/process/mark.ts';
 import { hasProcessTable } from '../../src/process/table.ts';
 import { fellTrees, growTree } from './tree.ts';
 
@@ -13,6 +13,8 @@ test.runIf(hasProcessTable)(
   async () => {
     const other = { LIMINAL_MARK: '1.2.another-server/1-2-3/another' };
     await growTree(script, 2, other);
+    // What an agent's programs make up is no agent type, and no escape that can be read.
+    await growTree(script, 2, { LIMINAL_MARK: `${serverId}/1-2-3/%E0%A4%A` });
     await growTree(script, 2, processMark('my agent/π').env);
     const [counted, ...more] = (await agentProcesses()) ?? [];
     expect(more).toEqual([]);

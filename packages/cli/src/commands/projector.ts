@@ -4,9 +4,11 @@ import { createLogger } from '@liminal/server';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { openShared } from '../storage.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
 /** Brings runs into history beside the servers, until a signal ends it. */
-export async function projector({ shared, logLevel, settings }: Config): Promise<number> {
+export async function projector(config: Config): Promise<number> {
+  const { shared, logLevel, settings } = config;
   if (!shared) {
     throw new ConfigError(
       'A projector works for servers that share a Redis and a database: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. One server alone needs none.',
@@ -14,15 +16,18 @@ export async function projector({ shared, logLevel, settings }: Config): Promise
   }
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
   const logger = createLogger(logLevel, process.stderr);
+  const telemetry = await startTelemetry(config.telemetry, logger, 'projector');
   const storage = await openShared(shared);
   const worker = startProjectorWorker({
     storage,
     logger,
     settings: { ...settings, projects: true },
+    ...(telemetry && { tracing: telemetry.tracing }),
   });
   console.log('The projector is at work.');
   await stopped;
   await worker.close();
   await storage.close();
+  await telemetry?.close();
   return 0;
 }

@@ -37,6 +37,8 @@ export const ConfigFile = z.strictObject({
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   /** How long turns may go on once the server is told to end; 0: they end at once (ms). */
   endLimitMs: ms.max(24 * 60 * 60_000).optional(),
+  /** Whether spans tell prompts, answers, and what tools are given and give. */
+  captureContent: z.boolean().optional(),
   /** An agent that is silent in a turn for this long is ended; 0: never (ms). */
   idleLimitMs: ms.optional(),
   /** Permission requests without an answer; a deadline of 0 waits without limit (ms). */

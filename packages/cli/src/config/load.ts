@@ -9,6 +9,7 @@ import { choose } from './choose.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
 import { keyVariables, type ModelConfig, modelConfigs, type ToolsEntry } from './models.ts';
 import { sharedConfig, type SharedConfig } from './shared.ts';
+import { telemetryConfig, telemetrySecrets, type TelemetryConfig } from './telemetry.ts';
 import { Host, PortText, Token } from './values.ts';
 
 /** As commander gives them; all values are still text. */
@@ -47,6 +48,8 @@ export interface Config {
   logLevel: string;
   /** How long turns may go on once the server is told to end, ms. */
   endLimitMs: number;
+  /** Absent: nobody wants spans. */
+  telemetry: TelemetryConfig | undefined;
   settings: Partial<RuntimeSettings>;
   /** Configured ACP agents, by type. */
   agents: Record<string, AgentEntry>;
@@ -94,13 +97,14 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     allowedOrigins: file.allowedOrigins ?? [],
     logLevel: file.logLevel ?? 'warn',
     endLimitMs: file.endLimitMs ?? defaultEndLimitMs,
+    telemetry: telemetryConfig(file, variable),
     settings: runtimeSettings(file),
     agents: file.agents ?? {},
     claude: file.claude ?? {},
     mcpServers: file.mcpServers ?? {},
     models: modelConfigs(file.models ?? {}, variable),
     tools: file.tools ?? {},
-    hiddenVariables: keyVariables(file.models ?? {}),
+    hiddenVariables: [...keyVariables(file.models ?? {}), ...telemetrySecrets],
   };
 }
 

@@ -68,6 +68,53 @@ export function approvalAttributes(outcome: string, callId: string | undefined):
   };
 }
 
+/** A request that brought a message, or named a trace; in the conventions' words for HTTP. */
+export function requestAttributes(request: {
+  method: string;
+  /** With its parameters as they are declared: `/api/session/:id/send`. */
+  route: string;
+  status: number;
+  sessionId: string | undefined;
+}): Attributes {
+  const { method, route, status, sessionId } = request;
+  return {
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
+    ...(sessionId !== undefined && { 'gen_ai.conversation.id': sessionId }),
+    ...(status >= 500 && { 'error.type': String(status) }),
+  };
+}
+
+/** What a model had said before it was asked again: history does not have it. */
+export function withdrawnAttributes(items: number): Attributes {
+  return { 'gen_ai.operation.name': 'chat', 'liminal.withdrawn': true, 'liminal.items': items };
+}
+
+/** A stage of a run's way, as many short pieces of work. */
+export function stageAttributes(stage: {
+  runId: string;
+  /** How many pieces, and how many of them failed. */
+  calls: number;
+  failures: number;
+  /** All pieces together, and the slowest of them, ms. */
+  busyMs: number;
+  slowestMs: number;
+  /** What was counted besides, by its name: `events`, `bytes`. */
+  counts: Readonly<Record<string, number>>;
+}): Attributes {
+  const { runId, calls, failures, busyMs, slowestMs, counts } = stage;
+  const counted = Object.entries(counts).map(([name, count]) => [`liminal.${name}`, count]);
+  return {
+    'liminal.run.id': runId,
+    'liminal.calls': calls,
+    'liminal.failures': failures,
+    'liminal.busy_ms': busyMs,
+    'liminal.slowest_ms': slowestMs,
+    ...(Object.fromEntries(counted) as Record<string, number>),
+  };
+}
+
 function usageAttributes(usage: Usage): Attributes {
   const { cacheReadInputTokens: read, cacheCreationInputTokens: made } = usage;
   return {

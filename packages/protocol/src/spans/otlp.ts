@@ -2,6 +2,9 @@
 import { type AttributeValue, schemaUrl } from './names.ts';
 import type { Span } from './run-spans.ts';
 
+/** The numbers of SpanKind. */
+const kinds = { internal: 1, server: 2, client: 3 } as const;
+
 /** An `ExportTraceServiceRequest`. */
 export function toOtlp(spans: readonly Span[], serviceName: string) {
   const resource = { attributes: [attribute(['service.name', serviceName])] };
@@ -16,8 +19,7 @@ function toOtlpSpan(span: Span) {
     spanId,
     ...(parentSpanId !== undefined && { parentSpanId }),
     name,
-    // SpanKind.
-    kind: span.kind === 'client' ? 3 : 1,
+    kind: kinds[span.kind],
     startTimeUnixNano: nanoseconds(startedAt),
     endTimeUnixNano: nanoseconds(Math.max(startedAt, endedAt)),
     attributes: Object.entries(span.attributes).map(attribute),

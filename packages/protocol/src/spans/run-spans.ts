@@ -14,6 +14,7 @@ import {
 } from './names.ts';
 import { spanIdOf, traceIdOf } from './span-ids.ts';
 
+/** Plain data, whoever takes it. */
 export interface Span {
   /** 32 hexadecimal digits. */
   traceId: string;
@@ -22,7 +23,7 @@ export interface Span {
   /** Absent for the root of a trace. */
   parentSpanId?: string;
   name: string;
-  kind: 'internal' | 'client';
+  kind: 'internal' | 'client' | 'server';
   /** Milliseconds since the epoch. */
   startedAt: number;
   endedAt: number;

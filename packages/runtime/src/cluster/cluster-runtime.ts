@@ -35,6 +35,7 @@ import { type ProjectorWorker, startProjectorWorker } from './projector-worker.t
 import { FollowedSessions } from './followed-sessions.ts';
 import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
+import { tracedStore } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
 import { PostedEnds, SessionCluster } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
@@ -113,7 +114,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     this.#options = options;
-    this.#settled = new SettledRuns(storage);
+    const store = tracedStore(storage.store, options.tracing);
+    this.#settled = new SettledRuns({ ...storage, store });
     this.#ownership = new Ownership({
       leases,
       instanceId,

@@ -13,6 +13,7 @@ import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './posted-state.ts';
 import { SessionStates } from './session-states.ts';
+import type { Tracing } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
 
 /** How long to wait before a posting is tried again, in ms. */
@@ -22,6 +23,8 @@ interface ProjectorWorkerOptions {
   storage: Storage & { coordination: Coordination };
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
+  /** Where spans go; if not given, nothing is traced. */
+  tracing?: Tracing;
   /** A session whose owner was lost has no open turn any more. */
   onRecovered?: (sessionId: string) => void;
 }
@@ -38,7 +41,7 @@ export interface ProjectorWorker {
  * agent, and owns a session only while it ends what was left open there.
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
-  const { storage, logger } = options;
+  const { storage, logger, tracing } = options;
   const { leases, board, registry, upserts } = storage.coordination;
   const { leaseMs, projects, publishUpserts, ...set } = { ...defaultSettings, ...options.settings };
   const onTrouble = (error: unknown): void => {
@@ -76,7 +79,14 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
   const publishing = { upserts, upsertSettings: { ...defaultUpsertSettings, ...set.upserts } };
   const projector = projects
-    ? new Projector({ storage, registry, board, logger, ...(publishUpserts && publishing) })
+    ? new Projector({
+        storage,
+        registry,
+        board,
+        logger,
+        ...(publishUpserts && publishing),
+        ...(tracing && { tracing }),
+      })
     : undefined;
   return {
     get lagEvents() {

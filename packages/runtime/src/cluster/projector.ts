@@ -11,6 +11,7 @@ import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/stora
 import { errorCode, errorMessage } from '../errors.ts';
 import { endInHistory, hasEndInHistory, readRun, type Storage } from '../history/index.ts';
 import { defaultUpsertSettings, type Logger, type UpsertSettings } from '../settings.ts';
+import { Stage, tracedStore, type Tracing } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
@@ -23,6 +24,8 @@ interface ProjectorOptions {
   /** How they are published. */
   upsertSettings?: UpsertSettings;
   logger: Logger;
+  /** Where spans go; if not given, nothing is traced. */
+  tracing?: Tracing;
 }
 
 /** How long to wait before a run is tried again after its log or store has failed, in ms. */
@@ -53,8 +56,9 @@ export class Projector {
   readonly #runs = new Set<ProjectedRun>();
   readonly #working: Promise<void>;
 
-  constructor(options: ProjectorOptions) {
-    this.#options = options;
+  constructor({ storage, ...options }: ProjectorOptions) {
+    const store = tracedStore(storage.store, options.tracing);
+    this.#options = { ...options, storage: { ...storage, store } };
     this.#working = this.#work();
   }
 
@@ -100,14 +104,19 @@ export class Projector {
     const stored = await store.getResponse(claim.runId);
     const run = new ProjectedRun(stored ? resumeResponse(stored) : emptyResponse());
     const publisher = this.#publisherOf(run);
+    let stage: Stage | undefined;
     this.#runs.add(run);
     try {
       for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
         // Another projector has stored it since the store was read here, and so the log could drop it.
         if (event.seq > run.state.lastSeq + 1) throw new Error('The log lacks a part of the run.');
+        stage ??= Stage.of(this.#options.tracing, event, 'projector');
+        stage?.count('events', 1);
+        const begun = performance.now();
         run.state = foldResponse(run.state, event);
         await publisher?.process(event);
-        if (run.isDue(performance.now())) await this.#save(run, claim);
+        if (run.isDue(begun)) await this.#save(run, claim);
+        stage?.took(performance.now() - begun);
       }
       if (signal.aborted) return;
       await this.#save(run, claim);
@@ -115,6 +124,7 @@ export class Projector {
       await postSettled(this.#options.board, claim);
       await claim.done();
     } finally {
+      stage?.end();
       await publisher?.close();
       this.#runs.delete(run);
     }

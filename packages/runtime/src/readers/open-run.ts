@@ -15,6 +15,7 @@ import {
   resumeUpsertFold,
   toResponse,
 } from '@liminal/protocol';
+import type { TracedRun } from '../tracing/index.ts';
 
 /** What one logged event, or the passing of time, means to each kind of reader. */
 export interface RunOutputs {
@@ -28,6 +29,8 @@ export interface RunOutputs {
 export class OpenRun {
   #live: UpsertFoldState;
   #plain: UpsertFoldState;
+  /** As its events say. */
+  traced: TracedRun | undefined;
   #rendered: { state: ResponseState; response: Response | undefined } | undefined;
 
   /** @param response - What is already known of the run, and shown. */
@@ -37,6 +40,7 @@ export class OpenRun {
   }
 
   apply(event: StreamEvent, now: number): RunOutputs {
+    this.traced ??= { runId: event.runId, traceContext: event.traceContext };
     const response = foldResponse(this.#live.response, event);
     const live = foldUpsert(this.#live, event, now, response);
     const plain = foldUpsert(this.#plain, event, now, response);

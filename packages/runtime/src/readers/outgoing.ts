@@ -1,13 +1,15 @@
 import type { FoldOutput, ServerMessage } from '@liminal/protocol';
 import type { Outgoing } from '../api.ts';
+import type { TracedRun } from '../tracing/index.ts';
 
 /** Wraps a message so that many readers share one encoding. */
-export function outgoing(message: ServerMessage): Outgoing {
+export function outgoing(message: ServerMessage, run?: TracedRun): Outgoing {
   let text: string | undefined;
   let bytes: Buffer | undefined;
   const json = (): string => (text ??= JSON.stringify(message));
   return {
     message,
+    run,
     json,
     bytes: () => (bytes ??= Buffer.from(json())),
   };

@@ -53,8 +53,8 @@ export class WatchedSession implements SessionReaders {
       const { live, plain } = run.apply(event, this.#options.now());
       const before = this.#cursor ?? event.eventId;
       this.#cursor = event.eventId;
-      this.#deliver(live, before, true);
-      this.#deliver(plain, before, false);
+      this.#deliver(live, before, true, run);
+      this.#deliver(plain, before, false, run);
     }
     this.#scheduleFlush();
   }
@@ -162,11 +162,17 @@ export class WatchedSession implements SessionReaders {
   }
 
   /** Only the last output of an event carries its cursor: a reader with that cursor has all of them. */
-  #deliver(outputs: readonly FoldOutput[], before: string, deltas: boolean): void {
+  #deliver(
+    outputs: readonly FoldOutput[],
+    before: string,
+    deltas: boolean,
+    { traced }: OpenRun,
+  ): void {
     const after = this.#cursor ?? before;
     for (const [index, output] of outputs.entries()) {
       const cursor = index === outputs.length - 1 ? after : before;
-      const message = outgoing(outputMessage(output, this.#options.sessionId, cursor));
+      const told = outputMessage(output, this.#options.sessionId, cursor);
+      const message = outgoing(told, traced);
       for (const subscriber of this.#subscribers) {
         if (subscriber.deltas === deltas) subscriber.offer(message, cursor);
       }
@@ -186,7 +192,7 @@ export class WatchedSession implements SessionReaders {
   #flush(): void {
     for (const run of this.#runs.values()) {
       const cursor = this.#cursor;
-      if (cursor !== undefined) this.#deliver(run.flush(this.#options.now()), cursor, false);
+      if (cursor !== undefined) this.#deliver(run.flush(this.#options.now()), cursor, false, run);
     }
     this.#scheduleFlush();
   }

@@ -172,10 +172,16 @@ export class SessionAgent {
   }
 
   async #start(): Promise<void> {
-    const { provider, record, changed } = this.#context;
+    const { arrivals, changed } = this.#context;
     await this.#stopping;
     if (this.#retired) throw this.#retired;
     if (this.isAlive) return;
+    await (arrivals ? arrivals.startsAgent(async () => this.#load()) : this.#load());
+    changed();
+  }
+
+  async #load(): Promise<void> {
+    const { provider, record } = this.#context;
     const { agentSessionId, storedMark, awaits } = record.value;
     const { sessionId, ...opening } = this.opening();
     try {
@@ -192,7 +198,6 @@ export class SessionAgent {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
       await provider.createSession({ sessionId, ...opening });
     }
-    changed();
   }
 
   /** Call `admit` before. Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */

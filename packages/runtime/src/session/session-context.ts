@@ -1,6 +1,7 @@
 import { BlobKeeper } from '../blobs/index.ts';
 import { errorCode, errorForLog } from '../errors.ts';
 import { Supervisor } from '../turn/index.ts';
+import { Arrivals } from './arrivals.ts';
 import type { SessionOptions } from './session-options.ts';
 import { SessionRecordHolder } from './session-record.ts';
 
@@ -11,6 +12,8 @@ export interface SessionContext extends Omit<SessionOptions, 'record' | 'onChang
   record: SessionRecordHolder;
   supervisor: Supervisor;
   blobKeeper: BlobKeeper;
+  /** Set where spans are wanted. */
+  arrivals?: Arrivals;
   /** Something other than the conversation has changed. */
   changed: () => void;
   /** Writes to the server's log. */
@@ -25,7 +28,7 @@ export function sessionContext(
   changed: () => void,
   onFault: (error: unknown, sentence: string) => void,
 ): SessionContext {
-  const { record, store, logger, now } = options;
+  const { record, store, logger, now, tracing } = options;
   const { sessionId, cliType } = record;
   const warn = (error: unknown, message: string): void => {
     logger.warn({ sessionId, code: errorCode(error), error: errorForLog(error) }, message);
@@ -41,6 +44,7 @@ export function sessionContext(
     record: new SessionRecordHolder(record, store, changed, unstored),
     supervisor: new Supervisor(onFault),
     blobKeeper: new BlobKeeper(options.blobs, sessionId),
+    ...(tracing && { arrivals: new Arrivals(sessionId, tracing, now) }),
     changed,
     warn,
     iso: () => new Date(now()).toISOString(),

@@ -8,6 +8,7 @@ import type { Roots } from '../roots.ts';
 import type { AttachedClients } from './attached-clients.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from '../settings.ts';
+import type { Tracing } from '../tracing/index.ts';
 
 /** Other servers, which also show a session and bring its runs into history. */
 export interface Cluster extends RunWatchers {
@@ -41,4 +42,6 @@ export interface SessionOptions {
   onChange: (session: Session) => void;
   /** Set where there are other servers. */
   cluster?: Cluster;
+  /** Set where spans are wanted. */
+  tracing?: Tracing;
 }

@@ -2,15 +2,18 @@ import type { SessionExit } from '@liminal/agents';
 import {
   type EventDraft,
   isServerTurn,
+  type QueuedMessage,
   type Response,
   type StreamEvent,
   toResponse,
+  type TraceContext,
   type Usage,
 } from '@liminal/protocol';
 import { errorCode, errorMessage } from '../errors.ts';
 import { endLostRun, readRun } from '../history/index.ts';
 import { meterTurn } from '../meter.ts';
 import type { SessionReaders } from '../readers/index.ts';
+import { Stage } from '../tracing/index.ts';
 import { Turn } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
 import type { Approvals } from './approvals.ts';
@@ -124,7 +127,7 @@ export class SessionTurns {
     const asked = this.#context.record.value.queue.find((entry) => entry.turnId === turnId);
     const turn = new Turn(this.#context, {
       turnId,
-      parent: asked?.traceContext,
+      parent: asked && this.#traceOf(asked),
       before: this.#current?.ended.then(() => undefined),
       waitsForPerson: () => this.#approvals.waiting,
       owns: async () => this.#owns(),
@@ -138,6 +141,11 @@ export class SessionTurns {
     this.#context.supervisor.start(async () => this.#settle(turn, await turn.ended));
     this.#context.changed();
     return true;
+  }
+
+  #traceOf(asked: QueuedMessage): TraceContext | undefined {
+    const { arrivals } = this.#context;
+    return arrivals ? arrivals.begins(asked) : asked.traceContext;
   }
 
   #logged(events: readonly StreamEvent[]): void {
@@ -208,12 +216,20 @@ export class SessionTurns {
   }
 
   async #bringIntoHistory(run: Response): Promise<void> {
-    const { cluster, store, log, record } = this.#context;
+    const { cluster, store, log, record, tracing } = this.#context;
     // The queue may have got a message from the run, which only the log has until then.
     await record.saved();
     if (cluster) return cluster.project(run, this.#closing.signal);
-    await store.saveResponse(run);
-    await log.settle(run.id);
+    const bring = async (): Promise<void> => {
+      await store.saveResponse(run);
+      await log.settle(run.id);
+    };
+    const { id: runId, traceContext, lastSeq } = run;
+    const stage = Stage.of(tracing, { runId, traceContext }, 'projector');
+    if (!stage) return bring();
+    stage.count('events', lastSeq + 1);
+    await stage.work(bring);
+    stage.end();
   }
 
   /** Ends a run whose events in the log are fewer or more than its writer gave, so that it does not hang. */

@@ -446,6 +446,7 @@ export class Session {
   }
 
   async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<void> {
+    this.#context.arrivals?.handsOn(turnId);
     await Promise.all([stored, this.#catchUp(), this.#agent.admit()]);
     await this.#agent.send(said, turnId);
   }

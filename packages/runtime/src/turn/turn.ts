@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -17,6 +16,7 @@ import { RuntimeError } from '../errors.ts';
 import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { Meter } from '../meter.ts';
 import type { RuntimeSettings } from '../settings.ts';
+import { newId, newTrace, type Tracing } from '../tracing/index.ts';
 import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -44,6 +44,7 @@ export interface TurnContext {
   supervisor: Supervisor;
   blobKeeper: BlobKeeper;
   meter?: Pick<Meter, 'appended' | 'appendRefused'> | undefined;
+  tracing?: Tracing;
 }
 
 interface TurnOptions {
@@ -97,7 +98,11 @@ export class Turn extends EventEmitter<TurnNews> {
       ...settings,
       log,
       // The first run of a turn shares its id.
-      run: { sessionId, runId: turnId, traceContext: spanOf(this.#parent, parent?.tracestate) },
+      run: {
+        sessionId,
+        runId: turnId,
+        traceContext: spanOf(this.#parent ?? newTrace(context.tracing), parent?.tracestate),
+      },
       providerId: cliType,
       mayBegin: async () => {
         if (before) await loggedSoon(before);
@@ -261,15 +266,11 @@ function isPrompt({ payload }: StreamEvent): boolean {
   return payload.finalItem.origin === 'user';
 }
 
-/** A new span: in the trace of its parent, or in a new one. */
-function spanOf(parent: SpanPlace | undefined, tracestate: string | undefined): TraceContext {
-  const { traceId, isSampled } = parent ?? { traceId: newId(16), isSampled: true };
+/** A new span in a trace. */
+function spanOf(
+  { traceId, isSampled }: Omit<SpanPlace, 'spanId'>,
+  tracestate: string | undefined,
+): TraceContext {
   const traceparent = writeTraceparent({ traceId, spanId: newId(8), isSampled });
   return { traceparent, ...(tracestate !== undefined && { tracestate }) };
-}
-
-/** So many random bytes in hexadecimal, which are not all zero. */
-function newId(bytes: number): string {
-  const id = randomBytes(bytes);
-  return id.some((byte) => byte > 0) ? id.toString('hex') : newId(bytes);
 }

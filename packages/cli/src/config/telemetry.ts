@@ -1,0 +1,98 @@
+/** Who wants spans, by the variables that OpenTelemetry, Langfuse and OpenLLMetry have for it. */
+import type { ConfigFile } from './file.ts';
+
+/** Variables with keys, or with headers that are as good. */
+export const telemetrySecrets = [
+  'LANGFUSE_SECRET_KEY',
+  'TRACELOOP_API_KEY',
+  'TRACELOOP_HEADERS',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+];
+
+type Variable = (name: string) => string | undefined;
+
+/** The least that is needed; what else the variables say, each exporter reads by itself. */
+export interface TelemetryConfig {
+  captureContent: boolean;
+  otlp?: 'http/protobuf' | 'http/json';
+  langfuse?: { publicKey: string; secretKey: string; baseUrl: string };
+  /** Its key; '' where the variables give headers instead, or none is needed. */
+  openllmetry?: { apiKey: string };
+  sampler: Sampler;
+  /** Why something that is asked for is not done, in sentences. */
+  problems: string[];
+}
+
+/** Which traces that begin here are told: all, none, or a share of them. */
+export type Sampler = 'all' | 'none' | { share: number };
+
+/** Undefined where nobody wants spans: nothing is loaded or measured then. */
+export function telemetryConfig(
+  { captureContent: isAsked }: Pick<ConfigFile, 'captureContent'>,
+  variable: Variable,
+): TelemetryConfig | undefined {
+  if (isTrue(variable('OTEL_SDK_DISABLED'))) return undefined;
+  const problems: string[] = [];
+  const otlp = otlpProtocol(variable, problems);
+  const langfuse = langfuseAccess(variable);
+  const openllmetry = openllmetryAccess(variable);
+  if (!otlp && !langfuse && !openllmetry && problems.length === 0) return undefined;
+  const captureContent =
+    isAsked ?? isTrue(variable('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'));
+  return {
+    captureContent,
+    ...(otlp && { otlp }),
+    ...(langfuse && { langfuse }),
+    ...(openllmetry && { openllmetry }),
+    sampler: samplerOf(variable, problems),
+    problems,
+  };
+}
+
+function otlpProtocol(variable: Variable, problems: string[]): TelemetryConfig['otlp'] {
+  const exporter = variable('OTEL_TRACES_EXPORTER');
+  const endpoint =
+    variable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? variable('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const isWanted = exporter === undefined ? endpoint !== undefined : exporter.includes('otlp');
+  if (!isWanted) return undefined;
+  const protocol =
+    variable('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ??
+    variable('OTEL_EXPORTER_OTLP_PROTOCOL') ??
+    'http/protobuf';
+  if (protocol === 'http/protobuf' || protocol === 'http/json') return protocol;
+  problems.push(
+    `OTEL_EXPORTER_OTLP_PROTOCOL asks for ${protocol}, and spans are sent by http/protobuf or http/json alone: none are sent by OTLP. Most collectors take these on port 4318.`,
+  );
+  return undefined;
+}
+
+function langfuseAccess(variable: Variable): TelemetryConfig['langfuse'] {
+  const publicKey = variable('LANGFUSE_PUBLIC_KEY');
+  const secretKey = variable('LANGFUSE_SECRET_KEY');
+  // Its newer libraries call it so.
+  const baseUrl = variable('LANGFUSE_HOST') ?? variable('LANGFUSE_BASE_URL');
+  if (publicKey === undefined || secretKey === undefined || baseUrl === undefined) return undefined;
+  return { publicKey, secretKey, baseUrl: baseUrl.replace(/\/+$/, '') };
+}
+
+function openllmetryAccess(variable: Variable): TelemetryConfig['openllmetry'] {
+  const names = ['TRACELOOP_API_KEY', 'TRACELOOP_BASE_URL', 'TRACELOOP_HEADERS'];
+  if (names.every((name) => variable(name) === undefined)) return undefined;
+  return { apiKey: variable('TRACELOOP_API_KEY') ?? '' };
+}
+
+/** What a caller has decided for its trace holds, whatever is said here. */
+function samplerOf(variable: Variable, problems: string[]): Sampler {
+  const name = variable('OTEL_TRACES_SAMPLER')?.replace('parentbased_', '') ?? 'always_on';
+  if (name === 'always_on') return 'all';
+  if (name === 'always_off') return 'none';
+  const share = Number(variable('OTEL_TRACES_SAMPLER_ARG') ?? 1);
+  if (name === 'traceidratio' && share >= 0 && share <= 1) return { share };
+  problems.push('OTEL_TRACES_SAMPLER or its _ARG is not known here, so every trace is sent.');
+  return 'all';
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value?.toLowerCase() === 'true';
+}

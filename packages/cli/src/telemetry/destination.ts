@@ -1,0 +1,73 @@
+import { messageOf, type Span } from '@liminal/protocol';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { EndedSpan } from './ended-span.ts';
+
+/** How many spans may wait while the other side is slow or away; more are lost. */
+const WAITING_MAX = 50_000;
+
+export interface OpenedProcessor {
+  processor: SpanProcessor;
+  /** How many spans it takes before it must be flushed: past that it would lose some. */
+  atOnce: number;
+  /** Attributes that it has besides ours. */
+  besides?: (span: Span) => Span['attributes'];
+}
+
+/** Someone who takes spans, with what waits for them: a large turn ends with thousands of spans at once. */
+export class Destination {
+  readonly #opened: OpenedProcessor;
+  readonly #resource: Resource;
+  readonly #onTrouble: (what: string) => void;
+  #waiting: Span[] = [];
+  /** How many the processor has got since it was flushed. */
+  #given = 0;
+  #giving: Promise<void> | undefined;
+
+  constructor(opened: OpenedProcessor, resource: Resource, onTrouble: (what: string) => void) {
+    this.#opened = opened;
+    this.#resource = resource;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Only gives them to the processor, which sends them in its time. */
+  add(spans: readonly Span[]): void {
+    if (spans.length === 0) return;
+    const room = WAITING_MAX - this.#waiting.length;
+    if (spans.length > room) this.#onTrouble('More than 50,000 spans wait; the others are lost.');
+    this.#waiting.push(...spans.slice(0, Math.max(0, room)));
+    this.#giving ??= this.#give().finally(() => (this.#giving = undefined));
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#giving;
+      await this.#opened.processor.shutdown();
+    } catch (error) {
+      this.#onTrouble(messageOf(error));
+    }
+  }
+
+  async #give(): Promise<void> {
+    // Not in the turn's own tick: its readers come first.
+    await new Promise((resolve) => setImmediate(resolve));
+    const { processor, atOnce } = this.#opened;
+    while (this.#waiting.length > 0) {
+      if (this.#given >= atOnce) {
+        await processor.forceFlush().catch((error: unknown) => this.#onTrouble(messageOf(error)));
+        this.#given = 0;
+      }
+      const spans = this.#waiting.splice(0, atOnce - this.#given);
+      this.#given += spans.length;
+      for (const span of spans) this.#end(span);
+    }
+  }
+
+  #end(span: Span): void {
+    const { processor, besides } = this.#opened;
+    const ended = new EndedSpan(span, this.#resource, besides?.(span));
+    processor.onStart(ended.asStarted(), ROOT_CONTEXT);
+    processor.onEnd(ended);
+  }
+}

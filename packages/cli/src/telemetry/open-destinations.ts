@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api';
+import { messageOf } from '@liminal/protocol';
+import type { Tracing } from '@liminal/runtime';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base';
+import type { Sampler, TelemetryConfig } from '../config/telemetry.ts';
+import { version } from '../version.ts';
+import { Destination } from './destination.ts';
+
+type OnTrouble = (what: string) => void;
+
+/** Opens each destination of the configuration. One that cannot be opened is told, and the others serve. */
+export async function openDestinations(
+  config: TelemetryConfig,
+  role: string,
+  onTrouble: OnTrouble,
+): Promise<{ destinations: Destination[]; samples: Tracing['samples'] }> {
+  listen(onTrouble);
+  const resource = resourceOf(role);
+  const { otlp, langfuse, openllmetry } = config;
+  const opening = [
+    otlp && import('./otlp.ts').then(({ openOtlp }) => openOtlp(otlp)),
+    langfuse && import('./langfuse.ts').then(({ openLangfuse }) => openLangfuse(langfuse)),
+    openllmetry &&
+      import('./openllmetry.ts').then(({ openOpenLlmetry }) => openOpenLlmetry(openllmetry)),
+  ];
+  const opened = await Promise.allSettled(opening.map(async (one) => one));
+  const destinations = opened.flatMap((one) => {
+    if (one.status === 'fulfilled')
+      return one.value ? [new Destination(one.value, resource, onTrouble)] : [];
+    onTrouble(messageOf(one.reason));
+    return [];
+  });
+  return { destinations, samples: samplesBy(config.sampler) };
+}
+
+/** Exporters tell their troubles here, in whatever version of their libraries: each of these finds the same `diag`. */
+function listen(onTrouble: OnTrouble): void {
+  const hear = (said: string): void => onTrouble(sentenceIn(said));
+  const ignore = (): void => {};
+  const logger = { error: hear, warn: hear, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+/** An error is told as JSON, with its stack and perhaps the answer of the other side. */
+function sentenceIn(said: string): string {
+  try {
+    const { message } = JSON.parse(said) as { message?: unknown };
+    return typeof message === 'string' ? message : said;
+  } catch {
+    return said;
+  }
+}
+
+/** What the variables say (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`) overrides ours. */
+function resourceOf(role: string): Resource {
+  const ours = resourceFromAttributes({
+    'service.name': 'liminal',
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+    'liminal.role': role,
+  });
+  return defaultResource()
+    .merge(ours)
+    .merge(detectResources({ detectors: [envDetector] }));
+}
+
+function samplesBy(sampler: Sampler): Tracing['samples'] {
+  if (typeof sampler === 'string') return () => sampler === 'all';
+  const ratio = new TraceIdRatioBasedSampler(sampler.share);
+  return (traceId) =>
+    ratio.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
+}

@@ -1,0 +1,13 @@
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { OpenedProcessor } from './destination.ts';
+
+/** Half of what a batching processor holds (`OTEL_BSP_MAX_QUEUE_SIZE`) before it loses spans. */
+export const BATCHED_AT_ONCE = 1_024;
+
+/** Whatever takes OTLP over HTTP; where and how, the exporter reads in `OTEL_EXPORTER_OTLP_…` and `OTEL_BSP_…`. */
+export function openOtlp(protocol: 'http/protobuf' | 'http/json'): OpenedProcessor {
+  const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
+  return { processor: new BatchSpanProcessor(exporter), atOnce: BATCHED_AT_ONCE };
+}

@@ -1,0 +1,101 @@
+import {
+  readTraceparent,
+  type SpanPlace,
+  stageAttributes,
+  type TraceContext,
+} from '@liminal/protocol';
+import { newId } from './new-id.ts';
+import type { Tracing } from './tracing.ts';
+
+/** A run, and the trace that its events carry: the stage's span is part of the turn's, in whatever process. */
+export interface TracedRun {
+  runId: string;
+  traceContext: TraceContext | undefined;
+}
+
+/** One stage of a run's way, as one span: many short pieces of work, counted and timed. */
+export class Stage {
+  readonly #tracing: Tracing;
+  readonly #runId: string;
+  readonly #turn: SpanPlace;
+  readonly #name: string;
+  /** ms since the epoch. */
+  readonly #startedAt = Date.now();
+  readonly #counts: Record<string, number> = {};
+  #calls = 0;
+  #failures = 0;
+  #busyMs = 0;
+  #slowestMs = 0;
+  #endedAt = this.#startedAt;
+  #isOver = false;
+
+  /** Undefined if the run is not to be traced. */
+  static of(tracing: Tracing | undefined, run: TracedRun, name: string): Stage | undefined {
+    if (!tracing) return undefined;
+    const turn = readTraceparent(run.traceContext?.traceparent);
+    return turn?.isSampled ? new Stage(tracing, run.runId, turn, name) : undefined;
+  }
+
+  private constructor(tracing: Tracing, runId: string, turn: SpanPlace, name: string) {
+    this.#tracing = tracing;
+    this.#runId = runId;
+    this.#turn = turn;
+    this.#name = name;
+  }
+
+  /** Does a piece of the stage's work. */
+  async work<T>(step: () => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    try {
+      return await step();
+    } catch (error) {
+      this.#failures += 1;
+      throw error;
+    } finally {
+      this.took(performance.now() - begun);
+    }
+  }
+
+  /** A piece of the stage's work is done, and took so many ms. */
+  took(ms: number): void {
+    this.#calls += 1;
+    this.#busyMs += ms;
+    this.#slowestMs = Math.max(this.#slowestMs, ms);
+    this.#endedAt = Date.now();
+  }
+
+  count(name: string, more: number): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + more;
+  }
+
+  /** Tells its span, once. */
+  end({ hasFailed = false } = {}): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#tracing.add([
+      {
+        traceId: this.#turn.traceId,
+        spanId: newId(8),
+        parentSpanId: this.#turn.spanId,
+        name: this.#name,
+        kind: 'internal',
+        startedAt: this.#startedAt,
+        endedAt: this.#endedAt,
+        attributes: stageAttributes({
+          runId: this.#runId,
+          calls: this.#calls,
+          failures: this.#failures,
+          busyMs: rounded(this.#busyMs),
+          slowestMs: rounded(this.#slowestMs),
+          counts: this.#counts,
+        }),
+        hasFailed,
+      },
+    ]);
+  }
+}
+
+/** To microseconds. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}

@@ -1,0 +1,48 @@
+import { type Response, runSpans } from '@liminal/protocol';
+import type { ResponseStore } from '@liminal/storage';
+import { OpenRuns } from './open-runs.ts';
+import { overriding } from './overriding.ts';
+import { Stage } from './stage.ts';
+import type { Tracing } from './tracing.ts';
+
+/** How many runs are known to have been told. */
+const TOLD_MAX = 1_000;
+
+/**
+ * A store that tells the spans of each run when it gets the run's end, and how the run was written. Whoever brings runs
+ * into history has it, so a run is told once; a run that is brought there again, after a crash, has the same spans.
+ */
+export function tracedStore(store: ResponseStore, tracing: Tracing | undefined): ResponseStore {
+  if (!tracing) return store;
+  const { captureContent } = tracing;
+  const runs = new OpenRuns<Stage>((stage) => stage.end());
+  const told = new Set<string>();
+  const saveResponse: ResponseStore['saveResponse'] = async (response) => {
+    const { id: runId, traceContext } = response;
+    const isTold = told.has(runId);
+    const make = () => Stage.of(tracing, { runId, traceContext }, 'database write');
+    const stage = isTold ? undefined : runs.get(runId, make);
+    if (!stage) return store.saveResponse(response);
+    await stage.work(async () => store.saveResponse(response));
+    if (!isOver(response)) return;
+    runs.end(runId);
+    if (told.has(runId)) return;
+    remember(told, runId);
+    tracing.add(runSpans(response, { captureContent }));
+  };
+  const close: ResponseStore['close'] = async () => {
+    runs.endAll();
+    await store.close();
+  };
+  return overriding(store, { saveResponse, close });
+}
+
+function isOver({ status }: Response): boolean {
+  return status !== 'queued' && status !== 'in_progress';
+}
+
+function remember(told: Set<string>, runId: string): void {
+  told.add(runId);
+  const [oldest] = told;
+  if (told.size > TOLD_MAX && oldest !== undefined) told.delete(oldest);
+}

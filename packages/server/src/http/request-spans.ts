@@ -1,0 +1,85 @@
+import {
+  type Operation,
+  readTrace,
+  readTraceparent,
+  requestAttributes,
+  type SpanPlace,
+  TraceContext,
+  writeTraceparent,
+} from '@liminal/protocol';
+import { newId, newTrace, type Tracing } from '@liminal/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from './schema.ts';
+
+/** A request's span, until it is answered. */
+interface OpenSpan extends SpanPlace {
+  parentSpanId: string | undefined;
+  /** ms since the epoch. */
+  startedAt: number;
+}
+
+/**
+ * Tells each command as a span: one that brings a message, whose turn is then part of it, and any other that names its
+ * trace. Requests that are refused before their command, as those of strangers are, have none.
+ */
+export function traceRequests(app: App, tracing: Tracing): void {
+  const open = new WeakMap<FastifyRequest, OpenSpan>();
+  app.addHook('preHandler', async (request, reply) => {
+    const { operation } = request.routeOptions.config;
+    const caller = operation && operation.method !== 'GET' ? callerOf(request) : undefined;
+    if (!operation || (!operation.traced && !caller)) return;
+    const span = begin(readTraceparent(caller?.traceparent), reply, tracing);
+    if (span.isSampled) open.set(request, span);
+    if (operation.traced) request.body = within(span, caller, request.body);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const span = open.get(request);
+    const { operation } = request.routeOptions.config;
+    if (span && operation) tracing.add([ended(span, operation, request, reply)]);
+  });
+}
+
+/** A body's own trace is newer than that of the headers. */
+function callerOf({ body, headers }: FastifyRequest): TraceContext | undefined {
+  const said = typeof body === 'object' && body !== null && 'traceContext' in body;
+  const given = said ? TraceContext.safeParse(body.traceContext).data : undefined;
+  const { traceparent, tracestate } = headers;
+  return given ?? readTrace({ traceparent, tracestate });
+}
+
+function begin(caller: SpanPlace | undefined, reply: FastifyReply, tracing: Tracing): OpenSpan {
+  const { traceId, isSampled } = caller ?? newTrace(tracing);
+  return {
+    traceId,
+    spanId: newId(8),
+    isSampled,
+    parentSpanId: caller?.spanId,
+    startedAt: Date.now() - reply.elapsedTime,
+  };
+}
+
+/** The body of a request whose turn is a part of the request. */
+function within(span: OpenSpan, caller: TraceContext | undefined, body: unknown): unknown {
+  const traceContext: TraceContext = { ...caller, traceparent: writeTraceparent(span) };
+  return typeof body === 'object' ? { ...body, traceContext } : body;
+}
+
+function ended(
+  { traceId, spanId, parentSpanId, startedAt }: OpenSpan,
+  { method, path }: Operation,
+  { params }: FastifyRequest,
+  { statusCode: status }: FastifyReply,
+) {
+  const { id: sessionId } = params as { id?: string };
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    startedAt,
+    name: `${method} ${path}`,
+    kind: 'server' as const,
+    endedAt: Date.now(),
+    attributes: requestAttributes({ method, route: path, status, sessionId }),
+    hasFailed: status >= 500,
+  };
+}
