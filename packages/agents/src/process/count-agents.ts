@@ -19,15 +19,16 @@ const AT_ONCE = 16;
 
 let latest: { at: number; counted: Promise<AgentProcesses[]> } | undefined;
 
-/** Counts this server's agents with all that they have started, by their marks; undefined without Linux's `/proc`. */
+/** A count of this server's agents that is at most `KEPT_MS` old; undefined without Linux's `/proc`. */
 export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   if (!hasProcessTable) return undefined;
   const now = performance.now();
-  if (!latest || now - latest.at > KEPT_MS) latest = { at: now, counted: count() };
+  if (!latest || now - latest.at > KEPT_MS) latest = { at: now, counted: countAgents() };
   return latest.counted;
 }
 
-async function count(): Promise<AgentProcesses[]> {
+/** Counts this server's agents with all that they have started, by their marks. */
+export async function countAgents(): Promise<AgentProcesses[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const left = pids.slice(-PROCESSES_MAX);
   const byAgent = new Map<string, AgentProcesses>();

@@ -160,7 +160,7 @@ describe('the reaper at start-up', () => {
 
     const environ = await readFile(`/proc/${server.pids[1]}/environ`, 'utf8');
 
-    expect(environ).toMatch(/LIMINAL_MARK=outer\/1 \d+\.\d+\.\w+\/[\w-]+\0/);
+    expect(environ).toMatch(/LIMINAL_MARK=outer\/1 \d+\.\d+\.\w+\/[\w-]+\/other\0/);
     expect(readProcess(server.pids[1]!)).toBeDefined();
   });
 });
