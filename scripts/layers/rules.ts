@@ -35,6 +35,7 @@ const innerRooms: Record<string, { within: string; rooms: Record<string, string[
       history: ['turn'],
       readers: ['tracing', 'turn', 'history'],
       session: ['blobs', 'tracing', 'turn', 'history', 'readers'],
+      exports: ['blobs', 'history', 'session'],
       directory: ['blobs', 'files', 'turn', 'history', 'readers', 'session'],
       cluster: ['blobs', 'files', 'tracing', 'turn', 'history', 'readers', 'session', 'directory'],
     },

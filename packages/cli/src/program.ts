@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
+import type { ExportFlags } from './commands/export.ts';
 import type { ForkFlags } from './commands/fork.ts';
 import type { NotifyFlags } from './commands/notify.ts';
 import type { RewindFlags } from './commands/rewind.ts';
@@ -87,6 +88,7 @@ function createProgram(done: (exitCode: number) => void): Command {
 
   acpCommand(program, done);
   turnCommands(command, done);
+  fileCommands(command, done);
   housekeepingCommands(command, done);
 
   command('link')
@@ -182,6 +184,24 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     .action(async (id: string, flags: Flags & TraceFlags) => {
       const { trace } = await import('./commands/trace.ts');
       done(await trace(id, flags, configure(flags), process.env));
+    });
+}
+
+/** Commands about sessions as files. */
+function fileCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
+  command('export <sessionId>')
+    .description('writes a session into a file, without secrets, and prints its name')
+    .option('--out <file>', 'the file; .gz at its end packs it (default: liminal-….jsonl)')
+    .action(async (sessionId: string, flags: Flags & ExportFlags) => {
+      const { exportSession } = await import('./commands/export.ts');
+      done(await exportSession(sessionId, flags, configure(flags)));
+    });
+
+  command('import <file>')
+    .description('reads such a file; the session can be looked at, and does not go on')
+    .action(async (file: string, flags: Flags) => {
+      const { importSession } = await import('./commands/import.ts');
+      done(await importSession(file, configure(flags)));
     });
 }
 

@@ -10,6 +10,7 @@ import { keptSignedOut } from './data/signed-out.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
 import { link } from './link.ts';
+import { ownSecrets } from './own-secrets.ts';
 import { outliveRejections } from './outlive-rejections.ts';
 import { findPort } from './port.ts';
 import { openStorage } from './storage.ts';
@@ -82,6 +83,7 @@ async function start(config: Config, closers: Closers) {
       logger,
       settings,
       meter: metrics,
+      secrets: ownSecrets(config, token, process.env),
       learntStores: learntStores(dataDir),
       ...tracing,
     }),

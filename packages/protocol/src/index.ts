@@ -10,6 +10,9 @@ export { cutDepth, maxDepth, withinDepth } from './depth.ts';
 export { cutText, maxHeadSize, maxItemSize, sizeOf, withinSize } from './size.ts';
 export * from './errors.ts';
 export * from './events.ts';
+export * from './exports/export-file.ts';
+export { type ExportPart, readExport } from './exports/read-export.ts';
+export { rebuildEvents } from './exports/rebuild-events.ts';
 export { closeItem, closeOpenItems, closingOf, type Closing } from './folds/close-open-items.ts';
 export { responseToUpserts, summarizeTurn } from './folds/history.ts';
 export {
@@ -58,6 +61,8 @@ export { imageType } from './image-type.ts';
 export * from './items.ts';
 export * from './mcp-servers.ts';
 export * from './response.ts';
+export { type ReplacedBlob, Redactor } from './secrets/redactor.ts';
+export { isSecretName, knownSecretRule, secretRules } from './secrets/rules.ts';
 export * from './sessions.ts';
 export {
   type Attributes,

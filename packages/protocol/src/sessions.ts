@@ -17,6 +17,10 @@ export const ForkOrigin = z.object({
 });
 export type ForkOrigin = z.infer<typeof ForkOrigin>;
 
+/** The file that a session was imported from: the session's id in it, and when it was exported (ISO 8601 UTC). */
+export const ImportOrigin = z.object({ sessionId: z.string(), exportedAt: z.string() });
+export type ImportOrigin = z.infer<typeof ImportOrigin>;
+
 export const SessionSummary = z.object({
   sessionId: z.string(),
   cliType: z.string(),
@@ -40,6 +44,8 @@ export const SessionSummary = z.object({
   /** `agent`: known only from the agent's own store until it is opened. */
   source: z.enum(['liminal', 'agent']),
   forkedFrom: ForkOrigin.optional(),
+  /** It came from a file: it can be read, and does not go on. */
+  importedFrom: ImportOrigin.optional(),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 

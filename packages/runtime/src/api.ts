@@ -1,5 +1,6 @@
 /** What surfaces may ask of the runtime. Everything rejects with a LiminalError: a code and a sentence. */
 import type {
+  ImportResult,
   Methods,
   operations,
   Response,
@@ -108,6 +109,13 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob>;
   /** `BLOB_NOT_FOUND`. */
   getBlob(hash: string): Promise<StoredBlob>;
+  /**
+   * A session as a file of text, in pieces; without its last line if reading it fails on the way. `liminal` is the version
+   * that writes it. `SESSION_NOT_FOUND`.
+   */
+  exportSession(sessionId: string, versions: { liminal: string }): Promise<AsyncIterable<string>>;
+  /** Reads such a file: all of it or nothing. `EXPORT_UNREADABLE`. */
+  importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult>;
   /** Canonical events of a run after `after` (-1: all), then live ones; ends after the terminal event. */
   followRun(runId: string, options: { after: number; signal: AbortSignal }): Promise<RunFeed>;
 

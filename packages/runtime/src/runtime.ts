@@ -9,6 +9,7 @@ import type {
   ForkBody,
   Grant,
   HistoryPage,
+  ImportResult,
   LoadBody,
   NotifyBody,
   NotifyResult,
@@ -66,6 +67,7 @@ import {
 } from './directory/index.ts';
 import { putBlob, sweepUploads } from './blobs/index.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
+import { exportSession, importSession } from './exports/index.ts';
 import { FileFinder } from './files/index.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
 import { Readiness } from './readiness.ts';
@@ -91,6 +93,8 @@ export interface RuntimeOptions {
   settings?: Partial<RuntimeSettings>;
   /** Without it nothing is counted. */
   meter?: Meter | undefined;
+  /** Secrets of this server: exported files do not have them. */
+  secrets?: readonly string[];
   /** Keeps what agents list of their own stores across restarts. */
   learntStores?: LearntStores;
   /** Where spans go; if not given, nothing is traced. */
@@ -104,6 +108,11 @@ export class SessionRuntime implements Runtime {
   readonly #log: EventLog;
   readonly #store: ResponseStore;
   readonly #blobs: BlobStore;
+  readonly #storage: RuntimeOptions['storage'];
+  readonly #secrets: readonly string[];
+  readonly #now: () => number;
+  /** The ids of sessions that are being read from files. */
+  readonly #importing = new Set<string>();
   readonly #stopSweeping: () => void;
   readonly #providers: ProviderRegistry;
   readonly #logger: Logger;
@@ -135,6 +144,9 @@ export class SessionRuntime implements Runtime {
     this.#log = storage.log;
     this.#store = storage.store;
     this.#blobs = storage.blobs;
+    this.#storage = storage;
+    this.#secrets = options.secrets ?? [];
+    this.#now = now;
     this.#stopSweeping = sweepUploads(storage.blobs, now, (error) => {
       if (!this.#closed) this.#warn(error, 'old uploads could not be removed');
     });
@@ -241,6 +253,7 @@ export class SessionRuntime implements Runtime {
     const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
     return this.#kept.use(sessionId, async (session) => {
+      if (session.record.importedFrom) return handle(session);
       await this.#roots.admit(session.record.projectDir);
       await this.sessions.bringHistory(session);
       session.nameMcpServers(mcpServers);
@@ -350,6 +363,7 @@ export class SessionRuntime implements Runtime {
   ): Promise<SessionHandle> {
     this.#assertOpen();
     return this.#kept.use(sessionId, async (session) => {
+      session.assertGoesOn();
       await this.sessions.bringHistory(session);
       const made = await this.sessions.fork(session.record, forkId, turnId);
       this.tell([summarize(made)]);
@@ -430,6 +444,30 @@ export class SessionRuntime implements Runtime {
 
   async search(text: string, options: Omit<SearchQuery, 'text'>): Promise<SearchResult> {
     return searchHistory(this.#store, { text, ...options });
+  }
+
+  async exportSession(
+    sessionId: string,
+    { liminal }: { liminal: string },
+  ): Promise<AsyncIterable<string>> {
+    const record = await this.#storage.store.getSession(sessionId);
+    const provider = this.#providers.list().find(({ cliType }) => cliType === record?.cliType);
+    const agent = (await provider?.describe())?.version;
+    return exportSession(this.#storage, sessionId, {
+      versions: { liminal, ...(agent !== undefined && { agent }) },
+      secrets: this.#secrets,
+      exportedAt: new Date(this.#now()).toISOString(),
+    });
+  }
+
+  async importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult> {
+    this.#assertOpen();
+    const { result, record } = await importSession(this.#storage, file, {
+      isTaken: async (sessionId) => this.sessions.isFound(sessionId),
+      underWay: this.#importing,
+    });
+    this.tell([summarize(record)]);
+    return result;
   }
 
   async getRun(runId: string): Promise<Response> {

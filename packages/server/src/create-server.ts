@@ -10,6 +10,7 @@ import { Connections } from './connections.ts';
 import { refuseBrokenRequest, refuseBrokenRequests } from './http/broken-requests.ts';
 import { answerError, describeError, RequestError } from './http/errors.ts';
 import { blobRoutes } from './http/blob-routes.ts';
+import { exportRoutes } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { openApiRoute } from './http/openapi.ts';
 import { traceRequests } from './http/request-spans.ts';
@@ -101,6 +102,7 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(signInRoutes, { credentials: options.credentials });
   await typed.register(operationRoutes, { runtime });
   await typed.register(blobRoutes, { runtime, maxBytes: limits.blobBytes });
+  await typed.register(exportRoutes, { runtime, version, maxBytes: limits.importBytes });
   imageFrameRoute(app);
   await typed.register(metricsRoute, { runtime, connections, metrics });
   await typed.register(streamRoutes, {

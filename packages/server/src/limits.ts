@@ -6,6 +6,8 @@ export interface Limits {
   bodyBytes: number;
   /** An uploaded file. */
   blobBytes: number;
+  /** An uploaded file of a session. */
+  importBytes: number;
   /** A WebSocket frame from a client. */
   frameBytes: number;
   /** A message of an ACP client: a prompt has its images within it. */
@@ -25,6 +27,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   bodyBytes: 8 * 1024 * 1024,
   blobBytes: BLOB_MAX,
+  importBytes: 2 * 1024 ** 3,
   frameBytes: 64 * 1024,
   acpMessageBytes: 32 * 1024 * 1024,
   bufferBytes: 1024 * 1024,

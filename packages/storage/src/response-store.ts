@@ -31,6 +31,8 @@ export interface SessionRecord {
   awaits?: boolean;
   /** The session that it was forked from, with the last turn that they share and the title then. */
   forkedFrom?: { sessionId: string; turnId: string; title: string };
+  /** Read from a file of this session (its id there), exported then (ISO 8601 UTC): no agent can go on with it. */
+  importedFrom?: { sessionId: string; exportedAt: string };
   /** Whether the agent's own history from before Liminal is in the store. */
   imported: boolean;
   /** The token of the lease under which it was written; 0 for a single server. */

@@ -65,6 +65,17 @@ export async function getFile(
   }
 }
 
+/** A file as it comes; the caller ends it by `signal`, or by cancelling it. Throws `ApiError`. */
+export async function streamFile(
+  options: HttpOptions,
+  path: string,
+  signal?: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const response = await reach(options, path, { ...(signal && { signal }) });
+  if (response.ok && response.body) return response.body;
+  throw refusalOf(await readJson(response), response.status, `GET ${path}`);
+}
+
 /** A streamed answer, until one side ends it; undefined if it has no content. Throws `ApiError`. */
 export async function stream(
   options: HttpOptions,

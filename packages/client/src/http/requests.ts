@@ -1,6 +1,7 @@
 import {
   type Answer,
   fillPath,
+  type ImportResult,
   type Methods,
   type Operation,
   operations,
@@ -9,7 +10,7 @@ import {
   type UploadedBlob,
 } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
-import { call, getFile, type HttpOptions, sendFile } from './call.ts';
+import { call, getFile, type HttpOptions, sendFile, streamFile } from './call.ts';
 
 type Search = typeof operations.search;
 
@@ -27,6 +28,13 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
   putBlob(file: Blob, options?: { mimeType?: string; signal?: AbortSignal }): Promise<UploadedBlob>;
   /** A file of a message, by the hash in its `uri`. */
   getBlob(hash: string, options?: { signal?: AbortSignal }): Promise<Blob>;
+  /** A session as a file, as it comes: JSON Lines. Without a line of type `end` it has broken off. */
+  exportSession(
+    sessionId: string,
+    options?: { signal?: AbortSignal },
+  ): Promise<ReadableStream<Uint8Array>>;
+  /** Brings a session's file to the server, as it is or packed by gzip. */
+  importSession(file: Blob, options?: { signal?: AbortSignal }): Promise<ImportResult>;
 }
 
 /** Typed requests: answers are checked against the protocol's schemas. */
@@ -48,6 +56,16 @@ export function createRequests(options: HttpOptions): Requests {
     },
     getBlob: (hash, { signal } = {}) =>
       getFile(options, fillPath(serverOperations.getBlob, { hash }), signal),
+    exportSession: (id, { signal } = {}) =>
+      streamFile(options, fillPath(serverOperations.exportSession, { id }), signal),
+    importSession: async (file, { signal } = {}) => {
+      const { path, answer } = serverOperations.importSession;
+      const given = await sendFile(options, path, file, {
+        mimeType: 'application/x-ndjson',
+        signal,
+      });
+      return parse(answer, given, path) as ImportResult;
+    },
   };
 }
 

@@ -90,6 +90,7 @@ export const commands = {
       'BLOB_NOT_FOUND',
       'BLOB_TYPE_WRONG',
       'CONTENT_NOT_SUPPORTED',
+      'NOT_SUPPORTED',
       'QUEUE_FULL',
       'TURN_ID_TAKEN',
       'TURN_IN_PROGRESS',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UploadedBlob } from '../blobs.ts';
 import { decodeCursor } from '../cursor.ts';
+import { ImportResult } from '../exports/export-file.ts';
 import { Response } from '../response.ts';
 import {
   AgentsResult,
@@ -225,6 +226,24 @@ export const serverOperations = {
     summary: 'Gives a file of a message, by the hash in its `uri`.',
     bytes: 'answer',
     refusals: ['BLOB_NOT_FOUND'],
+  },
+  /** The answer is JSON Lines; see docs/exports.md. */
+  exportSession: {
+    method: 'GET',
+    path: '/api/session/:id/export',
+    summary: 'Gives a session as a file, without secrets; starts no agent.',
+    bytes: 'answer',
+    refusals: ['SESSION_NOT_FOUND'],
+  },
+  /** The request's body is the file. All of it is imported, or nothing. */
+  importSession: {
+    method: 'POST',
+    path: '/api/session/import',
+    summary: 'Reads a session’s file; the session can be looked at, and does not go on.',
+    bytes: 'request',
+    status: 201,
+    answer: ImportResult,
+    refusals: ['EXPORT_UNREADABLE', 'STORE_WRITE_FAILED', 'SHUTTING_DOWN'],
   },
   createSignInLink: {
     method: 'POST',

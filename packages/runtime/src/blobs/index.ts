@@ -5,4 +5,5 @@
 export { BlobKeeper } from './blob-keeper.ts';
 export { holdAgain } from './hold-again.ts';
 export { blobGone, bringBytes, keepMessage, putBlob } from './message-blobs.ts';
+export { textOf } from './references.ts';
 export { sweepUploads } from './sweep.ts';

@@ -5,6 +5,7 @@ import type {
   ContentBlock,
   CreateSessionBody,
   HistoryPage,
+  ImportResult,
   SessionHandle,
   SessionInfo,
   SessionStatusResult,
@@ -30,7 +31,7 @@ import { CommandRequest, type Commands, passingOn } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
-import type { PostedState } from './posted-state.ts';
+import { type PostedState, postSession } from './posted-state.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { FollowedSessions } from './followed-sessions.ts';
 import { notOwner, Router } from './router.ts';
@@ -64,6 +65,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #closing = new AbortController();
   /** Every server answers these alike: they share agents, project folders, the store and the log. */
   readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
+  readonly exportSession: Runtime['exportSession'] = async (...asked) =>
+    this.#own.exportSession(...asked);
   readonly findSessions: Runtime['findSessions'] = async (...asked) =>
     this.#own.findSessions(...asked);
   readonly listProjects: Runtime['listProjects'] = async (...asked) =>
@@ -206,6 +209,15 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     );
     if (!created) throw new Error('Somebody else owns a session that is not there yet.');
     return created.value;
+  }
+
+  async importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult> {
+    const imported = await this.#own.importSession(file);
+    const { board } = this.#options.storage.coordination ?? {};
+    const state = await this.#sessionStates.stored(imported.sessionId);
+    // Tells the other servers of it.
+    if (board && !imported.wasThere) await postSession(board, state);
+    return imported;
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {

@@ -111,6 +111,11 @@ export class Directory {
     return records.find(({ agentSessionId }) => agentSessionId === name)?.sessionId ?? name;
   }
 
+  /** Whether an agent's own store has a session of this id. */
+  async isFound(sessionId: string): Promise<boolean> {
+    return (await this.#options.agentStores.find(sessionId)) !== undefined;
+  }
+
   /** Throws `SESSION_NOT_FOUND` or `STALE_OWNER`. */
   async get(sessionId: string): Promise<Session> {
     const session = await this.find(sessionId);
@@ -249,6 +254,11 @@ export class Directory {
   async readFile(sessionId: string, path: string): Promise<FileResult> {
     const record = await this.#store.getSession(sessionId);
     if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
+    if (record.importedFrom) {
+      const message =
+        'This session was imported from a file: the files of its project are elsewhere.';
+      throw new RuntimeError('FILE_NOT_ALLOWED', message);
+    }
     return readProjectFile(path, { projectDir: record.projectDir, roots: this.#options.roots });
   }
 

@@ -84,7 +84,7 @@ export class SessionRecordHolder {
 /** The summary of a stored session in which nothing runs. */
 export function summarize(record: SessionRecord): SessionSummary {
   const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
-  const { forkedFrom } = record;
+  const { forkedFrom, importedFrom } = record;
   const resting = record.failed ? 'failed' : 'idle';
   return {
     sessionId,
@@ -99,6 +99,7 @@ export function summarize(record: SessionRecord): SessionSummary {
     isAlive: false,
     source: 'liminal',
     ...(forkedFrom && { forkedFrom }),
+    ...(importedFrom && { importedFrom }),
     ...(record.archived === true && { archived: true }),
     ...(record.pinned === true && { pinned: true }),
   };

@@ -165,6 +165,7 @@ export class Session {
 
   /** Lists the session as active. Starts no agent where none ran: a page may only be showing the session again. */
   async open(): Promise<void> {
+    if (this.record.importedFrom) return;
     await this.#record.update({ active: true });
     const wasAlive = this.isAlive;
     if (this.isIdle) await this.#catchUp();
@@ -182,7 +183,7 @@ export class Session {
 
   /** Starts the agent ahead of the next message, where that saves time. */
   prewarm(): void {
-    if (!this.#agent.prewarms || this.isAlive) return;
+    if (this.record.importedFrom || !this.#agent.prewarms || this.isAlive) return;
     this.#agent
       .start()
       .catch((error) => this.#context.warn(error, 'the agent could not be started ahead'));
@@ -195,12 +196,14 @@ export class Session {
     beside: Said = {},
   ): Promise<SendResult> {
     if (this.#isEnding) throw sessionDeleted(this.sessionId);
+    this.assertGoesOn();
     await this.goOn();
     return this.#outbox.send(await this.#said(message, beside), turnId);
   }
 
   /** Resolves when the turn that runs has the message, in the agent and in the log; said again, with the turn that has it. */
   async steer(message: string, messageId?: string, beside: Said = {}): Promise<SteerResult> {
+    this.assertGoesOn();
     const said = await this.#said(message, beside);
     const turnId = messageId === undefined ? undefined : await this.#turnOf(messageId);
     if (turnId !== undefined) return { turnId };
@@ -318,6 +321,7 @@ export class Session {
 
   /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */
   async rewind(turnId: string, dryRun: boolean): Promise<RewindResult> {
+    this.assertGoesOn();
     const run = await this.#context.store.getResponse(turnId);
     if (run?.sessionId !== this.sessionId) {
       const message = `Session ${this.sessionId} does not have a turn ${turnId} that has ended.`;
@@ -369,6 +373,14 @@ export class Session {
     await this.#record.update({ tasks });
   }
 
+  /** Throws `NOT_SUPPORTED` for a session from a file. */
+  assertGoesOn(): void {
+    if (!this.record.importedFrom) return;
+    const message =
+      'This session was imported from a file: what its agent knows of it is not here, so it cannot go on. Start a new session.';
+    throw new RuntimeError('NOT_SUPPORTED', message);
+  }
+
   #assertIdle(): void {
     if (this.isIdle) return;
     const message = 'A turn is under way. Wait for its end, or stop it first.';
@@ -381,6 +393,7 @@ export class Session {
   }
 
   async setConfig(id: string, value: string): Promise<void> {
+    this.assertGoesOn();
     await this.#agent.setConfigOption(id, value);
     await this.#record.update({ config: { ...this.record.config, [id]: value } });
   }

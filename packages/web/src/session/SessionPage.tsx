@@ -1,8 +1,22 @@
 import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
-import { type ApprovalAnswer, type ContentBlock, blobIn, linkedMentions } from '@liminal/protocol';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ApprovalAnswer,
+  type ContentBlock,
+  type SessionSummary,
+  blobIn,
+  linkedMentions,
+} from '@liminal/protocol';
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
@@ -15,10 +29,12 @@ import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts'
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
 import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
+import { UnlessImported } from '../housekeeping/UnlessImported.tsx';
 import { useDraft } from '../kept/drafts.ts';
 import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
 import { ActivityProvider } from '../transcript/activity.ts';
+import { ReadOnlyProvider } from '../transcript/read-only.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { dockId } from '../transcript/ApprovalActions.tsx';
 import { Transcript } from '../transcript/Transcript.tsx';
@@ -68,7 +84,11 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
           onClose={() => close(sessionId)}
         />
       )}
-      {view.phase === 'ready' && <OpenSession view={view} session={session} />}
+      {view.phase === 'ready' && (
+        <ReadOnlyProvider value={view.info?.session.importedFrom !== undefined}>
+          <OpenSession view={view} session={session} />
+        </ReadOnlyProvider>
+      )}
     </main>
   );
 }
@@ -129,10 +149,10 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     }),
     [answer, askRewind, attempt, blocksOf, cliType, fork, session, sessionId, show, takeBack],
   );
+  const steer = (message: string) => actions.steer(message, attachments.take());
   const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;
-  const about = info?.session;
-  const intro = useMemo(() => <SessionIntro session={about} isEmpty={isEmpty} />, [about, isEmpty]);
+  const intro = useIntro(info?.session, isEmpty);
 
   return (
     <SessionActionsProvider value={actions}>
@@ -144,7 +164,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
           <Problem text={problem} />
-          <ArchivedNote session={about} />
+          <ArchivedNote session={info?.session} />
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
           <AgentNotice cliType={cliType} isNew={isEmpty} />
           <BackgroundTasks
@@ -169,29 +189,35 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             answer={answerByKey}
             stop={stop}
           />
-          <Composer
-            draft={draft}
-            onDraft={(text) => {
-              setDraft(text);
-              if (text !== '') prewarm();
-            }}
-            attachments={attachments}
-            onSend={(message) => actions.send(message, attachments.take())}
-            onSteer={canSteer ? (message) => actions.steer(message, attachments.take()) : undefined}
-            onStop={stop}
-            onMention={addMention}
-            onConfig={setConfig}
-            info={info}
-            agentName={agentName}
-            onLast={last && (() => actions.takeBack(last.message, last.blocks))}
-            running={running}
-          />
+          <UnlessImported session={info?.session}>
+            <Composer
+              draft={draft}
+              onDraft={(text) => {
+                setDraft(text);
+                if (text !== '') prewarm();
+              }}
+              attachments={attachments}
+              onSend={(message) => actions.send(message, attachments.take())}
+              onSteer={canSteer ? steer : undefined}
+              onStop={stop}
+              onMention={addMention}
+              onConfig={setConfig}
+              info={info}
+              agentName={agentName}
+              onLast={last && (() => actions.takeBack(last.message, last.blocks))}
+              running={running}
+            />
+          </UnlessImported>
           <UsageLimits limits={info?.limits} />
         </div>
         {rewindDialog}
       </FilesBeside>
     </SessionActionsProvider>
   );
+}
+
+function useIntro(session: SessionSummary | undefined, isEmpty: boolean): ReactNode {
+  return useMemo(() => <SessionIntro session={session} isEmpty={isEmpty} />, [session, isEmpty]);
 }
 
 /** Puts a message before what is being written. */

@@ -42,7 +42,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
               </MenuItem>
-              {agent?.forks === true && (
+              {agent?.forks === true && session?.importedFrom === undefined && (
                 <MenuItem icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
                   Fork
                 </MenuItem>

@@ -2,6 +2,7 @@ import { GitFork } from 'lucide-react';
 import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
 import { Button, IconButton } from '../look/controls.tsx';
+import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 
 interface ForkHereProps {
@@ -14,8 +15,9 @@ interface ForkHereProps {
 export function ForkHere({ turnId, iconClass }: ForkHereProps) {
   const { cliType, fork } = useSessionActions();
   const agent = useAgent(cliType);
+  const isReadOnly = useReadOnly();
   const [isForking, setForking] = useState(false);
-  if (agent?.forks !== true) return null;
+  if (isReadOnly || agent?.forks !== true) return null;
   const label = 'Fork from here';
   const onClick = () => {
     if (isForking) return;

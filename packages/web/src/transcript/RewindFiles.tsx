@@ -2,6 +2,7 @@ import type { TurnView } from '@liminal/client';
 import { Undo2 } from 'lucide-react';
 import { useAgent } from '../app/agents.tsx';
 import { Button, IconButton } from '../look/controls.tsx';
+import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 
 interface RewindFilesProps {
@@ -14,8 +15,9 @@ interface RewindFilesProps {
 export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
   const { cliType, askRewind } = useSessionActions();
   const agent = useAgent(cliType);
+  const isReadOnly = useReadOnly();
   const isAsked = turn.items.some((item) => item.type === 'message' && item.origin === 'user');
-  if (agent?.rewinds !== true || !isAsked) return null;
+  if (isReadOnly || agent?.rewinds !== true || !isAsked) return null;
   const label = 'Rewind files to before this turn';
   const onClick = () => askRewind(turn.turnId);
   if (iconClass === undefined) return <Button onClick={onClick}>{label}</Button>;

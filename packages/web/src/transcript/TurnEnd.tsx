@@ -9,6 +9,7 @@ import { useActivity } from './activity.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { ForkHere } from './ForkHere.tsx';
+import { useReadOnly } from './read-only.ts';
 import { RewindFiles } from './RewindFiles.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
@@ -111,7 +112,8 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
 /** Sends the question again. */
 function SendAgain({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
+  const isReadOnly = useReadOnly();
   const asked = turn.items.find((item) => item.type === 'message' && item.origin === 'user');
-  if (asked?.type !== 'message') return null;
+  if (isReadOnly || asked?.type !== 'message') return null;
   return <Button onClick={() => send(asked.content, asked.blocks)}>Send again</Button>;
 }

@@ -2,6 +2,7 @@ import type { UpsertObject } from '@liminal/protocol';
 import { Button } from '../look/controls.tsx';
 import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from './Attachments.tsx';
+import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 import { openName, useRemembered } from './remembered.ts';
 import css from './UserMessage.module.css';
@@ -54,11 +55,12 @@ const deliveries = {
 /** What the agent did with a message in the middle of its turn. */
 function DeliveryNote({ item: { content, blocks, delivery } }: { item: MessageUpsert }) {
   const { send } = useSessionActions();
+  const isReadOnly = useReadOnly();
   if (delivery === undefined) return null;
   return (
     <div className={css.delivery} data-delivery={delivery}>
       <span>{deliveries[delivery]}</span>
-      {delivery === 'not_taken' && (
+      {delivery === 'not_taken' && !isReadOnly && (
         <Button look="quiet" onClick={() => send(content, blocks)}>
           Send again
         </Button>

@@ -1,0 +1,99 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { LiminalClient } from '@liminal/client';
+import { LiminalError, messageOf } from '@liminal/protocol';
+import { checkedParts } from '@liminal/runtime';
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+
+export interface ExportFlags {
+  out?: string;
+}
+
+/** What a file turned out to have. */
+interface Contents {
+  runs: number;
+  withEvents: number;
+  blobs: number;
+  secrets: Record<string, number>;
+}
+
+/**
+ * Writes a session into a file, packed if its name ends in `.gz`, and prints the file's name. The file gets its name only
+ * once it has been read again to its end. Throws LiminalError.
+ */
+export async function exportSession(
+  sessionId: string,
+  { out }: ExportFlags,
+  config: Config,
+): Promise<number> {
+  const name = out ?? `liminal-${sessionId.replaceAll(/[^\w-]/g, '').slice(0, 8)}.jsonl`;
+  const path = resolve(name);
+  const part = `${path}.part`;
+  const { client, close } = await connect(config);
+  try {
+    const file = await fileOf(client, sessionId);
+    await write(file, part, name);
+    const contents = await contentsOf(part);
+    await rename(part, path);
+    const { size } = await stat(path);
+    console.log(name);
+    console.error(sentences(contents, size).join('\n'));
+    return 0;
+  } finally {
+    await rm(part, { force: true });
+    await close();
+  }
+}
+
+/** The session may be one that only an agent's own store has, or not all of it may be here yet. */
+async function fileOf({ requests }: LiminalClient, sessionId: string) {
+  await requests.loadSession(sessionId).catch(() => undefined);
+  return requests.exportSession(sessionId);
+}
+
+async function write(file: ReadableStream<Uint8Array>, part: string, name: string): Promise<void> {
+  const isPacked = name.endsWith('.gz');
+  try {
+    // Others on this machine must not read it.
+    const there = createWriteStream(part, { mode: 0o600 });
+    const bytes = Readable.from(file);
+    await (isPacked ? pipeline(bytes, createGzip(), there) : pipeline(bytes, there));
+  } catch (cause) {
+    throw new LiminalError('NOT_EXPORTED', `${name} was not written: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+async function contentsOf(part: string): Promise<Contents> {
+  let [runs, withEvents, blobs] = [0, 0, 0];
+  for await (const one of checkedParts(createReadStream(part))) {
+    if (one.type === 'blob') blobs += 1;
+    if (one.type === 'run') runs += 1;
+    if (one.type === 'run' && one.events) withEvents += 1;
+    if (one.type === 'end') return { runs, withEvents, blobs, secrets: one.end.secrets };
+  }
+  throw new LiminalError('NOT_EXPORTED', 'The server broke off. Its log says why.');
+}
+
+function sentences({ runs, withEvents, blobs, secrets }: Contents, size: number): string[] {
+  const found = Object.entries(secrets).map(([rule, times]) => `${rule} ${times}×`);
+  const without = runs - withEvents;
+  return [
+    `${count(runs, 'turn')}, ${count(blobs, 'file')}, ${(size / 1024 / 1024).toFixed(1)} MiB.`,
+    found.length === 0
+      ? 'No secrets were found in it. Look at it before you give it away: rules do not find everything.'
+      : `Taken out: ${found.join(', ')}. Look at it before you give it away: rules do not find everything.`,
+    ...(without === 0
+      ? []
+      : [`The events of ${count(without, 'turn')} are not kept: the file has what came of them.`]),
+  ];
+}
+
+const count = (number: number, what: string): string =>
+  `${number} ${what}${number === 1 ? '' : 's'}`;

@@ -1,0 +1,30 @@
+import { openAsBlob } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { messageOf } from '@liminal/protocol';
+import { ConfigError } from '../config/errors.ts';
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+
+/** Reads a session's file into the server, and prints the session's id there. Throws LiminalError. */
+export async function importSession(path: string, config: Config): Promise<number> {
+  const file = await blobOf(path);
+  const { client, close } = await connect(config);
+  try {
+    const { sessionId, wasThere } = await client.requests.importSession(file);
+    console.log(sessionId);
+    if (wasThere) console.error('It was imported before: nothing was added.');
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+async function blobOf(path: string): Promise<Blob> {
+  try {
+    // What it says is clearer.
+    await access(path, constants.R_OK);
+    return await openAsBlob(path);
+  } catch (error) {
+    throw new ConfigError(`"${path}" cannot be read: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,36 @@
+import { isSecretName } from '@liminal/protocol';
+import type { Config } from './config/load.ts';
+
+/**
+ * The secrets that this server knows of: its token, the passwords of what it uses, keys of models, and every value of its
+ * environment, agents and MCP servers whose name says that it is one.
+ */
+export function ownSecrets(config: Config, token: string, env: NodeJS.ProcessEnv): string[] {
+  const { shared, models, agents, mcpServers } = config;
+  const variables = [
+    env,
+    ...Object.values(agents).map((agent) => agent.env),
+    ...Object.values(mcpServers).map((server) =>
+      server.type === 'stdio' ? server.env : server.headers,
+    ),
+  ];
+  const named = variables
+    .flatMap((values) => Object.entries(values))
+    .flatMap(([name, value]) => (value !== undefined && isSecretName(name) ? value : []));
+  const passwords = [shared?.redisUrl, shared?.databaseUrl].flatMap((urls) =>
+    (urls ?? '').split(',').flatMap(passwordIn),
+  );
+  const keys = models.flatMap(({ apiKey }) => apiKey ?? []);
+  const all = [token, shared?.databaseSecret ?? '', ...passwords, ...keys, ...named];
+  return [...new Set(all.map((secret) => secret.trim()))].filter((secret) => secret !== '');
+}
+
+/** As it stands in the address, and as it is. */
+function passwordIn(url: string): string[] {
+  const { password = '' } = URL.parse(url) ?? {};
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { StreamEvent } from '../events.ts';
+import { responseToUpserts } from '../folds/history.ts';
+import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
+import type { Response } from '../response.ts';
+import { eventScripts } from '../testing/event-scripts.ts';
+import { completed, messageDone } from '../testing/payloads.ts';
+import { runOf } from '../testing/run-of.ts';
+import type { ExportPart } from './read-export.ts';
+import { readExport } from './read-export.ts';
+import { rebuildEvents } from './rebuild-events.ts';
+
+const fold = (events: readonly StreamEvent[]): Response =>
+  toResponse(events.reduce(foldResponse, emptyResponse()))!;
+
+const header = {
+  liminal: 'export',
+  version: 1,
+  exportedAt: '2026-01-01T00:00:00.000Z',
+  versions: { liminal: '0.1.0' },
+};
+const session = {
+  type: 'session',
+  sessionId: 's1',
+  cliType: 'demo',
+  projectId: '/p',
+  projectDir: '/p',
+  title: 'Hello',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+};
+const events = runOf([
+  { type: 'response_start', modelId: 'm', providerId: 'p' },
+  messageDone('u1', 'Hi', 'user'),
+  messageDone('a1', 'Hello.'),
+  completed,
+]);
+const { outputItems, ...run } = fold(events);
+const items = outputItems.map((item) => ({ type: 'item', item }));
+const logged = events.map(({ timestamp, payload }) => ({ type: 'event', timestamp, payload }));
+const end = { type: 'end', runs: 1, blobs: 0, secrets: {} };
+const whole: readonly object[] = [
+  header,
+  session,
+  { type: 'run', items: 2, events: 4, run },
+  ...items,
+  ...logged,
+  end,
+];
+
+const textOf = (lines: readonly object[]): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+
+async function* pieces(text: string, size = 50): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+async function read(text: string, size?: number): Promise<ExportPart[]> {
+  return Array.fromAsync(readExport(pieces(text, size)));
+}
+
+test('a file is read part by part, in whatever pieces it comes', async () => {
+  for (const size of [1, 7, 100_000]) {
+    const parts = await read(textOf(whole), size);
+    expect(parts).toEqual([
+      { type: 'header', header },
+      { type: 'session', session },
+      { type: 'run', run: { ...run, outputItems }, events },
+      { type: 'end', end },
+    ]);
+  }
+  // The last line may lack its end.
+  expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
+});
+
+test.each<[string, string | readonly object[], RegExp]>([
+  ['an empty one', '', /empty/],
+  ['another one', 'PK\u0003\u0004', /no file of liminal export/],
+  ['JSON that is none', [{ a: 1 }], /no file of liminal export/],
+  ['a newer one', [{ ...header, version: 2, more: 1 }], /newer Liminal \(format 2/],
+  ['one without a session', [header, end], /line 2 does not say which session/],
+  ['one that is cut off', whole.slice(0, -1), /cut off/],
+  [
+    'one that is cut off in a line',
+    textOf(whole).slice(0, -20),
+    /line 10 is not JSON, or .* cut off/,
+  ],
+  ['one that lacks an item', whole.toSpliced(3, 1), /lacks an item/],
+  ['one that lacks an event', whole.toSpliced(6, 1), /lacks an event/],
+  ['one that lacks a run', [header, session, end], /other runs/],
+  ['one that says too little', [...whole, end], /goes on after its end/],
+  ['a wrong shape', whole.with(1, { ...session, title: 7 }), /line 2 has a wrong shape at title/],
+  [
+    'a wrong time',
+    whole.with(2, { type: 'run', items: 0, run: { ...run, createdAt: 1e300 } }),
+    /times/,
+  ],
+  ['an event too much', whole.with(2, { type: 'run', items: 2, events: 5, run }), /lacks events/],
+  ['a line of another kind', whole.toSpliced(2, 0, { type: 'joke' }), /wrong shape at type/],
+  [
+    'one that is nested too deeply',
+    whole.with(3, {
+      type: 'item',
+      item: { raw: JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) },
+    }),
+    /nested deeper/,
+  ],
+])('a file that cannot be read is refused with a sentence: %s', async (_, lines, sentence) => {
+  const reading = read(typeof lines === 'string' ? lines : textOf(lines));
+  await expect(reading).rejects.toMatchObject({
+    code: 'EXPORT_UNREADABLE',
+    message: expect.stringMatching(sentence),
+  });
+});
+
+test('a line that never ends is refused before it fills the memory', async () => {
+  let given = 0;
+  async function* endless(): AsyncGenerator<string> {
+    yield textOf([header, session]);
+    for (const piece = 'x'.repeat(16 * 1024 * 1024); ; given += 1) yield piece;
+  }
+  await expect(Array.fromAsync(readExport(endless()))).rejects.toThrow(/line 3 is too long/);
+  expect(given).toBeLessThan(10);
+});
+
+test('events that are rebuilt from a run fold to that run', () => {
+  fc.assert(
+    fc.property(eventScripts(), (script) => {
+      const known = fold(script);
+      const rebuilt = rebuildEvents(known);
+      const { lastSeq: _, ...again } = fold(rebuilt);
+      const { lastSeq: __, ...before } = known;
+      expect(again).toEqual(before);
+      expect(responseToUpserts(fold(rebuilt), '')).toEqual(responseToUpserts(known, ''));
+      const times = rebuilt.map(({ timestamp }) => timestamp);
+      expect(times).toEqual(times.toSorted());
+    }),
+  );
+});
+
+test('a text comes by and by in the time that it took, cut between words', () => {
+  const [first] = outputItems;
+  const item = {
+    ...first!,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: '2026-01-01T00:00:01.000Z',
+    content: 'One 👩‍👩‍👧 two three four five six seven eight nine ten eleven',
+  };
+  const rebuilt = rebuildEvents({ ...run, outputItems: [item], updatedAt: run.createdAt + 2000 });
+  const deltas = rebuilt.flatMap(({ payload }) =>
+    payload.type === 'item_delta' ? payload.deltaContent : [],
+  );
+  expect(deltas).toHaveLength(10);
+  expect(deltas.join('')).toBe(item.content);
+});

@@ -1,0 +1,175 @@
+import { BLOB_MAX } from '../blobs.ts';
+import { maxDepth, withinDepth } from '../depth.ts';
+import { LiminalError } from '../errors.ts';
+import { type EventDraft, stampEvent, type StreamEvent } from '../events.ts';
+import type { OutputItem } from '../items.ts';
+import type { Response } from '../response.ts';
+import { writeTraceparent } from '../trace-context.ts';
+import {
+  EXPORT_VERSION,
+  ExportEnd,
+  type ExportedBlob,
+  type ExportedRun,
+  type ExportedSession,
+  ExportHeader,
+  ExportLine,
+  exportVersion,
+} from './export-file.ts';
+import { splitLines } from './split-lines.ts';
+
+/** The longest line (characters): the largest item, in JSON, whose letters may take six characters each. */
+const LINE_MAX = 112 * 1024 * 1024;
+/** The most lines of one run. */
+const RUN_LINES_MAX = 5_000_000;
+
+/** A part of a file that has been checked. */
+export type ExportPart =
+  | { type: 'header'; header: ExportHeader }
+  | { type: 'session'; session: ExportedSession }
+  | { type: 'blob'; blob: ExportedBlob }
+  | { type: 'run'; run: Response; events?: StreamEvent[] }
+  | { type: 'end'; end: ExportEnd };
+
+/**
+ * The parts of an exported file, in its order; one run at a time is in memory. Throws LiminalError `EXPORT_UNREADABLE`
+ * with a sentence if it is no such file, a newer or damaged one, or ends too early: before the part `end` nothing is sure
+ * to be whole. That a blob's bytes have their hash is for the caller to check.
+ *
+ * @param text - The file's text, in pieces of any size.
+ */
+export async function* readExport(text: AsyncIterable<string>): AsyncGenerator<ExportPart, void> {
+  const lines = new Lines(text);
+  yield { type: 'header', header: await readHeader(lines) };
+  const session = await lines.next();
+  if (session.type !== 'session') throw lines.broken('does not say which session it is');
+  yield { type: 'session', session };
+  const counted = { runs: 0, blobs: 0 };
+  for (;;) {
+    const line = await lines.next();
+    if (line.type === 'blob') {
+      if (line.data.length > (BLOB_MAX / 3) * 4 + 4) throw lines.broken('has too large a file');
+      counted.blobs += 1;
+      yield { type: 'blob', blob: line };
+    } else if (line.type === 'run') {
+      counted.runs += 1;
+      yield await readRun(lines, line);
+    } else if (line.type === 'end') {
+      if (line.runs !== counted.runs || line.blobs !== counted.blobs) {
+        throw lines.broken('says at its end that it has other runs or files than it has');
+      }
+      await lines.mustBeOver();
+      yield { type: 'end', end: line };
+      return;
+    } else throw lines.broken('is out of order');
+  }
+}
+
+async function readHeader(lines: Lines): Promise<ExportHeader> {
+  const first = await lines.raw();
+  const version = exportVersion(first);
+  if (version === undefined) {
+    throw unreadable('This is no file of liminal export: its first line does not say so.');
+  }
+  if (version > EXPORT_VERSION) {
+    throw unreadable(
+      `The file was written by a newer Liminal (format ${version}, this one knows ${EXPORT_VERSION}). Update Liminal.`,
+    );
+  }
+  const header = ExportHeader.safeParse(first);
+  if (!header.success) throw lines.broken('has a damaged header');
+  return header.data;
+}
+
+/** A run with the items and events after it. */
+async function readRun(lines: Lines, { run, ...counts }: ExportedRun): Promise<ExportPart> {
+  if (counts.items + (counts.events ?? 0) > RUN_LINES_MAX) throw lines.broken('has too long a run');
+  const outputItems: OutputItem[] = [];
+  while (outputItems.length < counts.items) {
+    const line = await lines.next();
+    if (line.type !== 'item') throw lines.broken('lacks an item of a run');
+    outputItems.push(line.item);
+  }
+  const response = { ...run, outputItems };
+  if (!hasTimes(response)) throw lines.broken('ends a run whose times are none');
+  if (counts.events === undefined) return { type: 'run', run: response };
+  const { id: runId, sessionId, turnId, lastSeq, traceContext = noTrace } = run;
+  if (counts.events !== lastSeq + 1) throw lines.broken('lacks events of a run');
+  const events: StreamEvent[] = [];
+  while (events.length < counts.events) {
+    const line = await lines.next();
+    if (line.type !== 'event') throw lines.broken('lacks an event of a run');
+    const draft: EventDraft = { turnId, timestamp: line.timestamp, payload: line.payload };
+    events.push(stampEvent(draft, { sessionId, runId, traceContext }, events.length));
+  }
+  return { type: 'run', run: response, events };
+}
+
+function hasTimes({ createdAt, updatedAt, outputItems }: Response): boolean {
+  const told = outputItems.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]);
+  const times = told.filter((time) => time !== undefined).map((time) => Date.parse(time));
+  return [createdAt, updatedAt, ...times].every((time) => Math.abs(time) <= 8.64e15);
+}
+
+/** Of events whose run does not say its trace: readers ignore it. */
+const noTrace = {
+  traceparent: writeTraceparent({
+    traceId: '0'.repeat(32),
+    spanId: '0'.repeat(16),
+    isSampled: false,
+  }),
+};
+
+class Lines {
+  readonly #lines: AsyncGenerator<string>;
+  #number = 0;
+
+  constructor(text: AsyncIterable<string>) {
+    this.#lines = splitLines(text, LINE_MAX, (number) =>
+      unreadable(`The file cannot be read: line ${number} is too long.`),
+    );
+  }
+
+  /** The next line as JSON. */
+  async raw(): Promise<unknown> {
+    const step = await this.#lines.next();
+    if (step.done === true) {
+      throw unreadable(
+        this.#number === 0
+          ? 'The file is empty.'
+          : 'The file is cut off: its end is missing. Export the session again, or copy the file again.',
+      );
+    }
+    this.#number += 1;
+    try {
+      return JSON.parse(step.value) as unknown;
+    } catch (cause) {
+      if (this.#number === 1) {
+        throw unreadable('This is no file of liminal export: its first line is not JSON.', cause);
+      }
+      throw this.broken('is not JSON, or the file is cut off there', cause);
+    }
+  }
+
+  async next(): Promise<ExportLine> {
+    const raw = await this.raw();
+    if (withinDepth(raw) !== raw) throw this.broken(`is nested deeper than ${maxDepth} levels`);
+    const line = ExportLine.safeParse(raw);
+    if (line.success) return line.data;
+    const [issue] = line.error.issues;
+    const where = issue?.path.join('.') || 'type';
+    throw this.broken(`has a wrong shape at ${where}: ${issue?.message ?? ''}`, line.error);
+  }
+
+  async mustBeOver(): Promise<void> {
+    const step = await this.#lines.next();
+    if (step.done !== true) throw unreadable('The file goes on after its end.');
+  }
+
+  broken(what: string, cause?: unknown): LiminalError {
+    return unreadable(`The file cannot be read: line ${this.#number} ${what}.`, cause);
+  }
+}
+
+function unreadable(message: string, cause?: unknown): LiminalError {
+  return new LiminalError('EXPORT_UNREADABLE', message, { cause });
+}

@@ -1,0 +1,116 @@
+/**
+ * Events that a finished run could have had: for playing one whose own are gone. When its items began and ended is known;
+ * how their texts came in between is not, and is taken as even.
+ */
+import { type EventPayload, ItemStartPayload, stampEvent, type StreamEvent } from '../events.ts';
+import { textOf, withText } from '../folds/item-text.ts';
+import type { OutputItem } from '../items.ts';
+import type { Response } from '../response.ts';
+import { withoutUndefined } from '../folds/start-item.ts';
+
+/** A piece of text for so many ms, but at most so many pieces for one item. */
+const PIECE_MS = 100;
+const PIECES_MAX = 200;
+
+interface Timed {
+  at: number;
+  payload: EventPayload;
+}
+
+/** Folding them gives the run again, but for its `lastSeq`, and for items that never ended. */
+export function rebuildEvents(run: Response): StreamEvent[] {
+  const { id: runId, sessionId, turnId, createdAt, updatedAt } = run;
+  let begun = createdAt;
+  const items = run.outputItems.flatMap((item) => {
+    // Items begin in their order, whatever their times say.
+    begun = Math.max(begun, timeOf(item.startedAt, begun));
+    return lifeOf(item, begun, Math.max(begun, timeOf(item.endedAt, updatedAt)));
+  });
+  const timed: Timed[] = [
+    { at: createdAt, payload: startOf(run) },
+    ...items.toSorted((a, b) => a.at - b.at),
+    ...endOf(run).map((payload) => ({ at: Math.max(updatedAt, begun), payload })),
+  ];
+  const envelope = { sessionId, runId, traceContext: run.traceContext ?? { traceparent: '' } };
+  return timed.map(({ at, payload }, seq) =>
+    stampEvent({ turnId, timestamp: new Date(at).toISOString(), payload }, envelope, seq),
+  );
+}
+
+function timeOf(iso: string | undefined, otherwise: number): number {
+  return iso === undefined ? otherwise : Date.parse(iso);
+}
+
+function startOf({ modelId, providerId, agentId, trigger, parentSpanId }: Response): EventPayload {
+  return withoutUndefined({
+    type: 'response_start',
+    modelId,
+    providerId,
+    agentId,
+    trigger,
+    parentSpanId,
+  });
+}
+
+function endOf({ status, usage, error, finishReason }: Response): EventPayload[] {
+  if (status === 'in_progress' || status === 'queued') return [];
+  const used = usage && { usage };
+  if (status === 'error' && error && finishReason === null) {
+    return [{ type: 'response_error', error, ...used }];
+  }
+  const ended = { complete: 'completed', aborted: 'cancelled', error: 'error' } as const;
+  const reason = finishReason !== null && { finishReason };
+  return [
+    { type: 'response_done', status: ended[status], ...reason, ...(error && { error }), ...used },
+  ];
+}
+
+/** An item's start, its text by and by, and its end. */
+function lifeOf(item: OutputItem, from: number, to: number): Timed[] {
+  const pieces = piecesOf(textOf(item), to - from);
+  const grown = pieces.map((deltaContent, index): Timed => ({
+    at: from + Math.round(((to - from) * (index + 1)) / (pieces.length + 1)),
+    payload: { type: 'item_delta', itemId: item.id, deltaContent },
+  }));
+  const start: Timed = { at: from, payload: startOfItem(item) };
+  if (item.endedAt === undefined) return [start, ...grown];
+  return [
+    start,
+    ...grown,
+    { at: to, payload: { type: 'item_done', itemId: item.id, finalItem: finalOf(item) } },
+  ];
+}
+
+/** What a start can say of an item; the rest comes with its end. */
+function startOfItem(item: OutputItem): EventPayload {
+  const speaks = item.type === 'message' || item.type === 'reasoning';
+  return ItemStartPayload.parse({
+    ...withText(item, ''),
+    ...(item.type === 'script_execution_output' && { callId: item.scriptId }),
+    type: 'item_start',
+    itemId: item.id,
+    itemType: item.type,
+    origin: speaks ? item.origin : undefined,
+  });
+}
+
+/** The fold sets the times itself. */
+function finalOf(item: OutputItem): OutputItem {
+  const { startedAt: _, endedAt: __, ...rest } = item;
+  return rest;
+}
+
+/** Cut between words, so that no character is halved. */
+function piecesOf(text: string, ms: number): string[] {
+  const words = text.match(/\s*\S+\s*$|\s*\S+/gu) ?? (text === '' ? [] : [text]);
+  const count = Math.max(1, Math.min(Math.floor(ms / PIECE_MS), PIECES_MAX, words.length));
+  const pieces = Array.from({ length: count }, (_, index) =>
+    words
+      .slice(
+        Math.floor((index * words.length) / count),
+        Math.floor(((index + 1) * words.length) / count),
+      )
+      .join(''),
+  );
+  return pieces.filter((piece) => piece !== '');
+}

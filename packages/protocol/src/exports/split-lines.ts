@@ -1,0 +1,28 @@
+/**
+ * The lines of a text that comes in pieces, without their ends. A line that is longer than `max` characters throws what
+ * `tooLong` makes of its number, as soon as that is known.
+ */
+export async function* splitLines(
+  text: AsyncIterable<string>,
+  max: number,
+  tooLong: (line: number) => Error,
+): AsyncGenerator<string, void> {
+  let parts: string[] = [];
+  let length = 0;
+  let number = 1;
+  const take = (part: string): void => {
+    length += part.length;
+    if (length > max) throw tooLong(number);
+    parts.push(part);
+  };
+  for await (const piece of text) {
+    let from = 0;
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+      take(piece.slice(from, end));
+      yield parts.join('');
+      [parts, length, number, from] = [[], 0, number + 1, end + 1];
+    }
+    if (from < piece.length) take(piece.slice(from));
+  }
+  if (length > 0) yield parts.join('');
+}

@@ -1,0 +1,221 @@
+/** Takes secrets out of runs, so that folding what is left gives the run without its secrets. */
+import type { ContentBlock } from '../content.ts';
+import { blobHash, blobUri } from '../blobs.ts';
+import type { EventPayload, ItemStartPayload, StreamEvent } from '../events.ts';
+import type { Response } from '../response.ts';
+import { SecretFinder, secretMark } from './find-secrets.ts';
+import { isSecretName } from './rules.ts';
+
+/** A blob that took the place of another, from which secrets were taken out. */
+export interface ReplacedBlob {
+  hash: string;
+  /** In bytes. */
+  size: number;
+}
+
+/** One item's text while it is open. */
+interface GrowingItem {
+  hasStarted: boolean;
+  /** `at` is the place of the piece's event in the run. */
+  pieces: { at: number; text: string }[];
+}
+
+/** Fields that say what a thing is and belongs to: readers need them as they are. */
+const structure = new Set([
+  'type',
+  'id',
+  'itemId',
+  'itemType',
+  'callId',
+  'parentCallId',
+  'correlationId',
+  'approvalId',
+  'optionId',
+  'scriptId',
+  'origin',
+  'kind',
+  'status',
+  'priority',
+  'outcome',
+  'delivery',
+  'compaction',
+  'trigger',
+  'finishReason',
+  'startedAt',
+  'endedAt',
+  'turnId',
+  'runId',
+  'sessionId',
+  'traceparent',
+  'parentSpanId',
+  'mimeType',
+]);
+/** What others put there has names of its own. */
+const foreign = new Set(['raw', 'details', 'form', 'content']);
+
+export class Redactor {
+  readonly #finder: SecretFinder;
+  readonly #blobs: ReadonlyMap<string, ReplacedBlob>;
+  readonly #counts = new Map<string, number>();
+  /** Events say again what their run says. */
+  #isCounting = true;
+
+  /**
+   * @param known - Secrets to take out wherever they stand.
+   * @param blobs - Blobs that others take the place of, by their hashes; it may grow between calls.
+   */
+  constructor(known: readonly string[], blobs: ReadonlyMap<string, ReplacedBlob> = new Map()) {
+    this.#finder = new SecretFinder(known);
+    this.#blobs = blobs;
+  }
+
+  /** How often each rule has taken something out of runs and other values. */
+  get counts(): Record<string, number> {
+    return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  text(text: string): string {
+    const [redacted = ''] = this.#pieces([text]);
+    return redacted;
+  }
+
+  /** A run, its items with it. */
+  response(run: Response): Response {
+    return this.#fields(run, false) as Response;
+  }
+
+  /** Anything that is not a part of a run: a session's title and folder. */
+  value<T>(value: T): T {
+    return this.#value(value, false) as T;
+  }
+
+  /**
+   * A run's events: the texts of each item are read as one, for a secret may be cut anywhere. Its mark stands in the event
+   * in which it begins, and what is left of it in later ones is gone: no part of the run shows it.
+   */
+  events(events: readonly StreamEvent[]): StreamEvent[] {
+    this.#isCounting = false;
+    const texts = this.#growingTexts(events);
+    const redacted = events.map((event, at) => ({
+      ...event,
+      traceContext: this.value(event.traceContext),
+      payload: this.#payload(event.payload, texts.get(at)),
+      // A payload keeps its type.
+    })) as StreamEvent[];
+    this.#isCounting = true;
+    return redacted;
+  }
+
+  #payload(payload: EventPayload, text: string | undefined): EventPayload {
+    const redacted = this.#fields(payload, false) as EventPayload;
+    if (text === undefined) return redacted;
+    if (redacted.type === 'item_delta') return { ...redacted, deltaContent: text };
+    if (redacted.type === 'script_execution_start') return { ...redacted, code: text };
+    if (redacted.type !== 'item_start' || text === '') return redacted;
+    return { ...redacted, [startTextField(redacted)]: text };
+  }
+
+  /** The new texts of events that begin or grow an item's text, by the events' places. */
+  #growingTexts(events: readonly StreamEvent[]): Map<number, string> {
+    const texts = new Map<number, string>();
+    const open = new Map<string, GrowingItem>();
+    const close = (itemId: string): void => {
+      const pieces = open.get(itemId)?.pieces ?? [];
+      const redacted = this.#pieces(pieces.map(({ text }) => text));
+      for (const [index, { at }] of pieces.entries()) texts.set(at, redacted[index] ?? '');
+      open.delete(itemId);
+    };
+    for (const [at, { payload }] of events.entries()) {
+      if (!('itemId' in payload)) continue;
+      const { itemId } = payload;
+      const text = textIn(payload);
+      const isStart = payload.type !== 'item_delta';
+      const known = open.get(itemId);
+      // As in the fold: an item starts once, and what comes before that is not of it.
+      if (isStart && known?.hasStarted === true && text !== undefined) continue;
+      if (isStart) close(itemId);
+      if (text === undefined) continue;
+      const item = open.get(itemId) ?? { hasStarted: isStart, pieces: [] };
+      item.pieces.push({ at, text });
+      open.set(itemId, item);
+    }
+    for (const itemId of open.keys()) close(itemId);
+    return texts;
+  }
+
+  /** The pieces of a text, without its secrets: a mark stands where a secret begins. */
+  #pieces(pieces: readonly string[]): string[] {
+    const found = this.#finder.find(pieces.join(''));
+    for (const { rule } of found) this.#count(rule);
+    if (found.length === 0) return [...pieces];
+    let [from, next] = [0, 0];
+    return pieces.map((piece) => {
+      const to = from + piece.length;
+      let [kept, at] = ['', from];
+      for (let one = found[next]; one && one.start < to; one = found[next]) {
+        if (one.start >= from)
+          kept += piece.slice(at - from, one.start - from) + secretMark(one.rule);
+        at = Math.min(one.end, to);
+        if (one.end > to) break;
+        next += 1;
+      }
+      kept += piece.slice(at - from);
+      from = to;
+      return kept;
+    });
+  }
+
+  #value(value: unknown, isForeign: boolean): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((one) => this.#value(one, isForeign));
+    return this.#fields(value, isForeign);
+  }
+
+  #fields(object: object, isForeign: boolean): object {
+    const replaced = this.#replacedBlob(object);
+    const fields = Object.entries(object).map(([name, value]): [string, unknown] => {
+      if (!isForeign && structure.has(name)) return [name, value];
+      if (replaced && name === 'uri') return [name, blobUri(replaced.hash)];
+      if (replaced && name === 'size') return [name, replaced.size];
+      const holdsSecret = typeof value === 'string' && isSecretName(name) && value.length >= 4;
+      if (holdsSecret) return [this.text(name), this.#hidden(value)];
+      return [
+        isForeign ? this.text(name) : name,
+        this.#value(value, isForeign || (foreign.has(name) && typeof value === 'object')),
+      ];
+    });
+    return Object.fromEntries(fields);
+  }
+
+  /** The whole value of a secret name, by the rule that knows it best. */
+  #hidden(value: string): string {
+    const [found] = this.#finder.find(value);
+    const rule = found?.rule ?? 'assignment';
+    this.#count(rule);
+    return secretMark(rule);
+  }
+
+  #count(rule: string): void {
+    if (this.#isCounting) this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + 1);
+  }
+
+  #replacedBlob(object: object): ReplacedBlob | undefined {
+    const { uri } = object as Partial<Extract<ContentBlock, { type: 'image' }>>;
+    return typeof uri === 'string' ? this.#blobs.get(blobHash(uri) ?? '') : undefined;
+  }
+}
+
+/** Where a start has the beginning of its item's text; as `startItem` reads it. */
+function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'initialContent' {
+  if (payload.itemType === 'function_call' && payload.arguments !== undefined) return 'arguments';
+  if (payload.itemType === 'script_execution' && payload.code !== undefined) return 'code';
+  return 'initialContent';
+}
+
+/** The text by which an event begins or grows an item; undefined if it ends the item. */
+function textIn(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
+  if (payload.type === 'item_delta') return payload.deltaContent;
+  if (payload.type === 'script_execution_start') return payload.code;
+  return payload.type === 'item_start' ? (payload[startTextField(payload)] ?? '') : undefined;
+}

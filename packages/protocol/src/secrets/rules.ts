@@ -1,0 +1,164 @@
+/**
+ * What counts as a secret in a text. docs/exports.md lists the rules for people, and a test holds the two together.
+ * Each pattern takes linear time: it begins with a word of its own, and repeats nothing that is repeated already.
+ */
+
+interface SecretRule {
+  /** In the mark that stands in the secret's place. */
+  readonly id: string;
+  /** What it finds, for people. */
+  readonly what: string;
+  /** The secret is the group `secret`, or the whole match if there is none. */
+  readonly patterns: readonly RegExp[];
+}
+
+/** How the names of settings end whose values are secrets. */
+const secretName = String.raw`(?:api_?key|access_?key|secret_?key|private_?key|[_-]key|token|secret|password|passwd|passphrase|credentials?)`;
+/** A value that only says where the real one is, or that a mark has taken the place of: `$TOKEN`, `<token>`, `***`. */
+const noReference = String.raw`(?![$<%*{(\[]|process\.env|os\.environ|(?:true|false|null|none|undefined)\b)`;
+/** The end of a name in JSON, or in JSON within JSON. */
+const endOfName = String.raw`\\{0,7}["']?`;
+const is = String.raw`\s{0,3}(?::|=>?)\s{0,3}`;
+const secretHeader = String.raw`(?<![A-Za-z0-9])(?:proxy-)?authorization`;
+const tokenHeader = String.raw`(?<![A-Za-z0-9])(?:x-[a-z]{1,20}-(?:api-)?(?:key|token)|x-api-key|api-key|private-token)`;
+
+/** An earlier rule gives its name to what several find. */
+export const secretRules: readonly SecretRule[] = [
+  {
+    id: 'private-key',
+    what: 'private keys in PEM, also without their end',
+    patterns: [
+      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)(?:[A-Za-z0-9+/=:,.\s-]|\\{1,7}[nr]))*(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+    ],
+  },
+  {
+    id: 'anthropic-key',
+    what: 'keys of Anthropic (`sk-ant-…`)',
+    patterns: [/\bsk-ant-[\w-]{16,}/g],
+  },
+  {
+    id: 'openai-key',
+    what: 'keys of OpenAI and others that begin with `sk-`',
+    patterns: [/\bsk-(?=[\w-]{0,200}\d)[\w-]{20,}/g],
+  },
+  {
+    id: 'github-token',
+    what: 'tokens of GitHub (`ghp_…`, `gho_…`, `ghu_…`, `ghs_…`, `ghr_…`, `github_pat_…`)',
+    patterns: [/\bgh[pousr]_[A-Za-z0-9]{20,}/g, /\bgithub_pat_\w{20,}/g],
+  },
+  {
+    id: 'gitlab-token',
+    what: 'tokens of GitLab (`glpat-…` and its kin)',
+    patterns: [/\bgl(?:pat|dt|rt|ptt|cbt|oas|agent|soat|ffct|imt)-[\w-]{16,}/g],
+  },
+  {
+    id: 'slack-token',
+    what: 'tokens of Slack (`xoxb-…`, `xapp-…`) and addresses of its webhooks',
+    patterns: [
+      /\b(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}/g,
+      /\bhooks\.slack\.com\/services\/(?<secret>[\w/]{20,})/dg,
+    ],
+  },
+  {
+    id: 'aws-access-key',
+    what: 'access key ids of AWS (`AKIA…`, `ASIA…`)',
+    patterns: [/\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g],
+  },
+  {
+    id: 'google-key',
+    what: 'keys and tokens of Google (`AIza…`, `ya29.…`, `GOCSPX-…`)',
+    patterns: [/\bAIza[\w-]{30,}/g, /\bya29\.[\w-]{20,}/g, /\bGOCSPX-[\w-]{20,}/g],
+  },
+  { id: 'npm-token', what: 'tokens of npm (`npm_…`)', patterns: [/\bnpm_[A-Za-z0-9]{30,}/g] },
+  {
+    id: 'huggingface-token',
+    what: 'tokens of Hugging Face (`hf_…`)',
+    patterns: [/\bhf_[A-Za-z0-9]{20,}/g],
+  },
+  {
+    id: 'stripe-key',
+    what: 'keys of Stripe (`sk_live_…`, `rk_test_…`)',
+    patterns: [/\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}/g],
+  },
+  {
+    id: 'convex-deploy-key',
+    what: 'deploy keys of Convex',
+    patterns: [/\b(?:prod|dev|preview|project):[\w:.-]{1,100}\|(?<secret>[\w+/=-]{16,})/dg],
+  },
+  {
+    id: 'jwt',
+    what: 'JSON Web Tokens (`eyJ….eyJ….…`)',
+    patterns: [/\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/g],
+  },
+  {
+    id: 'bearer',
+    what: 'what follows `Bearer`',
+    patterns: [/\bBearer\s{1,3}(?<secret>(?=[\w.~+/=-]{0,400}\d)[\w.~+/=-]{8,})/dgi],
+  },
+  {
+    id: 'header',
+    what: 'values of the headers `Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key` and their kin',
+    patterns: [
+      new RegExp(
+        String.raw`${secretHeader}${endOfName}\s{0,3}[:=]\s{0,3}${endOfName}(?:basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s{1,3}${noReference}(?<secret>[^\n"'\\]{4,})`,
+        'dgi',
+      ),
+      new RegExp(
+        String.raw`(?:${secretHeader}|${tokenHeader})${endOfName}\s{0,3}[:=]\s{0,3}${endOfName}${noReference}(?<secret>[^\s"'\\]{8,})`,
+        'dgi',
+      ),
+      /(?<![A-Za-z0-9])(?:set-)?cookie\\{0,7}["']?\s{0,3}:\s{0,3}\\{0,7}["']?(?<secret>[^\s"'\\=;]{1,200}=[^\n"'\\]{2,})/dgi,
+    ],
+  },
+  {
+    id: 'url-password',
+    what: 'user and password in an address (`https://user:password@host`), or a token there',
+    patterns: [
+      /\bhttps?:\/\/(?<secret>[^\s/?#@"'`<>\\[\]]{1,400})@/dgi,
+      /\b(?!https?:)[a-z][a-z\d+.-]{1,30}:\/\/(?<secret>[^\s:/?#@"'`<>\\[\]]{0,200}:[^\s"'`<>\\[\]]{1,400})@/dgi,
+    ],
+  },
+  {
+    id: 'url-query',
+    what: 'values in an address whose names say so (`?token=…`, `&sig=…`, `?code=…`)',
+    patterns: [
+      /[?&;](?:[\w.-]{0,40}?(?:token|secret|password|passwd|signature|credential)|(?:[\w.-]{0,40}[_.-])?(?:api|access)?(?:key|sig|auth)|code|awsaccesskeyid)=(?<secret>[^\s&"'`<>\\#[\]]{4,})/dgi,
+    ],
+  },
+  {
+    id: 'assignment',
+    what: 'values of what is called `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE` or `…CREDENTIALS`, in text, code, YAML and JSON',
+    patterns: [
+      new RegExp(
+        String.raw`${secretName}${endOfName}${is}(?<quote>["'\x60])${noReference}(?<secret>(?:\\.|(?!\k<quote>)[^\\\n]){1,4000})\k<quote>`,
+        'dgi',
+      ),
+      new RegExp(
+        String.raw`${secretName}${endOfName}${is}(?<quote>\\{1,7}["'])${noReference}(?<secret>(?:(?!\k<quote>)[^\n]){1,4000})\k<quote>`,
+        'dgi',
+      ),
+      // Without quotes, or cut off before the second one.
+      new RegExp(
+        String.raw`${secretName}${endOfName}(?:=|${is}\\{0,7}["'\x60])${noReference}(?<secret>[^\s"'\x60\\&;|<>()[\]]{4,})`,
+        'dgi',
+      ),
+      new RegExp(
+        String.raw`(?<=^|\n|\\n)[ \t-]{0,40}[\w.-]{0,80}?${secretName}:[ \t]{1,8}${noReference}(?<secret>[^\s"'\x60\\[\]]{4,})(?=[ \t]{0,8}(?:$|\n|\r|\\{1,7}[nr]))`,
+        'dgi',
+      ),
+    ],
+  },
+];
+
+/** The rule of secrets that are known: it has no pattern. */
+export const knownSecretRule = {
+  id: 'known',
+  what: 'the exporting server’s own token and passwords, and the values of its environment and configuration whose names say that they are secret',
+} as const;
+
+/** Whether a name says that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return wholeName.test(name);
+}
+
+const wholeName = new RegExp(String.raw`(?:authorization|cookie|${secretName})$`, 'i');

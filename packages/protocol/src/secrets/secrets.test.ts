@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { blobUri } from '../blobs.ts';
+import type { EventPayload, StreamEvent } from '../events.ts';
+import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
+import { eventScripts } from '../testing/event-scripts.ts';
+import { call, completed, delta, messageDone, text } from '../testing/payloads.ts';
+import { type PlantedSecret, plantedSecrets } from '../testing/planted-secrets.ts';
+import { runOf } from '../testing/run-of.ts';
+import { Redactor } from './redactor.ts';
+import { knownSecretRule, secretRules } from './rules.ts';
+
+const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
+const shown = ({ secret, around }: PlantedSecret): string => around.replace('¤', () => secret);
+const without = ({ rule, around }: PlantedSecret): string =>
+  around.replace('¤', () => `[secret: ${rule}]`);
+
+const fold = (events: readonly StreamEvent[]) =>
+  toResponse(events.reduce(foldResponse, emptyResponse()))!;
+
+test.each(plantedSecrets)('a secret is taken out of a text by $rule: $around', (planted) => {
+  const redactor = new Redactor([]);
+  expect(redactor.text(shown(planted))).toBe(without(planted));
+  expect(redactor.counts).toEqual({ [planted.rule]: 1 });
+});
+
+test('there is a planted secret for every rule', () => {
+  const planted = new Set(plantedSecrets.map(({ rule }) => rule));
+  expect(secretRules.map(({ id }) => id).filter((id) => !planted.has(id))).toEqual([]);
+});
+
+test.each([
+  'const token = readToken(file);',
+  'The token: abc, and the password is forgotten.',
+  'max_tokens=4096 and "tokens": 12',
+  'password=$DB_PASSWORD PASSWORD=${SECRET} token: "<your token>"',
+  'https://example.org/a?page=2&monkey=banana#top',
+  'ssh://git@github.com/a/b.git',
+  '.sk-folding-cube-animation-wrapper { }',
+  'Bearer authentication and Basic understanding',
+  'apiKey: process.env.API_KEY',
+])('what is no secret stays: %s', (harmless) => {
+  expect(new Redactor([]).text(harmless)).toBe(harmless);
+});
+
+test('known secrets are taken out wherever they stand, also as JSON writes them; short ones are words', () => {
+  const redactor = new Redactor(['a "quoted" one', 'short']);
+  const mark = `[secret: ${knownSecretRule.id}]`;
+  expect(redactor.text('xa "quoted" onex short')).toBe(`x${mark}x short`);
+  expect(redactor.text(JSON.stringify({ a: 'a "quoted" one' }))).toBe(`{"a":"${mark}"}`);
+});
+
+test('JSON with a secret in any of its values stays JSON', () => {
+  for (const planted of plantedSecrets) {
+    const json = JSON.stringify({ a: shown(planted), b: JSON.stringify([shown(planted)]) });
+    const redacted = new Redactor([]).text(json);
+    expect(redacted).not.toContain(planted.secret);
+    expect(JSON.parse(redacted)).toEqual({ a: expect.any(String), b: expect.any(String) });
+  }
+});
+
+/** A text in pieces, cut anywhere. */
+const cut = (whole: string, places: readonly number[]): string[] => {
+  const ends = [...new Set([...places, 0, whole.length])].toSorted((a, b) => a - b);
+  return ends.slice(1).map((end, index) => whole.slice(ends[index], end));
+};
+
+test('a secret that is cut across the deltas of an item is in no prefix of its run', () => {
+  const places = fc.array(fc.nat({ max: 400 }), { maxLength: 8 });
+  const one = fc.constantFrom(...plantedSecrets);
+  fc.assert(
+    fc.property(fc.array(one, { minLength: 1, maxLength: 3 }), places, (several, at) => {
+      const whole = several.map(shown).join('\nand\n');
+      const pieces = cut(
+        whole,
+        at.filter((place) => place < whole.length),
+      );
+      const other = pieces.map((piece) => delta('other', piece.slice(0, 1)));
+      const events = runOf([
+        start,
+        text('m1'),
+        text('other', 'reasoning'),
+        ...pieces.flatMap((piece, index) => [delta('m1', piece), other[index]!]),
+        // The item breaks off: what had come stays.
+        { type: 'item_error', itemId: 'm1', error: { code: 'CUT', message: whole } },
+        completed,
+      ]);
+      const redacted = new Redactor([]).events(events);
+      expect(redacted.map(({ type }) => type)).toEqual(events.map(({ type }) => type));
+      for (let count = 0; count <= redacted.length; count += 1) {
+        const sofar = JSON.stringify(fold(redacted.slice(0, Math.max(1, count))));
+        for (const { secret } of several) {
+          expect(sofar).not.toContain(JSON.stringify(secret).slice(1, -1));
+        }
+      }
+      expect(fold(redacted)).toEqual(new Redactor([]).response(fold(events)));
+    }),
+  );
+});
+
+test('folding the redacted events of any run gives its Response, redacted', () => {
+  const known = ['ünï', 'word word word', 'lorem ipsum dolor'];
+  fc.assert(
+    fc.property(eventScripts(), (events) => {
+      const redactor = new Redactor(known);
+      expect(fold(redactor.events(events))).toEqual(redactor.response(fold(events)));
+    }),
+  );
+});
+
+test('arguments, outputs, titles, raw data, errors and names of files are redacted, ids are not', () => {
+  const secret = `sk-ant-${'a1'.repeat(20)}`;
+  const events = runOf([
+    start,
+    call(`id-${secret}`, 'Bash', 'c1'),
+    delta(`id-${secret}`, '{"command":"echo sk-ant-a1a1a1a1'),
+    {
+      type: 'item_delta',
+      itemId: `id-${secret}`,
+      deltaContent: 'a1a1a1a1a1a1a1a1a1a1 x"}',
+      patch: { title: secret, raw: { token: 'plain', deep: [{ [secret]: secret }] } },
+    },
+    { type: 'item_error', itemId: `id-${secret}`, error: { code: 'E', message: secret } },
+    completed,
+  ]);
+  const run = fold(new Redactor([]).events(events));
+  expect(run.outputItems).toEqual([
+    expect.objectContaining({
+      id: `id-${secret}`,
+      arguments: '{"command":"echo [secret: anthropic-key] x"}',
+      title: '[secret: anthropic-key]',
+      raw: {
+        token: '[secret: assignment]',
+        deep: [{ '[secret: anthropic-key]': '[secret: anthropic-key]' }],
+      },
+      error: { code: 'E', message: '[secret: anthropic-key]' },
+    }),
+  ]);
+});
+
+test('blocks name the blob that has taken the place of theirs', () => {
+  const [old, hash] = ['a'.repeat(64), 'b'.repeat(64)];
+  const done = messageDone('m1', 'Look', 'user');
+  if (done.type !== 'item_done' || done.finalItem.type !== 'message') throw new Error('no message');
+  done.finalItem.blocks = [
+    { type: 'resource', resource: { uri: blobUri(old), size: 9, name: 'a.env' } },
+  ];
+  const redactor = new Redactor([], new Map([[old, { hash, size: 4 }]]));
+  const [, event] = redactor.events(runOf([start, done]));
+  expect(event?.payload).toMatchObject({
+    finalItem: { blocks: [{ resource: { uri: blobUri(hash), size: 4, name: 'a.env' } }] },
+  });
+});
+
+test('a long text takes time by its length, whatever it is made of', () => {
+  const pieces = ['a-', 'key', 'token=', '-----BEGIN PRIVATE KEY-----', 'https://', 'password: "'];
+  const hard = [...pieces, 'eyJ', 'sk-', '\\"', 'authorization: ', 'Bearer ', 'a:b|', '?x='];
+  for (const piece of hard) {
+    const text = piece.repeat(Math.ceil(200_000 / piece.length));
+    const began = performance.now();
+    new Redactor([]).text(text);
+    expect(performance.now() - began, piece).toBeLessThan(2_000);
+  }
+});

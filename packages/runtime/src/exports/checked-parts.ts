@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type ExportPart, LiminalError, readExport } from '@liminal/protocol';
+
+/** A checked part; a blob with its bytes. */
+export type CheckedPart =
+  | Exclude<ExportPart, { type: 'blob' }>
+  | { type: 'blob'; hash: string; mimeType: string; bytes: Buffer };
+
+/** The most bytes of a file, unpacked. */
+const FILE_MAX = 4 * 1024 ** 3;
+
+/** As `readExport`, for the bytes of a file, which may be packed by gzip; also checks that each blob has its hash. Throws `EXPORT_UNREADABLE`. */
+export async function* checkedParts(
+  file: AsyncIterable<Uint8Array>,
+): AsyncGenerator<CheckedPart, void> {
+  for await (const part of readExport(decoded(file))) {
+    if (part.type !== 'blob') {
+      yield part;
+      continue;
+    }
+    const { hash, mimeType, data } = part.blob;
+    const bytes = Buffer.from(data, 'base64');
+    if (createHash('sha256').update(bytes).digest('hex') !== hash) {
+      throw unreadable(`The file cannot be read: the content of blob ${hash} is damaged.`);
+    }
+    yield { type: 'blob', hash, mimeType, bytes };
+  }
+}
+
+async function* decoded(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  let size = 0;
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (bytes?: Uint8Array): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw unreadable('This is no file of liminal export: it is not text in UTF-8.', cause);
+    }
+  };
+  for await (const bytes of unpacked(file)) {
+    size += bytes.length;
+    if (size > FILE_MAX) throw unreadable('The file is too large: it may have 4 GiB.');
+    yield decode(bytes);
+  }
+  yield decode();
+}
+
+/** The same bytes, unless they begin as those of gzip do. */
+async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const pieces = file[Symbol.asyncIterator]();
+  const all = { [Symbol.asyncIterator]: () => pieces };
+  const begun: Uint8Array[] = [];
+  while (begun.reduce((size, { length }) => size + length, 0) < 2) {
+    const step = await pieces.next();
+    if (step.done === true) break;
+    begun.push(step.value);
+  }
+  const first = Buffer.concat(begun);
+  const whole = Readable.from(following(first, all));
+  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole;
+  // What goes wrong is thrown where the pieces are read.
+  const unpacking = pipeline(whole, createGunzip(), () => {});
+  try {
+    yield* unpacking;
+  } catch (cause) {
+    if (cause instanceof LiminalError) throw cause;
+    throw unreadable('The file cannot be unpacked: it is damaged, or cut off.', cause);
+  }
+}
+
+async function* following(
+  first: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  if (first.length > 0) yield first;
+  yield* rest;
+}
+
+function unreadable(message: string, cause?: unknown): LiminalError {
+  return new LiminalError('EXPORT_UNREADABLE', message, { cause });
+}

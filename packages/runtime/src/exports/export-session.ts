@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import {
+  blobIn,
+  type ContentBlock,
+  emptyResponse,
+  EXPORT_VERSION,
+  type ExportedSession,
+  type ExportHeader,
+  type ExportLine,
+  foldResponse,
+  Redactor,
+  type ReplacedBlob,
+  type Response,
+  type StreamEvent,
+  toResponse,
+} from '@liminal/protocol';
+import {
+  type BlobStore,
+  type EventLog,
+  othersFirst,
+  type ResponseStore,
+  type SessionRecord,
+} from '@liminal/storage';
+import { textOf } from '../blobs/index.ts';
+import { RuntimeError } from '../errors.ts';
+import { readRun } from '../history/index.ts';
+
+export interface ExportStorage {
+  log: EventLog;
+  store: ResponseStore;
+  blobs: BlobStore;
+}
+
+export interface ExportOptions {
+  versions: ExportHeader['versions'];
+  /** Secrets of this server, to take out wherever they stand. */
+  secrets: readonly string[];
+  /** ISO 8601 UTC. */
+  exportedAt: string;
+}
+
+/** Lines are given together, up to about so many characters. */
+const PIECE = 64 * 1024;
+
+/**
+ * The text of a session's file, in pieces, with one run at a time in memory. Throws `SESSION_NOT_FOUND` before the first
+ * piece. If reading fails later the text breaks off without its last line, by which a reader sees that.
+ */
+export async function exportSession(
+  storage: ExportStorage,
+  sessionId: string,
+  options: ExportOptions,
+): Promise<AsyncIterable<string>> {
+  const record = await storage.store.getSession(sessionId);
+  if (!record) {
+    throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
+  }
+  return inPieces(new Export(storage, record, options).lines());
+}
+
+class Export {
+  readonly #storage: ExportStorage;
+  readonly #record: SessionRecord;
+  readonly #options: ExportOptions;
+  readonly #redactor: Redactor;
+  /** Blobs that are other ones in the file, by their hashes here. */
+  readonly #replaced = new Map<string, ReplacedBlob>();
+  /** The hashes of blobs that were looked at. */
+  readonly #seen = new Set<string>();
+  #blobs = 0;
+  #runs = 0;
+
+  constructor(storage: ExportStorage, record: SessionRecord, options: ExportOptions) {
+    this.#storage = storage;
+    this.#record = record;
+    this.#options = options;
+    this.#redactor = new Redactor(options.secrets, this.#replaced);
+  }
+
+  async *lines(): AsyncGenerator<ExportHeader | ExportLine, void> {
+    const { exportedAt, versions } = this.#options;
+    yield { liminal: 'export', version: EXPORT_VERSION, exportedAt, versions };
+    yield this.#redactor.value(sessionLine(this.#record));
+    for (const runId of await this.#runIds()) yield* this.#run(runId);
+    const [runs, blobs, secrets] = [this.#runs, this.#blobs, this.#redactor.counts];
+    yield { type: 'end', runs, blobs, secrets };
+  }
+
+  /** Oldest first; those that history does not have yet come last. */
+  async #runIds(): Promise<Set<string>> {
+    const { log, store } = this.#storage;
+    const { sessionId } = this.#record;
+    // The log first: a run that moves into history meanwhile is then in both.
+    const open = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
+    const stored = (await store.listRuns(sessionId)) ?? [];
+    return new Set([...stored.map(({ id }) => id), ...open.map(({ runId }) => runId)]);
+  }
+
+  async *#run(runId: string): AsyncGenerator<ExportLine, void> {
+    const { run, events } = await readWholeRun(this.#storage, runId);
+    if (!run) return;
+    for (const hash of blobsOf(run, events ?? [])) yield* this.#blob(hash);
+    const { outputItems, ...head } = this.#redactor.response(run);
+    await othersFirst();
+    this.#runs += 1;
+    const counts = { items: outputItems.length, ...(events && { events: events.length }) };
+    yield { type: 'run', ...counts, run: head };
+    for (const item of outputItems) yield { type: 'item', item };
+    if (!events) return;
+    for (const { timestamp, payload } of this.#redactor.events(events)) {
+      yield { type: 'event', timestamp, payload };
+    }
+    await othersFirst();
+  }
+
+  /** One that is not stored any more is left out: the file then names what it does not have, as the session does. */
+  async *#blob(hash: string): AsyncGenerator<ExportLine, void> {
+    if (this.#seen.has(hash)) return;
+    this.#seen.add(hash);
+    const blob = await this.#storage.blobs.get(hash);
+    if (!blob) return;
+    const bytes = this.#redacted(blob);
+    const now = bytes === blob.bytes ? hash : createHash('sha256').update(bytes).digest('hex');
+    if (now !== hash) this.#replaced.set(hash, { hash: now, size: bytes.length });
+    this.#blobs += 1;
+    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+    yield { type: 'blob', hash: now, mimeType: blob.mimeType, data };
+  }
+
+  #redacted({ bytes, mimeType }: { bytes: Uint8Array; mimeType: string }): Uint8Array {
+    const text = textOf({ mimeType }, bytes);
+    const redacted = text === undefined ? text : this.#redactor.text(text);
+    return redacted === text || redacted === undefined ? bytes : Buffer.from(redacted);
+  }
+}
+
+function sessionLine(record: SessionRecord): ExportedSession {
+  const { sessionId, cliType, projectId, projectDir, title } = record;
+  const { createdAt, updatedAt, failed, forkedFrom } = record;
+  return {
+    type: 'session',
+    sessionId,
+    cliType,
+    projectId,
+    projectDir,
+    title,
+    createdAt,
+    updatedAt,
+    ...(failed && { failed }),
+    ...(forkedFrom && { forkedFrom }),
+  };
+}
+
+/** A run so far, with all its events if the log has them. */
+async function readWholeRun(
+  { log, store }: ExportStorage,
+  runId: string,
+): Promise<{ run: Response | undefined; events?: StreamEvent[] }> {
+  const events = await log.read(runId);
+  const isWhole = events.length > 0 && events.every(({ seq }, index) => seq === index);
+  const run = isWhole ? toResponse(events.reduce(foldResponse, emptyResponse())) : undefined;
+  if (run) return { run, events };
+  return { run: toResponse(await readRun({ log, store }, runId)) };
+}
+
+function blobsOf({ outputItems }: Response, events: readonly StreamEvent[]): Set<string> {
+  const blocks: ContentBlock[] = [
+    ...outputItems.flatMap((item) => ('blocks' in item && item.blocks) || []),
+    ...events.flatMap(({ payload }) => {
+      if (payload.type === 'item_delta') return payload.patch?.blocks ?? [];
+      if (payload.type !== 'item_done') return [];
+      return ('blocks' in payload.finalItem && payload.finalItem.blocks) || [];
+    }),
+  ];
+  return new Set(blocks.flatMap((block) => blobIn(block) ?? []));
+}
+
+async function* inPieces(lines: AsyncIterable<object>): AsyncGenerator<string, void> {
+  let piece = '';
+  for await (const line of lines) {
+    piece += `${JSON.stringify(line)}\n`;
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}

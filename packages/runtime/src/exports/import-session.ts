@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeOpenItems,
+  type ErrorObject,
+  type EventPayload,
+  type ExportedSession,
+  type ExportHeader,
+  foldResponse,
+  type ImportResult,
+  LiminalError,
+  maxItemSize,
+  type Response,
+  resumeResponse,
+  stampEvent,
+  toResponse,
+  withinSize,
+} from '@liminal/protocol';
+import type { ResponseStore, SessionRecord } from '@liminal/storage';
+import { nameOf } from '../session/index.ts';
+import { checkedParts } from './checked-parts.ts';
+import type { ExportStorage } from './export-session.ts';
+
+export interface ImportOptions {
+  /** Whether something else has this id: a session that is only in an agent's own store. */
+  isTaken: (sessionId: string) => Promise<boolean>;
+  /** Ids of imports under way here; this one adds its own. */
+  underWay: Set<string>;
+}
+
+const EXPORTED_EARLY: ErrorObject = {
+  code: 'EXPORTED_EARLY',
+  message: 'The session was exported while this turn ran. What was said until then is here.',
+};
+
+/**
+ * Reads a session's file into the store: all of it, or nothing. The session keeps its ids unless something here has them.
+ * A file that was imported before, and is still here, is not imported again. Throws `EXPORT_UNREADABLE`, and as the stores
+ * do.
+ */
+export async function importSession(
+  storage: ExportStorage,
+  file: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): Promise<{ result: ImportResult; record: SessionRecord }> {
+  const parts = checkedParts(file);
+  const header = (await parts.next()).value;
+  const session = (await parts.next()).value;
+  if (header?.type !== 'header' || session?.type !== 'session') throw cutOff();
+  const known = await importedBefore(storage.store, header.header, session.session);
+  if (known) {
+    // The sender is heard out, and hears of damage.
+    let runs = 0;
+    for await (const { type } of parts) if (type === 'run') runs += 1;
+    return { result: { ...resultOf(known), runs, wasThere: true }, record: known };
+  }
+  const sessionId = await freeId(storage, session.session.sessionId, options);
+  options.underWay.add(sessionId);
+  try {
+    const runs = await new Import(storage, sessionId, session.session).take(parts);
+    const record = recordOf(header.header, session.session, sessionId);
+    // Last: until here nobody sees anything of it.
+    await storage.store.saveSession(record);
+    return { result: { ...resultOf(record), runs, wasThere: false }, record };
+  } catch (error) {
+    await storage.store.deleteSession(sessionId);
+    throw error;
+  } finally {
+    options.underWay.delete(sessionId);
+  }
+}
+
+class Import {
+  readonly #storage: ExportStorage;
+  readonly #sessionId: string;
+  /** It has the id that it has in the file. */
+  readonly #keepsId: boolean;
+  /** Ids here of runs and turns, by those in the file. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(storage: ExportStorage, sessionId: string, session: ExportedSession) {
+    this.#storage = storage;
+    this.#sessionId = sessionId;
+    this.#keepsId = sessionId === session.sessionId;
+  }
+
+  /** Stores all parts; resolves with how many runs they had. */
+  async take(parts: ReturnType<typeof checkedParts>): Promise<number> {
+    const { store, blobs } = this.#storage;
+    let [runs, hasEnd] = [0, false];
+    for await (const part of parts) {
+      if (part.type === 'blob') {
+        await blobs.put(part.bytes, { mimeType: part.mimeType, sessionId: this.#sessionId });
+      } else if (part.type === 'run') {
+        runs += 1;
+        await store.saveResponse(await this.#own(part.run));
+      } else hasEnd = part.type === 'end';
+    }
+    if (!hasEnd) throw cutOff();
+    return runs;
+  }
+
+  /** Under its ids here, and over: nothing goes on with it. */
+  async #own(run: Response): Promise<Response> {
+    const outputItems = run.outputItems.map((item) => withinSize(item, maxItemSize));
+    const id = await this.#idOf(run.id);
+    const turnId = run.turnId === run.id ? id : await this.#idOf(run.turnId);
+    return ended({ ...run, outputItems, id, turnId, sessionId: this.#sessionId });
+  }
+
+  /** A run of another session must not be written over. */
+  async #idOf(id: string): Promise<string> {
+    const known = this.#ids.get(id);
+    if (known !== undefined) return known;
+    const isFree = this.#keepsId && (await this.#isFree(id));
+    const own = isFree ? id : randomUUID();
+    this.#ids.set(id, own);
+    return own;
+  }
+
+  async #isFree(runId: string): Promise<boolean> {
+    const [logged] = await this.#storage.log.read(runId, { limit: 1 });
+    const stored = await this.#storage.store.getResponse(runId);
+    // What an import left that was broken off with its server is this one's.
+    return logged === undefined && (!stored || stored.sessionId === this.#sessionId);
+  }
+}
+
+function ended(run: Response): Response {
+  if (run.status !== 'in_progress' && run.status !== 'queued') return run;
+  const state = resumeResponse({ ...run, status: 'in_progress' });
+  const payloads: EventPayload[] = [
+    ...closeOpenItems(state, { status: 'error', error: EXPORTED_EARLY }),
+    { type: 'response_error', error: EXPORTED_EARLY },
+  ];
+  const timestamp = new Date(run.updatedAt).toISOString();
+  const { id: runId, sessionId, turnId, traceContext = { traceparent: '' } } = run;
+  const events = payloads.map((payload, index) =>
+    stampEvent(
+      { turnId, timestamp, payload },
+      { runId, sessionId, traceContext },
+      run.lastSeq + 1 + index,
+    ),
+  );
+  return toResponse(events.reduce(foldResponse, state)) ?? run;
+}
+
+/** The session of the same file, if it is here. */
+async function importedBefore(
+  store: ResponseStore,
+  { exportedAt }: ExportHeader,
+  { sessionId }: ExportedSession,
+): Promise<SessionRecord | undefined> {
+  const records = await store.listSessions();
+  return records.find(
+    ({ importedFrom }) =>
+      importedFrom?.sessionId === sessionId && importedFrom.exportedAt === exportedAt,
+  );
+}
+
+async function freeId(
+  { store }: ExportStorage,
+  sessionId: string,
+  { isTaken, underWay }: ImportOptions,
+): Promise<string> {
+  const isHere =
+    underWay.has(sessionId) ||
+    (await store.getSession(sessionId)) !== undefined ||
+    (await store.findDeleted([sessionId])).length > 0 ||
+    (await isTaken(sessionId));
+  return isHere || underWay.has(sessionId) ? randomUUID() : sessionId;
+}
+
+function recordOf(
+  { exportedAt }: ExportHeader,
+  session: ExportedSession,
+  sessionId: string,
+): SessionRecord {
+  const { cliType, projectId, projectDir, title, createdAt, updatedAt } = session;
+  const { failed = false, forkedFrom } = session;
+  return {
+    sessionId,
+    cliType,
+    projectId,
+    projectDir,
+    title,
+    createdAt,
+    updatedAt,
+    failed,
+    ...(forkedFrom && { forkedFrom }),
+    importedFrom: { sessionId: session.sessionId, exportedAt },
+    active: false,
+    config: {},
+    queue: [],
+    imported: true,
+    fence: 0,
+  };
+}
+
+function resultOf(record: SessionRecord): Pick<ImportResult, 'sessionId' | 'cliType' | 'title'> {
+  return { sessionId: record.sessionId, cliType: record.cliType, title: nameOf(record) };
+}
+
+function cutOff(): LiminalError {
+  return new LiminalError('EXPORT_UNREADABLE', 'The file is cut off: its end is missing.');
+}

@@ -1,0 +1,225 @@
+/** A session as a file, and back. */
+import { gzipSync } from 'node:zlib';
+import {
+  type ContentBlock,
+  emptyResponse,
+  foldResponse,
+  type Response,
+  responseToUpserts,
+  toResponse,
+} from '@liminal/protocol';
+import { plantedSecrets } from '@liminal/protocol/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { checkedParts } from '../src/index.ts';
+import { startWorld, type World } from './harness.ts';
+import { openMedium } from './medium.ts';
+
+let world: World;
+let other: World;
+let sessionId: string;
+
+beforeEach(async () => {
+  world = await startWorld();
+  other = await startWorld({}, { medium: openMedium('sqlite') });
+  const { projectDir } = world;
+  ({ sessionId } = await world.runtime.createSession({ cliType: 'scripted', projectDir }));
+});
+afterEach(async () => {
+  await world.end();
+  await other.end();
+});
+
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk', 'base64');
+const image: ContentBlock = {
+  type: 'image',
+  mimeType: 'image/png',
+  data: png.toString('base64'),
+  name: 'a.png',
+};
+
+async function begun(text: string, blocks: ContentBlock[] = []): Promise<string> {
+  return (await world.runtime.send(sessionId, text, undefined, { blocks })).turnId;
+}
+
+async function done(): Promise<void> {
+  world.agent.finish(sessionId);
+  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
+}
+
+async function exported(id = sessionId, from = world): Promise<string> {
+  const pieces = await from.runtime.exportSession(id, { liminal: '0.1.0' });
+  return (await Array.fromAsync(pieces)).join('');
+}
+
+async function* bytesOf(...pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) yield Buffer.from(piece as string);
+}
+
+const imported = async (...file: (string | Uint8Array)[]) =>
+  other.runtime.importSession(bytesOf(...file));
+
+const partsOf = async (file: string) => Array.fromAsync(checkedParts(bytesOf(file)));
+
+async function runsOf(id: string, where: World): Promise<Response[]> {
+  const heads = (await where.storage.store.listRuns(id)) ?? [];
+  return Promise.all(heads.map((head) => where.runtime.getRun(head.id)));
+}
+
+describe('an exported session', () => {
+  test('folds on another server as it does here: runs, upserts, images, ids', async () => {
+    const turnId = await begun('Look at this.', [image]);
+    world.agent.call(sessionId, `${turnId}-c`);
+    world.agent.text(sessionId, `${turnId}-a`, 'One ', 'two.');
+    await done();
+    await begun('And now?');
+    await done();
+
+    const file = await exported();
+    const result = await imported(file);
+    expect(result).toEqual({
+      sessionId,
+      cliType: 'scripted',
+      title: 'Look at this.',
+      runs: 2,
+      wasThere: false,
+    });
+    const [ours, theirs] = [await runsOf(sessionId, world), await runsOf(sessionId, other)];
+    expect(theirs).toEqual(ours);
+    const upserts = (runs: Response[]) => runs.flatMap((run) => responseToUpserts(run, ''));
+    expect(upserts(theirs)).toEqual(upserts(ours));
+    const { entries } = await other.runtime.history(sessionId);
+    const [hash = ''] = /(?<=blob:)[0-9a-f]{64}/.exec(JSON.stringify(entries)) ?? [];
+    expect(Buffer.from((await other.runtime.getBlob(hash)).bytes)).toEqual(png);
+    const { hits } = await other.runtime.search('two', { limit: 5 });
+    expect(hits).toMatchObject([{ sessionId, item: { runId: turnId } }]);
+  });
+
+  test('can be looked at and does not go on: what would need its agent is refused with a sentence', async () => {
+    const turnId = await begun('Hello');
+    await done();
+    await imported(await exported());
+    const { runtime } = other;
+    expect((await runtime.info(sessionId)).session).toMatchObject({
+      title: 'Hello',
+      active: false,
+      importedFrom: { sessionId, exportedAt: expect.any(String) },
+    });
+    expect(await runtime.loadSession(sessionId)).toEqual({ sessionId, cliType: 'scripted' });
+    const refused = { code: 'NOT_SUPPORTED', message: expect.stringContaining('imported') };
+    await expect(runtime.send(sessionId, 'Go on')).rejects.toMatchObject(refused);
+    await expect(runtime.steer(sessionId, 'Go on')).rejects.toMatchObject(refused);
+    await expect(runtime.fork(sessionId)).rejects.toMatchObject(refused);
+    await expect(runtime.rewind(sessionId, turnId)).rejects.toMatchObject(refused);
+    await expect(runtime.setConfig(sessionId, 'a', 'b')).rejects.toMatchObject(refused);
+    await runtime.prewarm(sessionId);
+    const notHere = { code: 'FILE_NOT_ALLOWED' };
+    await expect(runtime.readFile(sessionId, 'a.txt')).rejects.toMatchObject(notHere);
+    await expect(runtime.readFile(sessionId, '/etc/hostname')).rejects.toMatchObject(notHere);
+    expect(other.agent.loads).toEqual([]);
+    await runtime.archive(sessionId);
+    await runtime.deleteSession(sessionId);
+    await expect(runtime.info(sessionId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+
+  test('imported twice is there once; where its ids are taken it gets others', async () => {
+    await begun('Hello');
+    await done();
+    const file = await exported();
+    await imported(file);
+    expect(await imported(file)).toMatchObject({ sessionId, runs: 1, wasThere: true });
+    expect(await other.storage.store.listSessions()).toHaveLength(1);
+
+    const here = await world.runtime.importSession(bytesOf(file));
+    expect(here.wasThere).toBe(false);
+    expect(here.sessionId).not.toBe(sessionId);
+    const [original] = await runsOf(sessionId, world);
+    const [copy] = await runsOf(here.sessionId, world);
+    expect(copy).toEqual({
+      ...original,
+      id: copy!.id,
+      turnId: copy!.id,
+      sessionId: here.sessionId,
+    });
+    expect(copy!.id).not.toBe(original!.id);
+    // A session that was deleted does not come back under its id.
+    await other.runtime.deleteSession(sessionId);
+    expect((await imported(file)).sessionId).not.toBe(sessionId);
+  });
+
+  test('in the middle of a turn has its events so far; where it is imported that turn is over', async () => {
+    const turnId = await begun('Go');
+    world.agent.text(sessionId, `${turnId}-a`, 'Half a sen');
+    await vi.waitUntil(async () => (await exported()).includes('Half a sen'));
+    const file = await exported();
+    const [, , run] = await partsOf(file);
+    if (run?.type !== 'run') throw new Error('There is no run.');
+    expect(toResponse(run.events!.reduce(foldResponse, emptyResponse()))).toEqual(run.run);
+    await imported(file);
+    const [there] = await runsOf(sessionId, other);
+    expect(there).toMatchObject({ status: 'error', error: { code: 'EXPORTED_EARLY' } });
+    expect(there?.outputItems).toContainEqual(
+      expect.objectContaining({ content: 'Half a sen', endedAt: expect.any(String) }),
+    );
+  });
+
+  test('has none of the planted secrets: not in a text cut anywhere, a file, a title, nor those of the server', async () => {
+    const all = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
+    const text = all.join('\n\n');
+    const file = { uri: 'a.env', mimeType: 'text/plain', text };
+    const turnId = await begun(`My ${plantedSecrets[0]!.secret}`, [
+      { type: 'resource', resource: file },
+    ]);
+    const pieces = text.match(/[\s\S]{1,7}/g) ?? [];
+    world.agent.text(sessionId, `${turnId}-a`, ...pieces);
+    await vi.waitUntil(async () => (await exported()).includes('port: 1'));
+    const midway = await exported();
+    await done();
+    const after = await exported();
+    for (const one of [midway, after]) {
+      const parts = await partsOf(one);
+      const blob = parts.find((part) => part.type === 'blob');
+      const shown = one + String(blob?.bytes) + JSON.stringify(parts);
+      for (const { secret } of plantedSecrets) expect(shown).not.toContain(secret);
+      expect(shown).toContain('[secret: aws-access-key]');
+      await imported(
+        one.replace(/"exportedAt":"[^"]+"/, `"exportedAt":"${new Date(0).toISOString()}"`),
+      );
+    }
+    const [, , , run] = await partsOf(midway);
+    if (run?.type !== 'run') throw new Error('There is no run.');
+    expect(toResponse(run.events!.reduce(foldResponse, emptyResponse()))).toEqual(run.run);
+  });
+});
+
+describe('a file that is damaged', () => {
+  test.each<[string, (file: string) => string | Uint8Array]>([
+    ['cut off', (file) => file.slice(0, file.lastIndexOf('{"type":"end"'))],
+    ['a blob with other bytes', (file) => file.replace('"data":"iVBO', '"data":"iVBP')],
+    ['nonsense at its end', (file) => file.replace('{"type":"end"', '\u0000{"type":"end"')],
+    ['no text', () => Buffer.from([0xff, 0xfe, 0x00])],
+    ['packed, and cut off', (file) => gzipSync(file).subarray(0, -20)],
+    ['packed, and no gzip', () => Buffer.from([0x1f, 0x8b, 1, 2, 3])],
+  ])('is refused, and nothing of it is here: %s', async (_, damage) => {
+    await begun('Look', [image]);
+    await done();
+    const file = damage(await exported());
+    await expect(imported(file)).rejects.toMatchObject({ code: 'EXPORT_UNREADABLE' });
+    expect(await other.storage.store.listSessions()).toEqual([]);
+    expect(await runsOf(sessionId, other)).toEqual([]);
+    expect(await other.storage.blobs.sweep(Number.MAX_SAFE_INTEGER)).toBe(0);
+    const { hits } = await other.runtime.search('Look', { limit: 5 });
+    expect(hits).toEqual([]);
+    // Whole, it can still come.
+    expect((await imported(gzipSync(await exported()))).sessionId).toBe(sessionId);
+  });
+
+  test('that claims the run of another session does not write over it', async () => {
+    const turnId = await begun('Mine');
+    await done();
+    const stolen = (await exported()).replaceAll(sessionId, 'another-session');
+    await world.runtime.importSession(bytesOf(stolen));
+    expect(await world.runtime.getRun(turnId)).toMatchObject({ sessionId });
+    const [copy] = await runsOf('another-session', world);
+    expect(copy?.id).not.toBe(turnId);
+  });
+});

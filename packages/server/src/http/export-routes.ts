@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { serverOperations } from '@liminal/protocol';
+import type { Runtime } from '@liminal/runtime';
+import { RequestError } from './errors.ts';
+import { routeOf } from './routes.ts';
+import type { App } from './schema.ts';
+
+interface ExportRoutesOptions {
+  runtime: Runtime;
+  version: string;
+  /** The most bytes of a file that is imported. */
+  maxBytes: number;
+}
+
+/** Sessions as files: neither way is one whole in memory. */
+export async function exportRoutes(app: App, { runtime, version, maxBytes }: ExportRoutesOptions) {
+  // Each body is a file here, and is read as it comes.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body));
+
+  app.route({
+    ...routeOf(serverOperations.exportSession),
+    handler: async ({ params: { id } }, reply) => {
+      const text = await runtime.exportSession(id, { liminal: version });
+      reply.header('content-disposition', 'attachment; filename="session.jsonl"');
+      return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(text));
+    },
+  });
+
+  app.route({
+    ...routeOf(serverOperations.importSession),
+    handler: async ({ body }, reply) => {
+      if (!(body instanceof Readable)) {
+        throw new RequestError('INVALID_BODY', 'Give the file as the body of the request.');
+      }
+      try {
+        const imported = await runtime.importSession(upTo(maxBytes, body));
+        return await reply.code(201).send(imported);
+      } catch (error) {
+        // A client that still sends would not see the answer.
+        await finished(body.resume()).catch(() => undefined);
+        throw error;
+      }
+    },
+  });
+}
+
+async function* upTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array, void> {
+  let size = 0;
+  for await (const bytes of body.iterator({ destroyOnReturn: false })) {
+    size += (bytes as Uint8Array).length;
+    if (size > maxBytes) throw new RequestError('BODY_TOO_LARGE', 'The file is too large.');
+    yield bytes as Uint8Array;
+  }
+}
