@@ -4,6 +4,9 @@ import { findServer } from './data/server-file.ts';
 
 export interface Connection {
   client: LiminalClient;
+  /** Without a trailing slash. */
+  url: string;
+  token: string;
   /** Whether the server goes on without us; otherwise it was started for this command alone. */
   isShared: boolean;
   close: () => Promise<void>;
@@ -13,16 +16,19 @@ export interface Connection {
 export async function connect(config: Config): Promise<Connection> {
   const running = await findServer(config.dataDir);
   if (running) {
-    const client = createClient({ baseUrl: running.url, token: config.token ?? running.token });
-    return { client, isShared: true, close: async () => client.close() };
+    const { url } = running;
+    const token = config.token ?? running.token;
+    const client = createClient({ baseUrl: url, token });
+    return { client, url, token, isShared: true, close: async () => client.close() };
   }
   // Beside a running server a command has no need of all that it is made of.
   const { startLiminal } = await import('./start-liminal.ts');
   const own = await startLiminal({ ...config, host: '127.0.0.1', port: 0, portChosen: true });
-  const client = createClient({ baseUrl: own.url, token: own.token });
+  const { url, token } = own;
+  const client = createClient({ baseUrl: url, token });
   const close = async () => {
     client.close();
     await own.close();
   };
-  return { client, isShared: false, close };
+  return { client, url, token, isShared: false, close };
 }

@@ -13,6 +13,7 @@ import type { SessionsFlags } from './commands/sessions.ts';
 import type { SteerFlags } from './commands/steer.ts';
 import type { TailFlags } from './commands/tail.ts';
 import type { TraceFlags } from './commands/trace.ts';
+import type { VerifyFlags } from './commands/verify.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { cleanOutputs } from './terminal/clean-outputs.ts';
@@ -119,13 +120,7 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await tools(configure(flags)));
     });
 
-  serverOptions(program.command('doctor'))
-    .description('says which agents can run here, and what else is in the way')
-    .action(async (flags: Flags) => {
-      const { doctor } = await import('./commands/doctor.ts');
-      done(await doctor(configure(flags)));
-    });
-
+  checkCommands(program, command, done);
   return program;
 }
 
@@ -242,6 +237,36 @@ function housekeepingCommands(
       done(await deleteSession(sessionId, flags, configure(flags)));
     });
 }
+
+/** Commands that say what works here. */
+function checkCommands(
+  program: Command,
+  command: (name: string) => Command,
+  done: (exitCode: number) => void,
+): void {
+  serverOptions(program.command('doctor'))
+    .description('says which agents can run here, and what else is in the way')
+    .action(async (flags: Flags) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      done(await doctor(configure(flags)));
+    });
+
+  command('verify')
+    .description('sends a prompt through an agent, and says whether all of it works, to the trace')
+    .option('--agent <type>', 'agent type; without it, the types are listed')
+    .option('--prompt <text>', 'what to say', verificationPrompt)
+    .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
+    .option('--timeout <seconds>', 'how long the turn may take', '120')
+    .option('--find-trace <address>', 'where the trace is to arrive, with {traceId} for its id')
+    .option('--json', 'one JSON object a line, also for each event of the log')
+    .action(async (flags: Flags & VerifyFlags) => {
+      const { verify } = await import('./commands/verify.ts');
+      done(await verify(flags, configure(flags), process.env));
+    });
+}
+
+/** Of seed 001 (A.6): any agent can answer it, without a tool. */
+const verificationPrompt = 'Hello world, explain quantum physics in one sentence.';
 
 /** Makes an option repeatable. */
 function collect(value: string, before: string[] = []): string[] {

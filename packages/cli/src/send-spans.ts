@@ -72,7 +72,7 @@ function readAnswer(text: string): z.infer<typeof Answer> {
 }
 
 /** What `fetch` throws has its reason as its cause. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }

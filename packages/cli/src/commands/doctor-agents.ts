@@ -4,7 +4,7 @@ import { type AgentIntroduction, type CliProvider, StartLimit, startGuard } from
 import type { AgentInfo } from '@liminal/protocol';
 import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
-import type { Finding } from './doctor.ts';
+import type { Finding } from '../finding.ts';
 
 /** Time limit for an agent's answer (ms). */
 const answerLimitMs = 10_000;
@@ -38,7 +38,8 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
   }
 }
 
-function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
+/** What is to be known of an agent. `introduction` is its own answer, if it was asked. */
+export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
   const { cliType, name, available, reason } = info;
   const version = introduction?.version ?? info.version;
   const title = `Agent ${cliType}: ${name}${version === undefined ? '' : ` ${version}`}`;

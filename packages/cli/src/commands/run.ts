@@ -64,7 +64,8 @@ async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<
   return (await client.requests.createSession({ cliType: agent, projectDir })).sessionId;
 }
 
-function readSetting(text: string): [id: string, value: string] {
+/** `id=value` of `--set`. Throws ConfigError. */
+export function readSetting(text: string): [id: string, value: string] {
   const [, id, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (id !== undefined && value !== undefined) return [id, value];
   throw new ConfigError(

@@ -89,7 +89,8 @@ function formatTurn(turn: JoinedTurn): string {
 const withMark = (sentence: string | undefined): string =>
   sentence === undefined ? '' : `! ${sentence}`;
 
-function shorten(text: string): string {
+/** One line of it, not too long. */
+export function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= brief) return line;
   // Without half a surrogate pair at the end.

@@ -8,6 +8,8 @@ export interface HttpOptions {
   token?: string | undefined;
   /** The key that a browser got at sign-in and keeps for its origin alone. */
   key?: (() => string | undefined) | undefined;
+  /** The span that requests are part of (W3C trace context); none for most. */
+  traceparent?: string | undefined;
 }
 
 /** Request timeout (ms). Starting an agent can take seconds; nothing should take longer than this. */
@@ -115,6 +117,7 @@ async function reach(options: HttpOptions, path: string, init: RequestInit): Pro
   if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
   const key = options.key?.();
   if (key !== undefined) headers.set('x-liminal-key', key);
+  if (options.traceparent !== undefined) headers.set('traceparent', options.traceparent);
   try {
     const url = `${options.baseUrl}${path}`;
     return await fetch(url, { ...init, headers, credentials: 'same-origin' });

@@ -1,22 +1,20 @@
 import {
   emptyResponse,
-  fillPath,
   foldResponse,
   hasEnded,
   type Response as RunResponse,
   responseToUpserts,
   type ResponseState,
   resumeResponse,
-  serverOperations,
   type StreamEvent,
   toResponse,
   type UpsertObject,
 } from '@liminal/protocol';
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { ApiError, describeError } from '../http/api-error.ts';
-import { type HttpOptions, stream } from '../http/call.ts';
+import type { HttpOptions } from '../http/call.ts';
 import { backoff } from '../socket/backoff.ts';
 import { Cell, type Store } from '../store.ts';
+import { type RunMessage, runMessages } from './run-messages.ts';
 
 export interface RunView {
   phase: 'loading' | 'live' | 'ended' | 'failed';
@@ -36,7 +34,7 @@ export class RunStore implements Store<RunView> {
   readonly subscribe: Store<RunView>['subscribe'];
   readonly getSnapshot: Store<RunView>['getSnapshot'];
   readonly #cell = new Cell<RunView>({ phase: 'loading', entries: [] });
-  readonly #path: string;
+  readonly #runId: string;
   readonly #options: HttpOptions;
   readonly #closing = new AbortController();
   #state: ResponseState = emptyResponse();
@@ -44,7 +42,7 @@ export class RunStore implements Store<RunView> {
   #attempt = 0;
 
   constructor(runId: string, options: HttpOptions) {
-    this.#path = fillPath(serverOperations.followRun, { id: runId });
+    this.#runId = runId;
     this.#options = options;
     this.subscribe = this.#cell.subscribe;
     this.getSnapshot = this.#cell.getSnapshot;
@@ -73,20 +71,17 @@ export class RunStore implements Store<RunView> {
   /** Reads until the connection ends; false if there was nothing to read. */
   async #read(): Promise<boolean> {
     const { signal } = this.#closing;
-    const headers = new Headers();
-    if (this.#lastEventId !== undefined) headers.set('last-event-id', this.#lastEventId);
-    const body = await stream(this.#options, this.#path, headers, signal);
-    if (!body) return false;
-    const parser = createParser({ onEvent: (message) => this.#take(message) });
-    const decoder = new TextDecoder();
-    for await (const chunk of body) {
-      parser.feed(decoder.decode(chunk, { stream: true }));
+    const lastEventId = this.#lastEventId;
+    const news = await runMessages(this.#options, this.#runId, { lastEventId, signal });
+    if (!news) return false;
+    for await (const messages of news) {
+      for (const message of messages) this.#take(message);
       this.#show(hasEnded(this.#state) ? 'ended' : 'live');
     }
     return true;
   }
 
-  #take({ event, id, data }: EventSourceMessage): void {
+  #take({ event, id, data }: RunMessage): void {
     this.#attempt = 0;
     if (id !== undefined) this.#lastEventId = id;
     const told: unknown = JSON.parse(data);

@@ -1,8 +1,10 @@
 /** A log that several servers share in one Redis, or a Redis Cluster. Its libraries are loaded when it is opened. */
 import type { RedisReport } from './connection/index.ts';
 import type { OpenedRedis, RedisOptions } from './open.ts';
+import type { RunEntries } from './streams/index.ts';
 
 export type { OpenedRedis, RedisOptions } from './open.ts';
+export type { RunEntries } from './streams/index.ts';
 export { splitRedisUrls } from './split-urls.ts';
 
 /**
@@ -19,4 +21,14 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
 export async function describeRedis(url: string): Promise<RedisReport> {
   const driver = await import('./connection/index.ts');
   return driver.describeRedis(url);
+}
+
+/** A run’s stream for reading, as any program reads it. Throws StorageError `REDIS_UNAVAILABLE`. */
+export async function openRunEntries(
+  { url, prefix = 'codex' }: Pick<RedisOptions, 'url' | 'prefix'>,
+  runId: string,
+): Promise<RunEntries> {
+  const { Keys } = await import('./connection/index.ts');
+  const streams = await import('./streams/index.ts');
+  return streams.RunEntries.open(url, new Keys(prefix), runId);
 }

@@ -13,4 +13,5 @@ export {
   wirePayload,
 } from './rows.ts';
 export type { StreamEntry } from './rows.ts';
+export { RunEntries } from './run-entries.ts';
 export { StreamReader } from './stream-reader.ts';

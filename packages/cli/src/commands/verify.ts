@@ -1,0 +1,220 @@
+/** One command that says whether all of it works: agent, log, history, traces (seed 001, A.6). */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createRequests } from '@liminal/client';
+import {
+  hideUrlSecrets,
+  LiminalError,
+  messageOf,
+  type Response,
+  writeTraceparent,
+} from '@liminal/protocol';
+import { createAgents } from '../agents.ts';
+import type { Config } from '../config/load.ts';
+import { ConfigError } from '../config/errors.ts';
+import { type Connection, connect } from '../connect.ts';
+import type { Finding } from '../finding.ts';
+import { findTrace, type TraceStore, traceStore } from '../verify/find-trace.ts';
+import { checkHistory } from '../verify/history-check.ts';
+import { Leftovers } from '../verify/leftovers.ts';
+import { readRun } from '../verify/read-run.ts';
+import { Report } from '../verify/report.ts';
+import { RunCheck } from '../verify/run-check.ts';
+import { redisRunLog, serverRunLog } from '../verify/run-log.ts';
+import { describeAgent } from './doctor-agents.ts';
+import { checkDataFolder, checkNode, checkShared } from './doctor-settings.ts';
+import { shorten } from '../terminal/lines.ts';
+import { readSetting } from './run.ts';
+
+export interface VerifyFlags {
+  agent?: string;
+  prompt: string;
+  /** Config options of the agent, each `id=value`. */
+  set?: string[];
+  /** How long the turn may take, in seconds. */
+  timeout: string;
+  /** The address of a trace, with `{traceId}` in it. */
+  findTrace?: string;
+  /** Print JSON, one object per line. */
+  json?: boolean;
+}
+
+/** What the command line asks for, understood. */
+interface Asked {
+  agent: string;
+  prompt: string;
+  settings: [id: string, value: string][];
+  limitMs: number;
+  store: TraceStore | undefined;
+}
+
+interface Check extends Asked {
+  config: Config;
+  connection: Connection;
+  report: Report;
+  /** Aborted by a signal to the process. */
+  stop: AbortSignal;
+}
+
+/** How long a run may take into history once it has ended, ms. */
+const HISTORY_MS = 30_000;
+/** How long a trace may take to where it is looked for, ms. */
+const TRACE_MS = 60_000;
+
+/**
+ * Sends a prompt through an agent, and checks settings, log, history and traces on its way; what it makes is deleted
+ * again. `env` has the variables of those that take traces. Returns 1 if a check fails. Throws ConfigError.
+ */
+export async function verify(
+  flags: VerifyFlags,
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const asked = understand(flags, config, env);
+  const report = new Report(flags.json ?? false);
+  const stop = stopSignal();
+  report.tell(checkNode(), checkDataFolder(config.dataDir));
+  if (config.shared) report.tell(...(await checkShared(config.shared)));
+  if (report.hasFailed) return report.end(asked.agent);
+  await told(report, stop, async () => {
+    const connection = await connect(config);
+    try {
+      await checkServer({ ...asked, config, connection, report, stop });
+    } finally {
+      await connection.close();
+    }
+  });
+  return report.end(asked.agent);
+}
+
+function understand(flags: VerifyFlags, config: Config, env: NodeJS.ProcessEnv): Asked {
+  const types = createAgents(config)
+    .list()
+    .map(({ cliType }) => cliType);
+  const { agent, prompt, timeout } = flags;
+  if (agent === undefined || !types.includes(agent)) {
+    const wrong =
+      agent === undefined ? 'Say which agent, with --agent.' : `There is no “${agent}”.`;
+    throw new ConfigError(`${wrong} There are: ${types.join(', ')}.`);
+  }
+  const seconds = Number(timeout);
+  if (!(seconds > 0 && seconds <= 86_400)) {
+    throw new ConfigError(`--timeout needs a number of seconds, not "${timeout}".`);
+  }
+  if (prompt.trim() === '') throw new ConfigError('--prompt needs something to say.');
+  return {
+    agent,
+    prompt,
+    settings: (flags.set ?? []).map(readSetting),
+    limitMs: seconds * 1_000,
+    store: traceStore(env, flags.findTrace),
+  };
+}
+
+/** Aborted by the first signal; a second one ends the process as usual. */
+function stopSignal(): AbortSignal {
+  const stopped = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => stopped.abort());
+  }
+  return stopped.signal;
+}
+
+/** Runs a part of the check; what it throws is a failure of that part. */
+async function told(report: Report, stop: AbortSignal, part: () => Promise<void>): Promise<void> {
+  try {
+    await part();
+  } catch (error) {
+    const text = stop.aborted ? 'It was stopped.' : hideUrlSecrets(messageOf(error));
+    report.tell({ verdict: 'bad', text });
+  }
+}
+
+async function checkServer(check: Check): Promise<void> {
+  const { report, connection, agent, stop } = check;
+  const { requests } = connection.client;
+  const agents = await requests.listAgents();
+  report.tell(
+    good(
+      connection.isShared
+        ? `A server runs at ${connection.url}`
+        : 'No server runs: one was started for this check',
+    ),
+  );
+  const info = agents.find(({ cliType }) => cliType === agent);
+  if (info) report.tell(asNeeded(describeAgent(info), info.available));
+  if (report.hasFailed) return;
+  const leftovers = new Leftovers(requests);
+  try {
+    await told(report, stop, async () => checkTurn(check, leftovers));
+  } finally {
+    report.tell(...(await leftovers.remove()));
+  }
+}
+
+/** An agent that cannot run is a failure here, as the check needs it. */
+function asNeeded(finding: Finding, isAvailable: boolean): Finding {
+  return isAvailable ? finding : { ...finding, verdict: 'bad' };
+}
+
+async function checkTurn(check: Check, leftovers: Leftovers): Promise<void> {
+  const { config, connection, report, agent, stop } = check;
+  const { requests } = connection.client;
+  const projectDir = await leftovers.makeFolder(config.roots);
+  const { sessionId } = await requests.createSession({ cliType: agent, projectDir });
+  leftovers.addSession(sessionId);
+  for (const [id, value] of check.settings) await requests.setConfig(sessionId, id, value);
+  stop.throwIfAborted();
+
+  const runId = randomUUID();
+  const log = config.shared
+    ? await redisRunLog(config.shared, runId)
+    : serverRunLog(connection, runId);
+  leftovers.addRun(log, runId);
+  const request = { traceId: hex(16), spanId: hex(8), isSampled: true };
+  report.trace(request.traceId);
+  const streams = !(agent in config.agents);
+  const run = new RunCheck({ sessionId, runId, request, streams, how: log.how });
+  const traced = createRequests({
+    baseUrl: connection.url,
+    token: connection.token,
+    traceparent: writeTraceparent(request),
+  });
+  const send = async () => traced.send(sessionId, check.prompt, runId);
+  const begun = performance.now();
+  const trouble = await readRun(log, run, { requests, runId, send, ...check });
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  if (trouble !== undefined) throw new LiminalError('RUN_UNREAD', trouble);
+  if (run.run?.status === 'complete') {
+    report.tell(good(`It answered within ${seconds} s: “${shorten(run.text)}”`));
+  }
+  report.tell(...run.findings());
+  if (run.run) await checkWhatFollows(check, run.run, request.traceId);
+}
+
+/** What is made of a run: history, and its trace. */
+async function checkWhatFollows(
+  { connection, config, limitMs, report, stop: signal, store }: Check,
+  run: Response,
+  traceId: string,
+): Promise<void> {
+  await told(report, signal, async () => {
+    const forMs = Math.min(limitMs, HISTORY_MS);
+    const isShared = config.shared !== undefined;
+    await checkHistory(connection.client.requests, run, { forMs, signal, isShared });
+    report.tell(good('History has the run as its events tell it'));
+  });
+  if (signal.aborted) return;
+  if (!store) {
+    const text =
+      'Nobody was asked for the trace: set LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY and LANGFUSE_HOST, or name an address with --find-trace';
+    return report.tell({ verdict: 'poor', text });
+  }
+  await told(report, signal, async () => {
+    await findTrace(store, traceId, { forMs: Math.min(limitMs, TRACE_MS), signal });
+    report.tell(good(`${store.name} has the trace`));
+  });
+}
+
+const good = (text: string): Finding => ({ verdict: 'good', text });
+
+const hex = (bytes: number): string => randomBytes(bytes).toString('hex');

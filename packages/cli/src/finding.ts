@@ -1,0 +1,12 @@
+/** What a check has found, in a line for people. */
+export interface Finding {
+  /** `bad`: it does not work. `poor`: it does, but something is missing. */
+  verdict: 'good' | 'poor' | 'bad';
+  text: string;
+}
+
+const marks = { good: 'ok  ', poor: 'note', bad: 'FAIL' };
+
+export function findingLine({ verdict, text }: Finding): string {
+  return `${marks[verdict]}  ${text}`;
+}

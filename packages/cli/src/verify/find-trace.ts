@@ -1,0 +1,108 @@
+/** Whether the trace of a run has arrived where it can be asked for. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { LiminalError } from '@liminal/protocol';
+import { ConfigError } from '../config/errors.ts';
+import { reasonOf } from '../send-spans.ts';
+
+/** Something that can be asked for a trace. */
+export interface TraceStore {
+  /** For people. */
+  name: string;
+  /** The address of a trace, by its id. */
+  address: (traceId: string) => string;
+  headers: Record<string, string>;
+}
+
+/** How soon to ask again, ms. */
+const AGAIN_MS = 500;
+/** Time limit for one answer, ms. */
+const ANSWER_MS = 10_000;
+const PLACE = '{traceId}';
+
+/**
+ * What can be asked: the address of `--find-trace`, else Langfuse, if its variables are set; undefined if nothing is.
+ * Throws ConfigError if they are not whole.
+ */
+export function traceStore(env: NodeJS.ProcessEnv, address?: string): TraceStore | undefined {
+  if (address !== undefined) return namedStore(address);
+  const publicKey = env['LANGFUSE_PUBLIC_KEY'] || undefined;
+  const secretKey = env['LANGFUSE_SECRET_KEY'] || undefined;
+  if (publicKey === undefined && secretKey === undefined) return undefined;
+  if (publicKey === undefined || secretKey === undefined) {
+    const [set, missing] = publicKey ? ['PUBLIC', 'SECRET'] : ['SECRET', 'PUBLIC'];
+    throw new ConfigError(
+      `LANGFUSE_${set}_KEY is set and LANGFUSE_${missing}_KEY is not: Langfuse needs both.`,
+    );
+  }
+  // As the server reads them: without a host it sends nothing there.
+  const host = (env['LANGFUSE_HOST'] || env['LANGFUSE_BASE_URL'] || '').replace(/\/+$/, '');
+  if (host === '')
+    throw new ConfigError('LANGFUSE_HOST is not set: no traces are sent to Langfuse.');
+  if (!isHttp(host)) throw new ConfigError('LANGFUSE_HOST is no http:// or https:// address.');
+  const login = Buffer.from(`${publicKey}:${secretKey}`).toString('base64');
+  return {
+    name: `Langfuse at ${new URL(host).origin}`,
+    address: (traceId) => `${host}/api/public/traces/${traceId}`,
+    headers: { authorization: `Basic ${login}` },
+  };
+}
+
+function namedStore(address: string): TraceStore {
+  if (!isHttp(address) || !address.includes(PLACE)) {
+    throw new ConfigError(
+      `--find-trace needs an address with ${PLACE} in it, as http://localhost:16686/api/traces/${PLACE}; not "${address}".`,
+    );
+  }
+  return {
+    name: new URL(address).origin,
+    address: (traceId) => address.replaceAll(PLACE, traceId),
+    headers: {},
+  };
+}
+
+const isHttp = (address: string): boolean =>
+  ['http:', 'https:'].includes(URL.parse(address)?.protocol ?? '');
+
+/**
+ * Asks until the trace is there. Throws LiminalError `TRACE_NOT_FOUND` with what is in the way, or once the time is
+ * over.
+ */
+export async function findTrace(
+  store: TraceStore,
+  traceId: string,
+  { forMs, signal }: { forMs: number; signal: AbortSignal },
+): Promise<void> {
+  const end = performance.now() + forMs;
+  for (;;) {
+    const status = await ask(store, traceId, signal);
+    if (status === 200) return;
+    if (status === 401 || status === 403) {
+      throw notFound(`${store.name} answered ${status}: it does not take the keys.`);
+    }
+    if (performance.now() > end) {
+      const said = status === 404 ? '' : `, and answered ${status} last`;
+      throw notFound(
+        `${store.name} had no trace ${traceId} after ${forMs / 1_000} s${said}. See that the server sends its traces there.`,
+      );
+    }
+    await delay(AGAIN_MS, undefined, { signal });
+  }
+}
+
+async function ask(store: TraceStore, traceId: string, signal: AbortSignal): Promise<number> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+  // An answer could send what is in the headers elsewhere.
+  const asked = { headers: store.headers, signal: limit, redirect: 'manual' } as const;
+  try {
+    const answer = await fetch(store.address(traceId), asked);
+    await answer.body?.cancel();
+    return answer.status;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw notFound(`${store.name} cannot be reached: ${reasonOf(error)}.`);
+  }
+}
+
+function notFound(why: string): LiminalError {
+  return new LiminalError('TRACE_NOT_FOUND', why);
+}

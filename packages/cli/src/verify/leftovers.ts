@@ -1,0 +1,100 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError, type Requests } from '@liminal/client';
+import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
+import type { Finding } from '../finding.ts';
+import type { RunLog } from './run-log.ts';
+
+/** What a check makes, and removes again, whatever came of it. */
+export class Leftovers {
+  readonly #requests: Requests;
+  #folder: string | undefined;
+  #sessionId: string | undefined;
+  #log: { log: RunLog; runId: string } | undefined;
+
+  constructor(requests: Requests) {
+    this.#requests = requests;
+  }
+
+  /** A project folder below the first root that takes one. Throws LiminalError `NO_PROJECT_FOLDER`. */
+  async makeFolder(roots: readonly string[]): Promise<string> {
+    let why: unknown;
+    for (const root of roots) {
+      try {
+        this.#folder = await realpath(await mkdtemp(join(root, 'liminal-verify-')));
+        return this.#folder;
+      } catch (error) {
+        why = error;
+      }
+    }
+    throw new LiminalError(
+      'NO_PROJECT_FOLDER',
+      `No project folder can be made below the allowed roots (${roots.join(', ')}): ${messageOf(why)}. Let one of them be written to, or name another in "roots".`,
+      { cause: why },
+    );
+  }
+
+  addSession(sessionId: string): void {
+    this.#sessionId = sessionId;
+  }
+
+  addRun(log: RunLog, runId: string): void {
+    this.#log = { log, runId };
+  }
+
+  /** Removes all of it, and says so, or what has stayed. */
+  async remove(): Promise<Finding[]> {
+    const findings = [await this.#removeSession(), await this.#removeFolder()];
+    const failed = findings.filter((finding) => finding !== undefined);
+    this.#log?.log.close();
+    if (failed.length > 0 || this.#sessionId === undefined) return failed;
+    return [{ verdict: 'good', text: 'Deleted again: the session, its run, and its folder' }];
+  }
+
+  async #removeSession(): Promise<Finding | undefined> {
+    const sessionId = this.#sessionId;
+    if (sessionId === undefined) return undefined;
+    try {
+      await this.#requests.deleteSession(sessionId);
+      await this.#log?.log.remove();
+      const left = await this.#left(sessionId);
+      if (left === undefined) return undefined;
+      return bad(`Session ${sessionId} was deleted, and the server still has ${left}.`);
+    } catch (error) {
+      const said = hideUrlSecrets(messageOf(error));
+      return bad(
+        `Session ${sessionId} could not be deleted: ${said} Once that is mended: ./liminal delete ${sessionId} --yes`,
+      );
+    }
+  }
+
+  async #left(sessionId: string): Promise<string | undefined> {
+    const runId = this.#log?.runId;
+    if (!(await isGone(async () => this.#requests.history(sessionId)))) return 'its history';
+    if (runId === undefined) return undefined;
+    return (await isGone(async () => this.#requests.getRun(runId))) ? undefined : 'its run';
+  }
+
+  async #removeFolder(): Promise<Finding | undefined> {
+    if (this.#folder === undefined) return undefined;
+    try {
+      // An agent that is being ended may still write.
+      await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+      return undefined;
+    } catch (error) {
+      return bad(`The folder ${this.#folder} could not be removed: ${messageOf(error)}.`);
+    }
+  }
+}
+
+async function isGone(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return false;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return true;
+    throw error;
+  }
+}
+
+const bad = (text: string): Finding => ({ verdict: 'bad', text });

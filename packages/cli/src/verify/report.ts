@@ -1,0 +1,50 @@
+import { escapeHiddenInJson } from '@liminal/protocol';
+import { type Finding, findingLine } from '../finding.ts';
+
+const words = { good: 'ok', poor: 'note', bad: 'fail' };
+
+/** What the check prints as it goes: lines for people, or a JSON object a line for programs. */
+export class Report {
+  readonly #isJson: boolean;
+  #failures = 0;
+
+  constructor(isJson: boolean) {
+    this.#isJson = isJson;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failures > 0;
+  }
+
+  tell(...findings: Finding[]): void {
+    for (const { verdict, text } of findings) {
+      if (verdict === 'bad') this.#failures += 1;
+      if (this.#isJson) print({ type: 'finding', verdict: words[verdict], text });
+      else console.log(findingLine({ verdict, text }));
+    }
+  }
+
+  trace(traceId: string): void {
+    if (this.#isJson) print({ type: 'trace', traceId });
+    else console.log(`trace_id: ${traceId}`);
+  }
+
+  /** An event as the log gave it; only for programs. */
+  event(event: object): void {
+    if (this.#isJson) print({ type: 'event', event });
+  }
+
+  /** Says how it ended; gives the exit code. */
+  end(agent: string): number {
+    const passed = !this.hasFailed;
+    const count = this.#failures === 1 ? '1 check' : `${this.#failures} checks`;
+    if (this.#isJson) print({ type: 'result', agent, passed });
+    else if (passed) console.log(`All of it works with ${agent}.`);
+    else console.log(`It does not all work with ${agent}: ${count} failed.`);
+    return passed ? 0 : 1;
+  }
+}
+
+function print(line: object): void {
+  console.log(escapeHiddenInJson(JSON.stringify(line)));
+}

@@ -1,0 +1,251 @@
+import {
+  emptyResponse,
+  type ErrorObject,
+  foldResponse,
+  isTerminal,
+  readTraceparent,
+  type Response,
+  type SpanPlace,
+  StreamEvent,
+  textOf,
+  toResponse,
+} from '@liminal/protocol';
+import { describeIssues } from '../config/errors.ts';
+import type { Finding } from '../finding.ts';
+
+/** One entry of a run's log as a reader got it; nothing of it is trusted yet. */
+export type LogEntry =
+  | { kind: 'event'; name: string; id?: string; value: Record<string, unknown> }
+  /** The run was closed without its terminal event. */
+  | { kind: 'closed' }
+  /** The log had let the events go already. */
+  | { kind: 'snapshot'; run: Response };
+
+/** What every event of the run must say. */
+export interface ExpectedRun {
+  /** For people: how the log is read. */
+  how: string;
+  sessionId: string;
+  runId: string;
+  /** The span of the request that sent the prompt. */
+  request: SpanPlace;
+  /** Whether the agent is known to stream: an agent over ACP need not. */
+  streams: boolean;
+}
+
+/** What `docs/team.md` promises of every entry. */
+const promised = [
+  'type',
+  'timestamp',
+  'payload',
+  'eventId',
+  'seq',
+  'runId',
+  'sessionId',
+  'turnId',
+  'traceContext',
+] as const;
+
+/** An answer of fewer characters may come in one piece from an agent that streams. */
+const SHORT = 40;
+
+/** The events of one run, held against what the log promises of them (seed 001, A.6). */
+export class RunCheck {
+  readonly #expected: ExpectedRun;
+  #state = emptyResponse();
+  #count = 0;
+  #next = 0;
+  #isOver = false;
+  #snapshot: Response | undefined;
+  #question: string | undefined;
+  /** How many there are of each type. */
+  readonly #types = new Map<string, number>();
+  /** What the agent says: ids of its messages and of its reasoning. */
+  readonly #said = new Set<string>();
+  readonly #open = new Set<string>();
+  #deltas = 0;
+  #done = 0;
+  /** The first sentence of each kind of fault, and how often that kind came. */
+  readonly #faults = new Map<string, { sentence: string; times: number }>();
+
+  constructor(expected: ExpectedRun) {
+    this.#expected = expected;
+  }
+
+  /** Whether nothing more can come. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The agent's question for a permission: nobody is there to answer it. */
+  get question(): string | undefined {
+    return this.#question;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The run as its events tell it. */
+  get run(): Response | undefined {
+    return toResponse(this.#state);
+  }
+
+  /** All that the agent has said. */
+  get text(): string {
+    const items = this.run?.outputItems ?? [];
+    return items.flatMap((item) => (this.#said.has(item.id) ? textOf(item) : [])).join('\n');
+  }
+
+  take(entry: LogEntry): void {
+    if (entry.kind === 'event') return this.#takeEvent(entry);
+    this.#isOver = true;
+    if (entry.kind === 'snapshot') this.#snapshot = entry.run;
+    else this.#fault('closed', 'The run was closed without its end: its server was lost.');
+  }
+
+  /** The findings about all that came. */
+  findings(): Finding[] {
+    const { error, status } = this.#snapshot ?? this.run ?? {};
+    if (status === 'error') return [...this.#faulty(), bad(failed(error))];
+    if (status === 'aborted') return [...this.#faulty(), bad('The turn was stopped.')];
+    if (this.#snapshot) {
+      return [bad('The run was over before its events could be read. Try again.')];
+    }
+    const faults = [...this.#faulty(), ...this.#missing()];
+    if (faults.length > 0 || !this.#isOver) return faults;
+    const types = Array.from(this.#types, ([type, count]) =>
+      count === 1 ? type : `${count} ${type}`,
+    );
+    return [
+      good(`${this.#expected.how} gives ${this.#count} events without a gap: ${types.join(', ')}`),
+      good('Each event has a trace context, of the trace of the request'),
+      ...this.#streaming(),
+    ];
+  }
+
+  #takeEvent({ name, id, value }: Extract<LogEntry, { kind: 'event' }>): void {
+    this.#count += 1;
+    if (this.#isOver) this.#fault('after', `${name} came after the end of the run.`);
+    const lacks = promised.filter((field) => value[field] === undefined);
+    for (const field of lacks) this.#fault(field, `${name} has no “${field}”.`);
+    this.#place(name, id, value['seq']);
+    const parsed = StreamEvent.safeParse(value);
+    if (parsed.success) return this.#read(name, parsed.data);
+    if (lacks.length === 0) {
+      this.#fault('form', `${name} is no event: ${describeIssues(parsed.error)}.`);
+    }
+    // What is left of it shows whether more can come.
+    const { type } = value;
+    if (type === 'response_done' || type === 'response_error') this.#isOver = true;
+  }
+
+  #place(name: string, id: string | undefined, seq: unknown): void {
+    if (typeof seq !== 'number') return;
+    if (seq > this.#next) {
+      const missing = seq === this.#next + 1 ? this.#next : `${this.#next} to ${seq - 1}`;
+      this.#fault('gap', `There is a gap before ${name}: seq ${missing} is missing.`);
+    }
+    if (seq < this.#next) this.#fault('order', `${name} has seq ${seq} again.`);
+    if (id !== undefined && id !== `0-${seq + 1}`) {
+      this.#fault('id', `${name} has seq ${seq}, and so should be entry 0-${seq + 1}.`);
+    }
+    this.#next = Math.max(this.#next, seq + 1);
+  }
+
+  #read(name: string, event: StreamEvent): void {
+    const { sessionId, runId, request } = this.#expected;
+    const { type, payload } = event;
+    this.#types.set(type, (this.#types.get(type) ?? 0) + 1);
+    const isOurs = event.sessionId === sessionId && event.runId === runId && event.turnId === runId;
+    if (!isOurs) this.#fault('ids', `${name} names another run, turn or session.`);
+    if (event.eventId !== `${runId}:${event.seq}`) {
+      this.#fault(
+        'eventId',
+        `${name} has the eventId ${event.eventId}, not ${runId}:${event.seq}.`,
+      );
+    }
+    const span = readTraceparent(event.traceContext.traceparent);
+    if (span?.traceId !== request.traceId) {
+      this.#fault(
+        'trace',
+        `${name} belongs to trace ${span?.traceId}, not to that of the request. A proxy before the server must pass traceparent on.`,
+      );
+    }
+    if (this.#count === 1 && type !== 'response_start') {
+      this.#fault('start', `The run begins with ${type}, not with response_start.`);
+    }
+    this.#note(payload);
+    this.#state = foldResponse(this.#state, event);
+    this.#isOver ||= isTerminal(event);
+  }
+
+  #note(payload: StreamEvent['payload']): void {
+    if (payload.type === 'item_start') {
+      const { itemId, itemType, origin } = payload;
+      const isSaid = itemType === 'reasoning' || (itemType === 'message' && origin !== 'user');
+      if (isSaid) this.#said.add(itemId);
+      if (itemType === 'approval') this.#question = payload.title ?? 'something';
+    }
+    if (!('itemId' in payload)) return;
+    const { itemId } = payload;
+    if (payload.type === 'item_start' || payload.type === 'script_execution_start') {
+      this.#open.add(itemId);
+    } else if (payload.type !== 'item_delta') this.#open.delete(itemId);
+    if (!this.#said.has(itemId)) return;
+    if (payload.type === 'item_delta') this.#deltas += 1;
+    if (payload.type === 'item_done') this.#done += 1;
+  }
+
+  #fault(kind: string, sentence: string): void {
+    const known = this.#faults.get(kind);
+    if (known) known.times += 1;
+    else this.#faults.set(kind, { sentence, times: 1 });
+  }
+
+  #faulty(): Finding[] {
+    return Array.from(this.#faults.values(), ({ sentence, times }) =>
+      bad(times === 1 ? sentence : `${sentence} The same holds for ${times - 1} more.`),
+    );
+  }
+
+  /** What a whole run has, and this one does not. Faulty events may be what is missing. */
+  #missing(): Finding[] {
+    if (!this.#isOver || this.#faults.size > 0) return [];
+    if (this.#said.size === 0) {
+      return [bad('The agent said nothing: there is no item_start of a message or of reasoning.')];
+    }
+    const [left] = this.#open;
+    if (left !== undefined) return [bad(`Item ${left} began, and has no end.`)];
+    return this.#done > 0
+      ? []
+      : [bad('The agent took back all that it said: there is no item_done.')];
+  }
+
+  #streaming(): Finding[] {
+    if (this.#deltas > 1) return [];
+    const came = `in ${this.#deltas === 1 ? 'one' : 'no'} item_delta`;
+    if (this.text.length < SHORT) {
+      const text = `The answer came ${came}, and is too short to show that text streams`;
+      return [{ verdict: 'poor', text: `${text}: ask for more with --prompt.` }];
+    }
+    if (!this.#expected.streams) {
+      return [
+        { verdict: 'poor', text: `The answer came whole, ${came}: the agent does not stream.` },
+      ];
+    }
+    return [
+      bad(
+        `The answer came whole, ${came}, instead of streaming: the model’s server, or a proxy before it, holds text back.`,
+      ),
+    ];
+  }
+}
+
+const good = (text: string): Finding => ({ verdict: 'good', text });
+const bad = (text: string): Finding => ({ verdict: 'bad', text });
+
+function failed(error: ErrorObject | undefined): string {
+  const { code = 'UNKNOWN', message = 'nobody said why.' } = error ?? {};
+  return `The turn failed (${code}): ${message}`;
+}

@@ -1,0 +1,283 @@
+/** `liminal verify` says in a sentence what does not work, whatever that is, and leaves nothing either way. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  answer,
+  freePort,
+  functionCall,
+  gate,
+  held,
+  httpError,
+  message,
+  type ModelReply,
+  pause,
+} from '@liminal/testkit';
+import { partOf, testAtLength } from '@liminal/testkit/at-length';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { clientOf, Home, type Outcome } from './command.ts';
+import { copyRuns, type Front, putBefore } from './verify-faults.ts';
+import {
+  configure,
+  foldersLeft,
+  localModel,
+  said,
+  sharedStorage,
+  streamed,
+} from './verify-stage.ts';
+
+let home: Home;
+
+beforeEach(() => {
+  home = new Home();
+});
+afterEach(() => home.close());
+
+/** What it found wrong, of a check that failed and left nothing. */
+function failures({ exitCode, stdout, stderr }: Outcome, agent = 'local'): string[] {
+  // Of a server that was started for it, the log.
+  const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  expect({ exitCode, complaints }).toEqual({ exitCode: 1, complaints: [] });
+  const lines = stdout.trimEnd().split('\n');
+  const failed = lines.filter((line) => line.startsWith('FAIL  ')).map((line) => line.slice(6));
+  const count = failed.length === 1 ? '1 check' : `${failed.length} checks`;
+  expect(lines.at(-1)).toBe(`It does not all work with ${agent}: ${count} failed.`);
+  expect(foldersLeft(home)).toEqual([]);
+  return failed;
+}
+
+/** Plays it against a model that answers so, without a server that runs. */
+async function withModel(reply: ModelReply, ...args: string[]) {
+  configure(home, { models: (await localModel(() => reply)).models });
+  return failures(await home.play('verify', '--agent', 'local', ...args));
+}
+
+test('a command line that is wrong is refused with what there is, before anything is made', async () => {
+  const types = 'claude-code, codex, openai, anthropic, demo';
+  const wrong = [
+    [[], `Say which agent, with --agent. There are: ${types}.`],
+    [['--agent', 'gemini'], `There is no “gemini”. There are: ${types}.`],
+    [['--agent', 'demo', '--timeout', '1m'], '--timeout needs a number of seconds, not "1m".'],
+    [['--agent', 'demo', '--prompt', ' '], '--prompt needs something to say.'],
+    [['--agent', 'demo', '--set', 'pace'], '--set needs an option and its value'],
+    [['--agent', 'demo', '--find-trace', 'jaeger'], '--find-trace needs an address'],
+  ] as const;
+  for (const [args, why] of wrong) {
+    const { exitCode, stdout, stderr } = await home.play('verify', ...args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^${RegExp.escape(why)}.*\n$`));
+  }
+});
+
+/** What is in the way of an agent, and what is said of it. */
+const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> = {
+  'a variable with the key that is missing': {
+    play: async () => failures(await home.play('verify', '--agent', 'openai'), 'openai'),
+    told: /^Agent openai: OpenAI models cannot run here\. Set OPENAI_API_KEY before Liminal is started\.$/,
+  },
+  'a program that is not installed': {
+    play: async () => {
+      configure(home, { agents: { gone: { command: 'no-such-agent' } } });
+      return failures(await home.play('verify', '--agent', 'gone'), 'gone');
+    },
+    told: /^Agent gone: gone cannot run here\. .*no-such-agent.*\.$/,
+  },
+  'a model’s server that is away': {
+    play: async () => {
+      const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
+      configure(home, { models: { local: { type: 'openai', baseUrl } } });
+      return failures(await home.play('verify', '--agent', 'local'));
+    },
+    told: /at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
+  },
+  'a model that answers with an error': {
+    play: async () => withModel(httpError(400, 'There is no model m.')),
+    told: /^The turn failed \([A-Z_]+\): .*There is no model m\./,
+  },
+  'an answer that comes whole': {
+    play: async () => withModel(answer(message([pause(500), said]))),
+    told: /^The answer came whole, in one item_delta, instead of streaming: the model’s server, or a proxy before it, holds text back\.$/,
+  },
+  'a model that never answers': {
+    play: async () => {
+      const never = gate();
+      onTestFinished(() => never.open());
+      return withModel(held(never, streamed), '--timeout', '1.5');
+    },
+    told: /^The run had no end within 1\.5 s, and \d+ events of it by GET \/api\/run\/.+\/events\. Look at the agent, or give it longer with --timeout\.$/,
+  },
+  'a model that uses a tool': {
+    play: async () => withModel(answer(functionCall('bash', { command: 'touch made' }))),
+    told: /^The agent asked for a permission, which nobody gives in a check: “touch made”\. Choose a --prompt that needs no tools\.$/,
+  },
+  'roots in which no folder can be made': {
+    play: async () => {
+      configure(home, { roots: ['/proc'] });
+      return failures(await home.play('verify', '--agent', 'demo'), 'demo');
+    },
+    told: /^No project folder can be made below the allowed roots \(\/proc\): .*\. Let one of them be written to, or name another in "roots"\.$/,
+  },
+};
+
+test.for(partOf(ofAgents, ['a variable with the key that is missing', 'a model that uses a tool']))(
+  'FR-001-33: %s is told',
+  async ([, { play, told }]) => {
+    expect(await play()).toEqual([expect.stringMatching(told)]);
+  },
+);
+
+const instant = ['--agent', 'demo', '--set', 'pace=instant'];
+
+testAtLength('a Redis and a database that are away are told, without their secrets', async () => {
+  const port = await freePort();
+  configure(home, {
+    redisUrl: `redis://:hidden@127.0.0.1:${port}`,
+    databaseUrl: `postgresql://u:hidden@127.0.0.1:${port}/x`,
+  });
+  const failed = failures(await home.play('verify', '--agent', 'demo'), 'demo');
+  expect(failed).toEqual([
+    expect.stringMatching(/^Redis does not do its work .*See that it runs and can be reached/),
+    expect.stringMatching(/^The database 127\.0\.0\.1.* nothing listens there; start it/),
+  ]);
+  expect(failed.join()).not.toContain('hidden');
+});
+
+/** A server on shared storage, and a check that reads the stream under another prefix. */
+async function besideServer() {
+  const { redis, config } = await sharedStorage();
+  const server = await home.serve(['--config', configure(home, config, 'server.json')]);
+  const other = `${config.redisPrefix}-other`;
+  const file = configure(home, { ...config, redisPrefix: other }, 'other.json');
+  const play = async () =>
+    failures(await home.play('verify', ...instant, '--config', file), 'demo');
+  return { server, redis, prefixes: [config.redisPrefix, other] as [string, string], config, play };
+}
+
+testAtLength('a server that writes to another Redis is told', async () => {
+  const { play } = await besideServer();
+  expect(await play()).toEqual([
+    expect.stringMatching(
+      /^The server says that the run has ended, and there was nothing of it by XREAD of .+-other:run:.+:events, without its end\. See that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command\.$/,
+    ),
+  ]);
+});
+
+const inRedis: Record<string, [plant: Parameters<typeof copyRuns>[2], told: string[]]> = {
+  'an entry without its trace context': [
+    ({ traceContext, ...rest }) =>
+      rest['seq'] === '3' ? rest : { ...rest, traceContext: traceContext! },
+    ['Entry 0-4 has no “traceContext”.'],
+  ],
+  'an entry that is missing': [
+    (fields) => (fields['seq'] === '3' ? undefined : fields),
+    ['There is a gap before Entry 0-5: seq 3 is missing.'],
+  ],
+  'an end that is missing': [
+    (fields) => (fields['type'] === 'response_done' ? undefined : fields),
+    [
+      'The server says that the run has ended, and there was N events of it by XREAD of KEY, without its end. See that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
+    ],
+  ],
+};
+
+for (const [name, [plant, told]] of Object.entries(inRedis)) {
+  testAtLength(`FR-001-36: ${name}, planted in Redis, is told`, async () => {
+    const { prefixes, config, play } = await besideServer();
+    copyRuns(config.redisUrl, prefixes, plant);
+    const failed = (await play()).map((line) =>
+      line.replace(/there was \d+ /, 'there was N ').replace(/XREAD of \S+:events/, 'XREAD of KEY'),
+    );
+    expect(failed.slice(0, told.length)).toEqual(told);
+  });
+}
+
+testAtLength('a database that no projector brings the run to is told', async () => {
+  const { config } = await sharedStorage();
+  configure(home, { ...config, projector: false });
+  expect(failures(await home.play('verify', ...instant, '--timeout', '3'), 'demo')).toEqual([
+    'History did not get the run within 3 s. See that a projector is at work (./liminal projector, or a server without "projector": false), and that it reaches the database.',
+  ]);
+});
+
+const between: Record<string, { front: Front; told: RegExp }> = {
+  'a proxy that drops traceparent': {
+    front: { onRequest: (headers) => delete headers['traceparent'] },
+    told: /^Event 0 belongs to trace [0-9a-f]{32}, not to that of the request\. A proxy before the server must pass traceparent on\. The same holds for \d+ more\.$/,
+  },
+  'history that is not what was said': {
+    front: {
+      onAnswer: {
+        path: /^\/api\/run\/[^/]+$/,
+        change: (body) => body.replace('"status":"complete"', '"status":"aborted"'),
+      },
+    },
+    told: /^History does not have the run as its events tell it: “status” differs\. This is a fault of Liminal: please report it\.$/,
+  },
+  'a session that cannot be deleted': {
+    front: {
+      refuses: ({ method }) =>
+        method === 'DELETE'
+          ? { error: { code: 'STORE_WRITE_FAILED', message: 'The disk is full.' } }
+          : undefined,
+    },
+    told: /^Session (\S+) could not be deleted: The disk is full\. Once that is mended: \.\/liminal delete \1 --yes$/,
+  },
+};
+
+for (const [name, { front, told }] of Object.entries(between)) {
+  testAtLength(`${name} is told`, async () => {
+    configure(home, { models: (await localModel(() => streamed)).models });
+    await putBefore(await home.serve(), home, front);
+    expect(failures(await home.play('verify', '--agent', 'local'))).toEqual([
+      expect.stringMatching(told),
+    ]);
+  });
+}
+
+testAtLength(
+  'a trace that is not where it should arrive is told, and one that is passes',
+  async () => {
+    configure(home, { models: (await localModel(() => streamed)).models });
+    let status = 404;
+    const asked: (string | undefined)[] = [];
+    const langfuse = createServer(({ url }, reply) => {
+      asked.push(url);
+      reply.writeHead(status).end('{}');
+    });
+    langfuse.listen(0, '127.0.0.1');
+    await once(langfuse, 'listening');
+    onTestFinished(() => void langfuse.close());
+    const host = `http://127.0.0.1:${(langfuse.address() as AddressInfo).port}`;
+    const env = {
+      LANGFUSE_HOST: host,
+      LANGFUSE_PUBLIC_KEY: 'pk',
+      LANGFUSE_SECRET_KEY: 'sk-hidden',
+    };
+    const play = async (): Promise<Outcome> => {
+      const command = home.start(['verify', '--agent', 'local', '--timeout', '3'], env);
+      return { exitCode: await command.exitCode, stdout: command.stdout, stderr: command.stderr };
+    };
+    const missing = await play();
+    const [, traceId] = /^trace_id: (.+)$/m.exec(missing.stdout) ?? [];
+    expect(failures(missing, 'demo')).toEqual([
+      `Langfuse at ${host} had no trace ${traceId} after 3 s. See that the server sends its traces there.`,
+    ]);
+    expect(new Set(asked)).toEqual(new Set([`/api/public/traces/${traceId}`]));
+    expect(missing.stdout).not.toContain('hidden');
+    status = 200;
+    expect((await play()).stdout).toContain(`ok    Langfuse at ${host} has the trace\n`);
+  },
+);
+
+testAtLength('FR-001-37: Ctrl-C ends it, and nothing is left', async () => {
+  const server = await home.serve();
+  const command = home.start(['verify', '--agent', 'demo', '--prompt', 'slow']);
+  await command.says(/^trace_id: /m);
+  command.signal('SIGINT');
+  const outcome = { exitCode: await command.exitCode, stdout: command.stdout, stderr: '' };
+  expect(failures(outcome, 'demo')).toEqual(['It was stopped.']);
+  expect(command.stdout).toContain('Deleted again: the session, its run, and its folder');
+  const client = clientOf(server);
+  expect(await client.requests.listProjects()).toEqual([]);
+  client.close();
+});

@@ -1,0 +1,80 @@
+/** Model servers, agents and storage for `liminal verify`. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  answer,
+  claudeEnvironment,
+  codexEnvironment,
+  makeCodexHome,
+  message,
+  postgresRows,
+  reply,
+  type ResponsesApi,
+  startMessagesApi,
+  startResponsesApi,
+  testPostgres,
+  testRedis,
+  text,
+} from '@liminal/testkit';
+import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import type { Home } from './command.ts';
+
+export const said = 'Very small things come in lumps, and nobody knows which until they look.';
+/** As a model writes: some letters at a time. */
+const pace = { chunk: 12, delayMs: 40 };
+export const streamed = answer(message(said, pace));
+
+/** A bare model named `local`, and what it answers. */
+export async function localModel(script: Parameters<typeof startResponsesApi>[0]['script']) {
+  const api = await startResponsesApi({ script });
+  onTestFinished(() => api.close());
+  return { api, models: modelAt(api) };
+}
+
+const modelAt = ({ url }: Pick<ResponsesApi, 'url'>) => ({
+  local: { type: 'openai', baseUrl: url, model: 'm', api: 'responses' },
+});
+
+/** What the real Claude Code and Codex need to run here, and models for all agents. */
+export async function allAgents({ folder }: Home) {
+  const { api, models } = await localModel(() => streamed);
+  const messages = await startMessagesApi({ script: () => reply(text(said, pace)) });
+  onTestFinished(() => messages.close());
+  await makeCodexHome(join(folder, '.codex'), api.url);
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
+  const env = { ...codexEnvironment(folder), ...claudeEnvironment(folder, messages.url) };
+  return { models, env };
+}
+
+/** A Redis and a database of this test’s own, as a configuration, and what is left in both. */
+export async function sharedStorage() {
+  const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
+  const [redisPrefix, databaseSchema] = [redis.newPrefix(), postgres.newSchema()];
+  const connection = new Redis(redis.url);
+  onTestFinished(async () => {
+    connection.disconnect();
+    await Promise.all([redis.release(), postgres.release()]);
+  });
+  return {
+    redis: connection,
+    config: { redisUrl: redis.url, databaseUrl: postgres.url, redisPrefix, databaseSchema },
+    /** The names of all keys, and what of the tables names `what`. */
+    left: async (what: RegExp) => ({
+      keys: (await connection.keys(`*${redisPrefix}*`)).filter((key) => what.test(key)),
+      rows: (await postgresRows(postgres.url, databaseSchema)).filter((row) => what.test(row)),
+    }),
+  };
+}
+
+/** Writes a configuration into the data folder, or into a file of this name beside it, and gives its path. */
+export function configure(home: Home, config: object, name = 'data/liminal.json'): string {
+  const path = join(home.folder, name);
+  mkdirSync(home.data, { recursive: true });
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+/** Project folders of checks that are still there. */
+export const foldersLeft = ({ folder, project }: Home): string[] =>
+  [...readdirSync(folder), ...readdirSync(project)].filter((name) => name.includes('verify'));

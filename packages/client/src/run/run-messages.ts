@@ -1,0 +1,33 @@
+import { fillPath, serverOperations } from '@liminal/protocol';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { type HttpOptions, stream } from '../http/call.ts';
+
+/** `data` is a canonical event as JSON, or if `event` is `snapshot`, the run's Response. */
+export type RunMessage = EventSourceMessage;
+
+/**
+ * What the server tells of a run after `lastEventId`, by the pieces in which it comes, until the connection ends;
+ * undefined if the run has ended with that event. Throws `ApiError`.
+ */
+export async function runMessages(
+  options: HttpOptions,
+  runId: string,
+  { lastEventId, signal }: { lastEventId?: string | undefined; signal: AbortSignal },
+): Promise<AsyncIterable<RunMessage[]> | undefined> {
+  const headers = new Headers();
+  if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
+  const path = fillPath(serverOperations.followRun, { id: runId });
+  const body = await stream(options, path, headers, signal);
+  return body && parsed(body);
+}
+
+async function* parsed(body: ReadableStream<Uint8Array>): AsyncGenerator<RunMessage[], void> {
+  let messages: RunMessage[] = [];
+  const parser = createParser({ onEvent: (message) => messages.push(message) });
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield messages;
+    messages = [];
+  }
+}

@@ -1,0 +1,80 @@
+import { type Keys, RedisLink } from '../connection/index.ts';
+import type { StreamEntry } from './rows.ts';
+
+/** An entry as Redis gives it, its fields by name. */
+export interface RunEntry {
+  id: string;
+  fields: Record<string, string>;
+}
+
+/** How many entries are read at once. */
+const PAGE = 256;
+/** How long one command waits for news, ms. */
+const WAIT_MS = 1_000;
+
+/** A run’s stream as programs in any language read it: by plain XREAD, without any other part of the log. */
+export class RunEntries {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+  readonly #runId: string;
+
+  private constructor(link: RedisLink, keys: Keys, runId: string) {
+    this.#link = link;
+    this.#keys = keys;
+    this.#runId = runId;
+  }
+
+  /** Throws StorageError `REDIS_UNAVAILABLE`. */
+  static async open(url: string, keys: Keys, runId: string): Promise<RunEntries> {
+    return new RunEntries(await RedisLink.open(url), keys, runId);
+  }
+
+  /** The stream’s name. */
+  get key(): string {
+    return this.#keys.events(this.#runId);
+  }
+
+  /** Entries from the first on, as they come, until `signal` is aborted. Throws what ioredis throws if Redis is lost. */
+  async *pages(signal: AbortSignal): AsyncGenerator<RunEntry[], void> {
+    const connection = this.#link.reader(this.key);
+    const stop = () => this.#link.end(connection);
+    signal.addEventListener('abort', stop);
+    try {
+      for (let last = '0'; !signal.aborted;) {
+        const how = ['COUNT', PAGE, 'BLOCK', WAIT_MS, 'STREAMS', this.key, last];
+        const [news] = ((await connection.call('XREAD', ...how)) ?? []) as [
+          string,
+          StreamEntry[],
+        ][];
+        const entries = news?.[1] ?? [];
+        last = entries.at(-1)?.[0] ?? last;
+        if (entries.length > 0)
+          yield entries.map(([id, fields]) => ({ id, fields: byName(fields) }));
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  /**
+   * Removes the stream and what else is kept for the run’s readers, which would expire by themselves. Only for a run
+   * that is settled. Throws StorageError `REDIS_UNAVAILABLE`.
+   */
+  async remove(): Promise<void> {
+    await this.#link.call('UNLINK', this.key, this.#keys.run(this.#runId));
+    await this.#link.call('UNLINK', this.#keys.upserts(this.#runId));
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+}
+
+/** Redis gives names and values alternately. */
+function byName(fields: readonly string[]): Record<string, string> {
+  const names = fields.filter((_, at) => at % 2 === 0);
+  return Object.fromEntries(names.map((name, at) => [name, fields[2 * at + 1] ?? '']));
+}
