@@ -14,7 +14,7 @@ import { summarise } from './report/markdown.ts';
 import type { Group, Report, ReportedFigure } from './report/report.ts';
 import { readable, sayBound, sayMachine } from './report/words.ts';
 import { nameFolder, writeReport } from './report/write.ts';
-import { type Cut, describeError, endChildren, runGroup } from './run-group.ts';
+import { type Cut, describeError, runGroup } from './run-group.ts';
 
 const exits = { missed: 1, usage: 2, crashed: 3, interrupted: 130 };
 
@@ -54,8 +54,7 @@ console.log(summarise(compareReport(report, kept)));
 console.log(`Report: ${relative(process.cwd(), join(folder, 'report.md'))}`);
 const code = exitCode(report.groups);
 if (isKept && code !== exits.interrupted) console.log(`Kept: ${relative('.', await keep(report))}`);
-// What a crashed group has left must neither keep it nor stay.
-endChildren();
+// Not when all is quiet: what a crashed group has left must not keep it.
 process.exit(code);
 
 async function measure(name: string): Promise<Group> {

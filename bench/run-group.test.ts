@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Figure } from './parts/figure.ts';
@@ -68,12 +68,15 @@ test('a figure that is no number is a crash of its group', async () => {
   expect(group).toMatchObject({ ended: 'crashed', names: [] });
 });
 
-test('an interrupted group keeps what it had, and its children and folders are gone', async () => {
+test('an interrupted group keeps what it had, and what it started and made is gone', async () => {
   const cut = Promise.withResolvers<Cut>();
-  const child = spawn('sleep', ['600']);
-  const gone = once(child, 'exit');
+  const earlier = spawn('sleep', ['600']);
+  const started: ChildProcess[] = [];
   let isTidy = false;
   const group = await measure(async function* () {
+    const child = spawn('sleep', ['600']);
+    started.push(child);
+    const gone = once(child, 'exit');
     try {
       yield figure('a');
       cut.resolve({ ended: 'interrupted' });
@@ -85,6 +88,8 @@ test('an interrupted group keeps what it had, and its children and folders are g
     }
   }, cut.promise);
   expect(group).toMatchObject({ ended: 'interrupted', names: ['a'] });
-  expect(child.signalCode).toBe('SIGTERM');
+  expect(started[0]?.signalCode).toBe('SIGTERM');
+  expect(earlier.signalCode).toBeNull();
+  earlier.kill();
   expect(isTidy).toBe(true);
 });

@@ -23,13 +23,14 @@ const GRACE_MS = 10_000;
 /** Measures a group until it ends, crashes or is cut: what it has given until then is in the report. */
 export async function runGroup({ name, run, measure, cut, onFigure }: Begun): Promise<Group> {
   const figures: ReportedFigure[] = [];
+  const earlier = readChildren();
   const steps = measure();
   try {
     for (;;) {
       const next = steps.next();
       const step = await Promise.race([next, cut]);
       if ('ended' in step) {
-        await leave(steps, next);
+        await leave(steps, earlier, next);
         return { name, run, figures, ...step };
       }
       if (step.done === true) return { name, run, figures, ended: 'whole' };
@@ -38,7 +39,7 @@ export async function runGroup({ name, run, measure, cut, onFigure }: Begun): Pr
       onFigure(figure);
     }
   } catch (error) {
-    await leave(steps);
+    await leave(steps, earlier);
     return { name, run, figures, ended: 'crashed', error: describeError(error) };
   }
 }
@@ -50,8 +51,12 @@ export function describeError(error: unknown): string {
 }
 
 /** Ends what the group has started; then its own tidying is through in a moment, or will not be. */
-async function leave(steps: AsyncGenerator<Figure>, next?: Promise<unknown>): Promise<void> {
-  if (next !== undefined) endChildren();
+async function leave(
+  steps: AsyncGenerator<Figure>,
+  earlier: readonly number[],
+  next?: Promise<unknown>,
+): Promise<void> {
+  for (const pid of readChildren()) if (!earlier.includes(pid)) end(pid);
   const tidied = Promise.resolve(next)
     .then(() => steps.return(undefined))
     .catch(() => undefined);
@@ -61,14 +66,16 @@ async function leave(steps: AsyncGenerator<Figure>, next?: Promise<unknown>): Pr
   clearTimeout(timer);
 }
 
-/** Those of this process, as Linux lists them. */
-export function endChildren(): void {
+/** The processes that this one has started, as Linux lists them. */
+function readChildren(): number[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
-  for (const pid of pids.split(' ').map(Number).filter(Boolean)) {
-    try {
-      process.kill(pid, 'SIGTERM');
-    } catch {
-      // It has ended by itself.
-    }
+  return pids.split(' ').map(Number).filter(Boolean);
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {
+    // It has ended by itself.
   }
 }

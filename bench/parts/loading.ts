@@ -4,6 +4,12 @@ import { repeat } from './figure.ts';
 import { startLiminalServer } from './liminal-server.ts';
 import { OpenSession, timeToFirstToken } from './pairs.ts';
 
+/**
+ * What a server's first work may cost, against the bare program, ×: its code is compiled, and what was done outside of
+ * it is looked for, for which Codex is started once more. The bare program does neither.
+ */
+export const JUST_STARTED = 3;
+
 /** Leads a session through some turns, and ends its agent. */
 export async function leadTurns(
   connection: Connection,

@@ -29,7 +29,7 @@ text { fill: var(--text); }
 .grid { stroke: var(--line); }
 .floor { fill: var(--floor); stroke: var(--floor); }
 .ours { fill: var(--ours); stroke: var(--ours); }
-.dot { stroke: none; fill-opacity: 0.4; }
+.dot { stroke: none; fill-opacity: 0.6; }
 .column { stroke: none; fill-opacity: 0.55; }
 .median { stroke-width: 3; }
 .p95 { stroke-width: 2; stroke-dasharray: 3 2; }
@@ -219,7 +219,7 @@ function drawLegend(): string {
   const key = (x: number, mark: string, text: string): string =>
     `<g transform="translate(${x} 0)">${mark}<text class="quiet" x="14" y="${y + 4}">${text}</text></g>`;
   return [
-    key(12, drawDot(4, y, { kind: 'ours', index: 1 }), 'one measurement (columns of many)'),
+    key(12, drawDot(4, y, { kind: 'ours', index: 1 }), 'single measurements'),
     key(232, drawMark(4, y, 'median ours'), 'median'),
     key(304, drawMark(4, y, 'p95 ours'), 'P95'),
     key(364, drawMark(4, y, 'limit'), 'limit'),
