@@ -1,6 +1,6 @@
 /** The report as a page to read: what is wrong first, then each group with its plot. */
 import { type Compared, type Comparison, type Earlier, isSameMachine } from './compare.ts';
-import type { Distribution, Report, ReportedFigure } from './report.ts';
+import type { Distribution, Group, Report, ReportedFigure } from './report.ts';
 import { isBusy, readable, sayBound, sayCommit, sayMachine } from './words.ts';
 
 export function writeMarkdown(report: Report, compared: readonly Compared[]): string {
@@ -37,7 +37,7 @@ export function summarise(compared: readonly Compared[]): string {
     isNew
       ? 'None was kept before.'
       : `Beside what was kept: ${count('worse')} worse, ${count('better')} better, ${count('same')} the same, ${count('apart')} of another machine, ${count('new')} new.`,
-    ...cut.map(({ name, ended }) => `The group ${name} was ${ended}.`),
+    ...cut.map((group) => `The group ${group.name} ${sayEnd(group)}.`),
   ].join(' ');
 }
 
@@ -73,7 +73,7 @@ function writeGroup({ group, earlier, figures }: Compared, { machine }: Report):
   const rows = figures.map(({ figure, comparison }) => row(figure, comparison));
   return [
     `## ${group.name}`,
-    ...(group.ended === 'whole' ? [] : [`**It was ${group.ended}.** ${group.error ?? ''}`.trim()]),
+    ...(group.ended === 'whole' ? [] : [`**It ${sayEnd(group)}.** ${group.error ?? ''}`.trim()]),
     ...(earlier ? [sayEarlier(earlier, isSameMachine(earlier.machine, machine))] : []),
     ...(rows.length === 0
       ? []
@@ -114,5 +114,7 @@ function sayEarlier({ group, machine }: Earlier, isSame: boolean): string {
   const where = isSame ? 'this machine' : `another machine (${sayMachine(machine)})`;
   return `Kept: commit ${sayCommit(group.run)}, ${group.run.at}, on ${where}, Node ${group.run.node}, load ${readable(group.run.load)}.`;
 }
+
+const sayEnd = ({ ended }: Group): string => (ended === 'crashed' ? 'crashed' : 'was interrupted');
 
 const withUnit = (value: number, unit: string): string => `${readable(value)} ${unit}`.trim();

@@ -230,10 +230,10 @@ describe('the report as Markdown', () => {
     const busy = { ...run, load: 3, isClean: false };
     const crashed = groupOf([], { ended: 'crashed', error: 'Redis is gone.', run: busy });
     const report = reportOf([crashed]);
-    expect(write(report)).toContain('**It was crashed.** Redis is gone.');
+    expect(write(report)).toContain('**It crashed.** Redis is gone.');
     expect(write(report)).toContain('one (3)');
     expect(write(report)).toContain('abcdef01 with changes');
-    expect(summarise(compareReport(report, []))).toContain('The group one was crashed.');
+    expect(summarise(compareReport(report, []))).toContain('The group one crashed.');
   });
 
   test('says of which other machine the kept figures are', () => {
