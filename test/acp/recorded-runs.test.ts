@@ -1,5 +1,5 @@
 /**
- * What an editor is told of real agents' recorded turns, as they happen: to `npx vitest run -u test/acp`, one update a
+ * What an editor is told of real agents' recorded turns, as they happen: to `npx vitest run test/acp --update=all`, one update a
  * line. The editor shows all that can be shown, and has sent the prompt itself.
  */
 import { tmpdir } from 'node:os';

@@ -104,6 +104,8 @@ test('FR-001-34: the server that runs is checked, and read from', async () => {
   expect(lines).toContainEqual(expect.stringMatching(kinds));
   expect(lines).toContain('ok    Deleted again: the session, its run, and its folder');
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Why is that so?');
+  // Nothing is missed of one that answers at once.
+  await passes(home.start(['verify', '--agent', 'demo', '--set', 'pace=instant']), 'demo');
   const client = clientOf(server);
   expect(await client.requests.listProjects()).toEqual([]);
   client.close();

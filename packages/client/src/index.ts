@@ -15,7 +15,7 @@ export {
 } from '@liminal/protocol';
 export { newId } from './new-id.ts';
 export type { OutboxStorage, UnsentMessage } from './outbox/storage.ts';
-export { runMessages } from './run/run-messages.ts';
+export { type RunMessage, runMessages } from './run/run-messages.ts';
 export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
 export { goesOnWords, type JoinedTurn, joinTurns } from './session/join-turns.ts';

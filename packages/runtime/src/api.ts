@@ -56,6 +56,14 @@ export type RunFeed =
   | { kind: 'events'; events: AsyncIterable<StreamEvent> }
   | { kind: 'snapshot'; response: Response };
 
+export interface FollowRunOptions {
+  /** -1: all. */
+  after: number;
+  signal: AbortSignal;
+  /** Whether a run that has not begun is waited for; else there is none of this id. */
+  waits?: boolean;
+}
+
 /** A client that shows a session where its person works, and what it does for the session's agent there. */
 export interface AttachedClient {
   /** Whether its person has sent the message of this turn. */
@@ -116,8 +124,8 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   exportSession(sessionId: string, versions: { liminal: string }): Promise<AsyncIterable<string>>;
   /** Reads such a file: all of it or nothing. `EXPORT_UNREADABLE`. */
   importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult>;
-  /** Canonical events of a run after `after` (-1: all), then live ones; ends after the terminal event. */
-  followRun(runId: string, options: { after: number; signal: AbortSignal }): Promise<RunFeed>;
+  /** Canonical events of a run, then live ones; ends after the terminal event. `RUN_NOT_FOUND`. */
+  followRun(runId: string, options: FollowRunOptions): Promise<RunFeed>;
 
   /**
    * Follows a session: `session:history` and `session:info` first, then every change. Problems of the

@@ -36,6 +36,7 @@ import type {
 } from '@liminal/storage';
 import type {
   AttachedClient,
+  FollowRunOptions,
   RunFeed,
   Runtime,
   RuntimeGauges,
@@ -474,10 +475,7 @@ export class SessionRuntime implements Runtime {
     return wholeRun({ log: this.#log, store: this.#store }, runId);
   }
 
-  async followRun(
-    runId: string,
-    options: { after: number; signal: AbortSignal },
-  ): Promise<RunFeed> {
+  async followRun(runId: string, options: FollowRunOptions): Promise<RunFeed> {
     return followRun({ log: this.#log, store: this.#store }, runId, options);
   }
 

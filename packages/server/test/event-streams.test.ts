@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type HistoryMessage, ServerMessage, StreamEvent } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EventStreamReader } from './event-stream-reader.ts';
@@ -203,6 +204,19 @@ describe('a run as server-sent events', () => {
     const reader = await open(path(turnId), { 'last-event-id': `${turnId}:1` });
     await reader.hear('item_done');
     expect(reader.events.map(({ id }) => id)).toEqual([`${turnId}:2`]);
+  });
+
+  test('that has not begun is waited for, if that is asked: nothing of it is missed, however short it is', async () => {
+    const sessionId = await createSession();
+    const turnId = randomUUID();
+    const reader = await open(`${path(turnId)}?wait=1`);
+    await server.runtime.send(sessionId, 'hello', turnId);
+    server.agent.end(sessionId);
+    await reader.end();
+    const seqs = reader.events.map(({ data }) => StreamEvent.parse(data).seq);
+    expect(seqs).toEqual([...seqs.keys()]);
+    expect(reader.events.at(-1)?.event).toBe('response_done');
+    expect(await ask(path(randomUUID()))).toMatchObject({ status: 404 });
   });
 
   test('that is stored gives its Response once, and then nothing more', async () => {

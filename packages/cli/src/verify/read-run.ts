@@ -33,9 +33,12 @@ export async function readRun(
   const hasEnded = new AbortController();
   const late = AbortSignal.timeout(limitMs);
   const signal = AbortSignal.any([done.signal, hasEnded.signal, late, stop]);
-  const reading = readAll(log, run, { report, signal });
+  const opened = log.open(signal);
+  const reading = readAll(opened, run, report);
   void watchServer(requests, runId, hasEnded, signal);
   try {
+    // What is in its way is told by the reading.
+    await opened.catch(() => undefined);
     await send();
     const trouble = await reading;
     if (run.isOver) return undefined;
@@ -59,12 +62,12 @@ export async function readRun(
 
 /** Gives what broke the reading off. */
 async function readAll(
-  log: RunLog,
+  opened: ReturnType<RunLog['open']>,
   run: RunCheck,
-  { report, signal }: { report: Report; signal: AbortSignal },
+  report: Report,
 ): Promise<string | undefined> {
   try {
-    for await (const page of log.pages(signal)) {
+    for await (const page of await opened) {
       for (const entry of page) {
         if (entry.kind === 'event') report.event(entry.value);
         run.take(entry);

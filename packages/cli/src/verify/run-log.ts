@@ -1,6 +1,5 @@
 /** Where the check reads a run: from Redis as any other program does, else from the server. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError, runMessages } from '@liminal/client';
+import { type RunMessage, runMessages } from '@liminal/client';
 import type { Response } from '@liminal/protocol';
 import { openRunEntries } from '@liminal/storage/redis';
 import type { SharedConfig } from '../config/shared.ts';
@@ -11,8 +10,8 @@ export interface RunLog {
   readonly how: string;
   /** What to look at if nothing is there. */
   readonly advice: string;
-  /** What comes, until `signal` is aborted or there is no more. Throws if it cannot be read. */
-  pages(signal: AbortSignal): AsyncIterable<LogEntry[]>;
+  /** Resolves once nothing of the run can be missed; then what comes, until `signal` aborts or there is no more. */
+  open(signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
   /** Removes what it keeps of a run whose session is deleted. */
   remove(): Promise<void>;
   close(): void;
@@ -27,12 +26,16 @@ export async function redisRunLog(
   return {
     how: `XREAD of ${stream.key}`,
     advice: 'See that the server has the same LIMINAL_REDIS_URL and redisPrefix as this command.',
-    pages: async function* (signal) {
-      for await (const page of stream.pages(signal)) yield page.map(entryOf);
-    },
+    open: async (signal) => entriesOf(stream.pages(signal)),
     remove: async () => stream.remove(),
     close: () => stream.close(),
   };
+}
+
+async function* entriesOf(
+  pages: AsyncIterable<Parameters<typeof entryOf>[0][]>,
+): AsyncGenerator<LogEntry[]> {
+  for await (const page of pages) yield page.map(entryOf);
 }
 
 function entryOf({ id, fields }: { id: string; fields: Record<string, string> }): LogEntry {
@@ -56,44 +59,34 @@ function json(text: string | undefined): unknown {
   }
 }
 
-/** How soon to look again for a run that has not begun, ms. */
-const AGAIN_MS = 10;
-
 /** The server's own stream of the run. */
 export function serverRunLog(server: { url: string; token: string }, runId: string): RunLog {
   const options = { baseUrl: server.url, token: server.token };
   return {
     how: `GET /api/run/${runId}/events`,
     advice: 'Look at what the server logs.',
-    pages: async function* (signal) {
-      try {
-        const messages = await whenBegun(
-          async () => runMessages(options, runId, { signal }),
-          signal,
-        );
-        for await (const page of messages ?? []) {
-          yield page.map(({ event, data }) => {
-            const value = JSON.parse(data) as Record<string, unknown>;
-            if (event === 'snapshot') return { kind: 'snapshot', run: value as Response };
-            return { kind: 'event', name: `Event ${String(value['seq'])}`, value };
-          });
-        }
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
+    open: async (signal) => {
+      const messages = await runMessages(options, runId, { signal, waits: true });
+      return eventsOf(messages ?? [], signal);
     },
     remove: async () => {},
     close: () => {},
   };
 }
 
-async function whenBegun<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'RUN_NOT_FOUND') throw error;
-      await delay(AGAIN_MS, undefined, { signal });
+async function* eventsOf(
+  messages: AsyncIterable<RunMessage[]> | RunMessage[][],
+  signal: AbortSignal,
+): AsyncGenerator<LogEntry[]> {
+  try {
+    for await (const page of messages) {
+      yield page.map(({ event, data }) => {
+        const value = JSON.parse(data) as Record<string, unknown>;
+        if (event === 'snapshot') return { kind: 'snapshot', run: value as Response };
+        return { kind: 'event', name: `Event ${String(value['seq'])}`, value };
+      });
     }
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }

@@ -7,17 +7,21 @@ export type RunMessage = EventSourceMessage;
 
 /**
  * What the server tells of a run after `lastEventId`, by the pieces in which it comes, until the connection ends;
- * undefined if the run has ended with that event. Throws `ApiError`.
+ * undefined if the run has ended with that event. With `waits`, a run that has not begun is waited for. Throws `ApiError`.
  */
 export async function runMessages(
   options: HttpOptions,
   runId: string,
-  { lastEventId, signal }: { lastEventId?: string | undefined; signal: AbortSignal },
+  {
+    lastEventId,
+    waits = false,
+    signal,
+  }: { lastEventId?: string | undefined; waits?: boolean; signal: AbortSignal },
 ): Promise<AsyncIterable<RunMessage[]> | undefined> {
   const headers = new Headers();
   if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
   const path = fillPath(serverOperations.followRun, { id: runId });
-  const body = await stream(options, path, headers, signal);
+  const body = await stream(options, waits ? `${path}?wait=1` : path, headers, signal);
   return body && parsed(body);
 }
 

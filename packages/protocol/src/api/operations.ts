@@ -207,6 +207,10 @@ export const serverOperations = {
     method: 'GET',
     path: '/api/run/:id/events',
     summary: 'Follows a run as canonical events, up to its terminal event.',
+    query: z.object({
+      /** `1`: a run that has not begun is waited for. Whoever chose its id misses nothing of it then. */
+      wait: z.enum(['0', '1']).optional(),
+    }),
     streams: true,
     refusals: ['RUN_NOT_FOUND', 'INVALID_CURSOR', 'TOO_MANY_CONNECTIONS'],
   },

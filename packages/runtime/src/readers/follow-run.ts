@@ -1,5 +1,5 @@
 import { type Response, toResponse, type StreamEvent } from '@liminal/protocol';
-import type { RunFeed } from '../api.ts';
+import type { FollowRunOptions, RunFeed } from '../api.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 
@@ -14,7 +14,7 @@ export async function wholeRun(storage: Storage, runId: string): Promise<Respons
 export async function followRun(
   storage: Storage,
   runId: string,
-  options: { after: number; signal: AbortSignal },
+  options: FollowRunOptions,
 ): Promise<RunFeed> {
   // Follow before looking: a run that is settled in between is then still given to its end.
   const giveUp = new AbortController();
@@ -22,12 +22,18 @@ export async function followRun(
   const following = storage.log.follow(runId, { after: options.after, signal });
   const follower = following[Symbol.asyncIterator]();
   const first = follower.next();
-  const [known] = await storage.log.read(runId, { limit: 1 });
-  if (known && known.seq <= options.after + 1) {
+  const isKept = async (): Promise<boolean> => {
+    const [known] = await storage.log.read(runId, { limit: 1 });
+    return known !== undefined && known.seq <= options.after + 1;
+  };
+  const response = (await isKept()) ? undefined : toResponse(await readRun(storage, runId));
+  // It may have begun since the log was asked.
+  const comes = response === undefined ? options.waits === true : false;
+  if (comes || (await isKept())) {
     return { kind: 'events', events: withoutGap(first, follower, options.after) };
   }
   giveUp.abort();
-  return { kind: 'snapshot', response: await wholeRun(storage, runId) };
+  return { kind: 'snapshot', response: response ?? (await wholeRun(storage, runId)) };
 }
 
 /**

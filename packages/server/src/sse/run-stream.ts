@@ -1,6 +1,7 @@
 import {
   decodeCursor,
   encodeCursor,
+  LiminalError,
   type Response,
   serverOperations,
   type StreamEvent,
@@ -27,7 +28,12 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
       const { id } = request.params;
       const after = positionIn(id, lastEventId(request.headers));
       // Browsers reconnect after the end of a stream, until the answer is 204.
-      if (isOver(await runtime.getRun(id), after)) return reply.code(204).send();
+      const waits = request.query.wait === '1';
+      const run = await runtime.getRun(id).catch((error: unknown) => {
+        const isMissing = error instanceof LiminalError && error.code === 'RUN_NOT_FOUND';
+        if (!waits || !isMissing) throw error;
+      });
+      if (run && isOver(run, after)) return reply.code(204).send();
 
       const gone = new AbortController();
       let drained = Promise.withResolvers<void>();
@@ -42,7 +48,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
         await drained.promise;
         drained = Promise.withResolvers();
       };
-      const feed = await runtime.followRun(id, { after, signal: gone.signal });
+      const feed = await runtime.followRun(id, { after, signal: gone.signal, waits });
       copy(feed, stream, waitForRoom, gone.signal).catch((error: unknown) => {
         request.log.error({ err: error }, 'a run’s stream broke off');
       });
