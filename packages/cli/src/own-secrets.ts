@@ -2,11 +2,12 @@ import { isSecretName } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 
 /**
- * The secrets that this server knows of: its token, the passwords of what it uses, keys of models, and every value of its
- * environment, agents and MCP servers whose name says that it is one.
+ * The secrets that this server is given, which no log and no file of a session may show: the passwords of what it uses,
+ * keys of models, and every value of its environment, agents and MCP servers whose name says that it is one. A token that
+ * it finds in its data folder is to be added.
  */
-export function ownSecrets(config: Config, token: string, env: NodeJS.ProcessEnv): string[] {
-  const { shared, models, agents, mcpServers } = config;
+export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> {
+  const { token = '', shared, models, agents, mcpServers } = config;
   const variables = [
     env,
     ...Object.values(agents).map((agent) => agent.env),
@@ -22,7 +23,7 @@ export function ownSecrets(config: Config, token: string, env: NodeJS.ProcessEnv
   );
   const keys = models.flatMap(({ apiKey }) => apiKey ?? []);
   const all = [token, shared?.databaseSecret ?? '', ...passwords, ...keys, ...named];
-  return [...new Set(all.map((secret) => secret.trim()))].filter((secret) => secret !== '');
+  return new Set(all.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 }
 
 /** As it stands in the address, and as it is. */

@@ -55,7 +55,8 @@ async function start(config: Config, closers: Closers) {
       'The configuration says "tools": { "workers": true }, and the way to workers is a Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL, or leave "workers" out.',
     );
   }
-  const logger = createLogger(config.logLevel, process.stderr);
+  const secrets = ownSecrets(config, process.env);
+  const logger = createLogger(config.logLevel, process.stderr, secrets);
   const rejectionsEndUs = outliveRejections(logger);
   closers.push(async () => rejectionsEndUs());
   const telemetry = await startTelemetry(config.telemetry, logger, 'server');
@@ -67,6 +68,7 @@ async function start(config: Config, closers: Closers) {
     logger.warn({}, `${sentence} It is left as it is; all else is there.`);
   }
   const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
+  secrets.add(token);
   await watchProcesses(dataDir, logger, closers);
 
   const tracing = telemetry && { tracing: telemetry.tracing };
@@ -83,7 +85,7 @@ async function start(config: Config, closers: Closers) {
       logger,
       settings,
       meter: metrics,
-      secrets: ownSecrets(config, token, process.env),
+      secrets,
       learntStores: learntStores(dataDir),
       ...tracing,
     }),

@@ -95,7 +95,7 @@ export interface RuntimeOptions {
   /** Without it nothing is counted. */
   meter?: Meter | undefined;
   /** Secrets of this server: exported files do not have them. */
-  secrets?: readonly string[];
+  secrets?: Iterable<string>;
   /** Keeps what agents list of their own stores across restarts. */
   learntStores?: LearntStores;
   /** Where spans go; if not given, nothing is traced. */
@@ -146,7 +146,7 @@ export class SessionRuntime implements Runtime {
     this.#store = storage.store;
     this.#blobs = storage.blobs;
     this.#storage = storage;
-    this.#secrets = options.secrets ?? [];
+    this.#secrets = [...(options.secrets ?? [])];
     this.#now = now;
     this.#stopSweeping = sweepUploads(storage.blobs, now, (error) => {
       if (!this.#closed) this.#warn(error, 'old uploads could not be removed');

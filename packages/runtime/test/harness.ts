@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import type { OpenedStorage } from '@liminal/storage';
-import type { Meter, Runtime, RuntimeSettings } from '../src/index.ts';
+import type { Logger, Meter, Runtime, RuntimeSettings } from '../src/index.ts';
 import { createRuntime } from '../src/index.ts';
 import type { WitnessedMedium } from './medium.ts';
 import { openMedium } from './medium.ts';
@@ -29,6 +29,7 @@ export async function startWorld(
     projectDir?: string;
     agents?: () => CliProvider[];
     meter?: Meter;
+    logger?: Logger;
   } = {},
 ): Promise<World> {
   const medium = kept.medium ?? openMedium('memory');
@@ -47,7 +48,7 @@ export async function startWorld(
     roots: [projectDir],
     settings: { cadenceMs: 0, heartbeatMs: 0, ...settings },
     meter: kept.meter,
-    logger: { info: note, warn: note, error: note },
+    logger: kept.logger ?? { info: () => {}, warn: note, error: note },
   });
   let next: World | undefined;
   const shutDown = async (): Promise<void> => {

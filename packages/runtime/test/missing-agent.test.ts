@@ -19,7 +19,7 @@ test('SAFE: a session whose agent is no longer configured can be read, and a mes
     storage: world.storage,
     providers: new ProviderRegistry(),
     roots: [projectDir],
-    logger: { info: note, warn: note, error: note },
+    logger: { info: () => {}, warn: note, error: note },
   });
   expect((await next.history(sessionId)).entries).toMatchObject([{ content: 'Hello there' }]);
   const reader = new Reader(next, sessionId);

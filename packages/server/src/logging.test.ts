@@ -25,3 +25,19 @@ test('SAFE: the log hides secrets in URLs, even in an error’s cause and stack'
     err: { stack: expect.stringContaining('http://***@h/api?key=***\n') },
   });
 });
+
+test('SAFE: the log hides the secrets that the server knows, authorizations and keys of models, wherever they stand', () => {
+  let log = '';
+  const secrets = new Set<string>();
+  const logger = createLogger('info', { write: (line) => (log += line) }, secrets);
+  secrets.add('the "token" of us').add('short');
+  const cause = new Error('refused: {"authorization":"Bearer abc.def-ghi_123"}');
+  logger.error({ err: new Error('no: the "token" of us', { cause }) }, 'sk-ant-api03-abcdefghijkl');
+  expect(log).not.toMatch(/token|abc\.def|abcdefgh/);
+  expect(JSON.parse(log)).toMatchObject({
+    msg: 'sk-***',
+    err: { message: 'no: ***: refused: {"authorization":"Bearer ***"}' },
+  });
+  logger.info('a short word stays');
+  expect(log).toContain('a short word stays');
+});

@@ -3,6 +3,7 @@ import { startProjectorWorker } from '@liminal/runtime';
 import { createLogger } from '@liminal/server';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
+import { ownSecrets } from '../own-secrets.ts';
 import { openShared } from '../storage.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
@@ -15,7 +16,7 @@ export async function projector(config: Config): Promise<number> {
     );
   }
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
-  const logger = createLogger(logLevel, process.stderr);
+  const logger = createLogger(logLevel, process.stderr, ownSecrets(config, process.env));
   const telemetry = await startTelemetry(config.telemetry, logger, 'projector');
   const storage = await openShared(shared);
   const worker = startProjectorWorker({

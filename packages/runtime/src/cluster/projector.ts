@@ -78,7 +78,8 @@ export class Projector {
     const underWay = new Set<Promise<void>>();
     await this.#untilDone(async () => {
       for await (const claim of this.#options.registry.claims(randomUUID(), signal)) {
-        const projecting = this.#untilDone(() => this.#project(claim));
+        const { runId, sessionId } = claim;
+        const projecting = this.#untilDone(() => this.#project(claim), { sessionId, runId });
         underWay.add(projecting);
         void projecting.then(() => underWay.delete(projecting));
       }
@@ -87,11 +88,11 @@ export class Projector {
   }
 
   /** Tries again until it is done or the projector closes. */
-  async #untilDone(step: () => Promise<void>): Promise<void> {
+  async #untilDone(step: () => Promise<void>, ids: object = {}): Promise<void> {
     const { signal } = this.#closing;
     const onTrouble = (error: unknown): void => {
       if (signal.aborted) return;
-      const details = { code: errorCode(error), error: errorMessage(error) };
+      const details = { ...ids, code: errorCode(error), error: errorMessage(error) };
       this.#options.logger.warn(details, 'a run could not be brought into history yet');
     };
     await untilDone(step, { signal, everyMs: RETRY_MS, onTrouble });

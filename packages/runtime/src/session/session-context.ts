@@ -22,16 +22,23 @@ export interface SessionContext extends Omit<SessionOptions, 'record' | 'onChang
   iso: () => string;
 }
 
-/** @param onFault - Called for an unexpected error: ends what cannot go on. */
+interface Listeners {
+  changed: () => void;
+  /** Called for an unexpected error: ends what cannot go on. */
+  onFault: (error: unknown, sentence: string) => void;
+  /** The ids of the turn under way, for the log. */
+  turnIds: () => object | undefined;
+}
+
 export function sessionContext(
   options: SessionOptions,
-  changed: () => void,
-  onFault: (error: unknown, sentence: string) => void,
+  { changed, onFault, turnIds }: Listeners,
 ): SessionContext {
   const { record, store, logger, now, tracing } = options;
   const { sessionId, cliType } = record;
   const warn = (error: unknown, message: string): void => {
-    logger.warn({ sessionId, code: errorCode(error), error: errorForLog(error) }, message);
+    const details = { sessionId, ...turnIds(), code: errorCode(error), error: errorForLog(error) };
+    logger.warn(details, message);
   };
   const unstored = (error: unknown): void => {
     // What is still saved of a deleted session is lost, as it should be.

@@ -138,6 +138,7 @@ export class SessionTurns {
     turn.on('overflow', () => this.#endUnlogged(turn));
     this.#current = turn;
     this.#newest = { turnId, heard: turn.heard };
+    this.#tell(turn, 'a turn has begun');
     this.#context.supervisor.start(async () => this.#settle(turn, await turn.ended));
     this.#context.changed();
     return true;
@@ -153,6 +154,11 @@ export class SessionTurns {
     if (events.some(({ payload }) => 'usage' in payload && payload.usage)) {
       this.#readers.infoChanged();
     }
+  }
+
+  #tell({ ids }: Turn, message: string, more: object = {}): void {
+    const { logger, sessionId, cliType } = this.#context;
+    logger.info({ sessionId, ...ids, cliType, ...more }, message);
   }
 
   #logTrouble(error: unknown): void {
@@ -173,6 +179,7 @@ export class SessionTurns {
     } finally {
       if (this.#current === turn) this.#current = undefined;
     }
+    this.#tell(turn, 'a turn has ended', response ? inShort(response) : { status: 'lost' });
     const hasFailed = response === undefined || response.status === 'error';
     // A turn of the server itself does not make up for one of the agent that has failed.
     const hadFailed = isServerTurn(response ?? {}) && this.#context.record.value.failed;
@@ -290,4 +297,9 @@ export class SessionTurns {
     this.#readers.report('LOG_UNAVAILABLE', message);
     this.#options.onGivenUp();
   }
+}
+
+/** How a turn has ended, for the server's log. */
+function inShort({ status, modelId, error, createdAt, updatedAt }: Response) {
+  return { status, modelId, ...(error && { code: error.code }), ms: updatedAt - createdAt };
 }

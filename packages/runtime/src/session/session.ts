@@ -81,7 +81,11 @@ export class Session {
       this.#readers.infoChanged();
       options.onChange(this);
     };
-    const context = sessionContext(options, changed, (...fault) => this.#fault(...fault));
+    const context = sessionContext(options, {
+      changed,
+      onFault: (...fault) => this.#fault(...fault),
+      turnIds: () => this.#turns.current?.ids,
+    });
     const { supervisor } = context;
     this.#context = context;
     this.sessionId = context.sessionId;

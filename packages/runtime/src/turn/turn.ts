@@ -74,6 +74,8 @@ interface TurnNews extends RunNews {
 /** A turn under way: its writer and its watchdog. */
 export class Turn extends EventEmitter<TurnNews> {
   readonly turnId: string;
+  /** For the server's log. */
+  readonly ids: { turnId: string; runId: string; traceId: string };
   readonly #writer: RunWriter;
   /** The span of the request that brought its message. */
   readonly #parent: SpanPlace | undefined;
@@ -94,15 +96,14 @@ export class Turn extends EventEmitter<TurnNews> {
     this.turnId = turnId;
     this.#parent = readTraceparent(parent?.traceparent);
     this.#iso = context.iso;
+    const traceContext = spanOf(this.#parent ?? newTrace(context.tracing), parent?.tracestate);
+    const traceId = readTraceparent(traceContext.traceparent)?.traceId ?? '';
+    this.ids = { turnId, runId: turnId, traceId };
     this.#writer = new RunWriter({
       ...settings,
       log,
       // The first run of a turn shares its id.
-      run: {
-        sessionId,
-        runId: turnId,
-        traceContext: spanOf(this.#parent ?? newTrace(context.tracing), parent?.tracestate),
-      },
+      run: { sessionId, runId: turnId, traceContext },
       providerId: cliType,
       mayBegin: async () => {
         if (before) await loggedSoon(before);

@@ -109,7 +109,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         providers,
         roots: [projectDir],
         settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: LEASE_MS, ...settings },
-        logger: { info: note, warn: note, error: note },
+        logger: { info: () => {}, warn: note, error: note },
       });
       let alive = true;
       running.push(async () => {

@@ -114,7 +114,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   const { status, body } = describeError(error);
   const hasBrokenOff = request.raw.destroyed && !request.raw.complete;
   const isNews = status >= 500 && !expected.has(body.error.code);
-  if (isNews && !hasBrokenOff) request.log.error({ err: error }, body.error.code);
+  if (isNews && !hasBrokenOff) request.log.error({ err: error, req: request }, body.error.code);
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
