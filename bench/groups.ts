@@ -12,6 +12,7 @@ import { readers } from './figures/readers.ts';
 import { firstText, render } from './figures/render.ts';
 import { redis } from './figures/redis.ts';
 import { stored } from './figures/stored.ts';
+import { tracing } from './figures/tracing.ts';
 import type { Figure } from './parts/figure.ts';
 
 /** All figures, in groups that can be measured alone, in the order in which they are measured. */
@@ -37,5 +38,6 @@ export const groups: Record<string, () => AsyncGenerator<Figure>> = {
   redis,
   readers,
   stored,
+  tracing,
   hostile,
 };

@@ -1,4 +1,4 @@
-/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`; `BENCH_MODEL` is the address of a model server, `model`; with `BENCH_CLAUDE` there is Claude Code, too. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`; `BENCH_MODEL` is the address of a model server, `model`; with `BENCH_CLAUDE` there is Claude Code, too. It sends spans where OpenTelemetry’s variables say. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -12,6 +12,8 @@ import { type OpenedStorage } from '@liminal/storage';
 import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
+import { telemetryConfig } from '../../packages/cli/src/config/telemetry.ts';
+import { startTelemetry } from '../../packages/cli/src/telemetry/start-telemetry.ts';
 import './print-used.ts';
 import { floodingAgent, type Flood } from './acp-source.ts';
 import { sourceProgram } from './source-program.ts';
@@ -50,12 +52,16 @@ if (baseUrl !== undefined) {
 }
 if (process.env['BENCH_CLAUDE'] !== undefined) providers.register(new ClaudeCodeProvider());
 const quiet = { info() {}, warn() {}, error: console.error };
+const wanted = telemetryConfig({}, (name) => process.env[name]);
+const telemetry = await startTelemetry(wanted, quiet, 'server');
+const traced = telemetry && { tracing: telemetry.tracing };
 const runtime = await createRuntime({
   storage: await openStorage(),
   providers,
   roots: [dataDir],
   logger: quiet,
   settings: { cadenceMs: Number(cadence) },
+  ...traced,
 });
 const server = await createServer({
   runtime,
@@ -65,6 +71,7 @@ const server = await createServer({
   host: '127.0.0.1',
   allowedHosts: [],
   allowedOrigins: [],
+  ...traced,
 });
 const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
@@ -86,5 +93,6 @@ async function openStorage(): Promise<OpenedStorage> {
 async function end(): Promise<void> {
   await runtime.close();
   await scripted?.control.close();
+  await telemetry?.close();
   process.exit(0);
 }

@@ -155,6 +155,7 @@ test('who cannot be reached holds nothing up and is told of once; content is tol
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9/base?key=secret-1',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret-2',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     OTEL_BSP_SCHEDULE_DELAY: '1',
     OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
     LANGFUSE_HOST: `${receiver.url}/with-content`,

@@ -1,0 +1,44 @@
+import { OtlpReceiver } from '@liminal/testkit/otlp-receiver';
+import { type Figure, median, repeat, shareOf } from '../parts/figure.ts';
+import { play } from '../parts/play.ts';
+
+const FLOOD = 300_000;
+/** An odd number: the middle pair counts. */
+const ROUNDS = 5;
+
+/**
+ * What sending spans costs a server that is given all that it can take, against the same server without. What a server
+ * without costs is `flatOut`: nothing of tracing is in its way.
+ */
+export async function* tracing(): AsyncGenerator<Figure> {
+  const receiver = await OtlpReceiver.start();
+  try {
+    yield await tracedShare(receiver);
+  } finally {
+    await receiver.close();
+  }
+}
+
+async function tracedShare(receiver: OtlpReceiver): Promise<Figure> {
+  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+  const rate = async (env: NodeJS.ProcessEnv): Promise<number> => {
+    const { wallMs } = await play({ count: FLOOD, rate: 0, cadenceMs: 33, env });
+    return (FLOOD * 1_000) / wallMs;
+  };
+  // In turn, so that both meet the same machine.
+  const pairs = await repeat(ROUNDS, async () => ({
+    floor: await rate({}),
+    ours: await rate(traced),
+  }));
+  const names = new Set(receiver.at('/v1/traces').spans.map(({ name }) => name));
+  if (!names.has('delivery websocket')) throw new Error('No spans were sent: nothing is measured.');
+  const [off, on] = [
+    median(pairs.map(({ floor }) => floor)),
+    median(pairs.map(({ ours }) => ours)),
+  ];
+  return {
+    name: 'tracing, flat out, share of the rate without',
+    ...shareOf(pairs, 90, 'deltas/s'),
+    detail: `${Math.round(on)} against ${Math.round(off)} deltas/s, medians of ${ROUNDS}; the share is that of each pair`,
+  };
+}
