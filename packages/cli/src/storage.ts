@@ -6,6 +6,7 @@ import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage, takeDataDir } from '@liminal/storage/sqlite';
 import type { Config } from './config/load.ts';
+import { ConfigError } from './config/errors.ts';
 import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';
 import { linkTo } from './running-server.ts';
@@ -13,11 +14,20 @@ import { linkTo } from './running-server.ts';
 /** Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` says where the other server is. */
 export async function openStorage(config: Config): Promise<OpenedStorage> {
   const { dataDir, shared } = config;
+  refuseToKeep(config);
   try {
     return shared ? await openWithDataDir(dataDir, shared) : await openSqliteStorage(dataDir);
   } catch (error) {
     throw await whereTaken(dataDir, error);
   }
+}
+
+/** Throws `ConfigError` if events are to be kept where they cannot be. */
+export function refuseToKeep({ shared, settings }: Pick<Config, 'shared' | 'settings'>): void {
+  if (settings.keepEvents !== true || !shared || !isConvex(shared.databaseUrl)) return;
+  throw new ConfigError(
+    'The configuration says "keepEvents": true, and a Convex deployment keeps no events: use PostgreSQL, or leave "keepEvents" out.',
+  );
 }
 
 /** Storage that several servers share; needs no data folder. */

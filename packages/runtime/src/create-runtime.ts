@@ -1,6 +1,7 @@
 import type { Runtime } from './api.ts';
 import { ClusterRuntime } from './cluster/index.ts';
 import { recover } from './history/index.ts';
+import { keeping } from './keeping.ts';
 import { Roots } from './roots.ts';
 import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
 import { tracedStore } from './tracing/index.ts';
@@ -16,6 +17,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   if (coordination) return ClusterRuntime.open(options, coordination, roots, now);
   const storage = {
     ...options.storage,
+    ...keeping(options.storage, options.settings),
     meter: options.meter,
     store: tracedStore(options.storage.store, options.tracing),
   };

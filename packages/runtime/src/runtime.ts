@@ -72,6 +72,7 @@ import { exportSession, importSession } from './exports/index.ts';
 import { FileFinder } from './files/index.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
 import { Readiness } from './readiness.ts';
+import { keeping } from './keeping.ts';
 import { Roots } from './roots.ts';
 import type { Meter } from './meter.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
@@ -84,7 +85,7 @@ const LIST_AGAIN_MS = 1_000;
 
 export interface RuntimeOptions {
   /** With `coordination`, other servers may work on it at the same time. */
-  storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'coordination'>;
+  storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'archive' | 'coordination'>;
   providers: ProviderRegistry;
   /** Folders that project folders must lie under. */
   roots: readonly string[];
@@ -165,6 +166,7 @@ export class SessionRuntime implements Runtime {
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
     this.sessions = new Directory({
       ...storage,
+      ...keeping(storage, settings),
       providers,
       roots,
       settings,

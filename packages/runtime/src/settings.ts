@@ -15,6 +15,8 @@ export interface RuntimeSettings {
   maxSessions: number;
   /** How many messages may wait in one session. */
   maxQueue: number;
+  /** Whether the events of a run stay when it is in history, where the storage can keep them. */
+  keepEvents: boolean;
   /** With several servers: this long after a server's death its turns have ended, and other servers go on. */
   leaseMs: number;
   /** With several servers: whether this one also brings runs into history; if not, others must. */
@@ -63,6 +65,7 @@ export const defaultSettings: RuntimeSettings = {
   approvals: { deadlineMs: 0, fallback: 'reject' },
   maxSessions: 200,
   maxQueue: 100,
+  keepEvents: false,
   leaseMs: 15_000,
   projects: true,
   publishUpserts: false,

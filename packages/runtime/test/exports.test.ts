@@ -191,6 +191,47 @@ describe('an exported session', () => {
   });
 });
 
+describe.each(['memory', 'sqlite'] as const)('keepEvents, in %s,', (driver) => {
+  test('keeps the events of turns that are over, of one that a crash cut off too; they go with their session', async () => {
+    await world.end();
+    world = await startWorld({ keepEvents: true }, { medium: openMedium(driver) });
+    const { projectDir } = world;
+    ({ sessionId } = await world.runtime.createSession({ cliType: 'scripted', projectDir }));
+    const turnId = await begun('One');
+    world.agent.text(sessionId, `${turnId}-a`, 'Re: ', 'One');
+    await done();
+    const cut = await begun('Two');
+    world.agent.text(sessionId, `${cut}-a`, 'Half');
+    await vi.waitUntil(async () => (await exported()).includes('Half'));
+    world = await world.restart();
+
+    const file = await exported();
+    const runs = (await partsOf(file)).filter((part) => part.type === 'run');
+    expect(runs).toHaveLength(2);
+    for (const { run, events = [] } of runs) {
+      expect(toResponse(events.reduce(foldResponse, emptyResponse()))).toEqual(run);
+      expect(await world.storage.log.read(run.id)).toEqual([]);
+    }
+    // An import keeps them, whatever its server does with its own.
+    const there = await imported(file);
+    const again = (await partsOf(await exported(there.sessionId, other))).filter(
+      (part) => part.type === 'run',
+    );
+    expect(again).toEqual(runs);
+    await world.runtime.deleteSession(sessionId);
+    for (const { run } of runs) expect(await world.storage.archive?.read(run.id)).toEqual([]);
+  });
+});
+
+test('without keepEvents nothing of a turn is kept but what came of it', async () => {
+  const turnId = await begun('One');
+  await done();
+  expect(await world.storage.archive?.read(turnId)).toEqual([]);
+  const [, , run] = await partsOf(await exported());
+  expect(run).toMatchObject({ type: 'run', run: { id: turnId } });
+  expect(run).not.toHaveProperty('events');
+});
+
 describe('a file that is damaged', () => {
   test.each<[string, (file: string) => string | Uint8Array]>([
     ['cut off', (file) => file.slice(0, file.lastIndexOf('{"type":"end"'))],

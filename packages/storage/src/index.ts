@@ -2,6 +2,7 @@
 export type * from './blob-store.ts';
 export type * from './coordination.ts';
 export * from './errors.ts';
+export type * from './event-archive.ts';
 export * from './event-log.ts';
 export * from './others-first.ts';
 export * from './response-store.ts';

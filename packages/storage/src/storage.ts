@@ -1,5 +1,6 @@
 import type { BlobStore } from './blob-store.ts';
 import type { Coordination } from './coordination.ts';
+import type { EventArchive } from './event-archive.ts';
 import type { EventLog } from './event-log.ts';
 import type { ResponseStore } from './response-store.ts';
 
@@ -7,6 +8,8 @@ import type { ResponseStore } from './response-store.ts';
 export interface OpenedDatabase {
   store: ResponseStore;
   blobs: BlobStore;
+  /** Absent where events of finished runs cannot be kept. */
+  archive?: EventArchive;
   close(): Promise<void>;
 }
 

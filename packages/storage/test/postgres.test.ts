@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openPostgres } from '../src/postgres/index.ts';
 import {
   blobSuite,
+  eventArchiveSuite,
   grantsSuite,
   itemPagesSuite,
   partOf,
@@ -67,6 +68,10 @@ async function setup() {
 
 describe('postgres response store', () => {
   responseStoreSuite(partOf(setup, 'store'), 'part');
+});
+
+describe('postgres event archive', () => {
+  eventArchiveSuite(setup);
 });
 
 describe('postgres grants', () => {

@@ -4,7 +4,7 @@ import { createLogger } from '@liminal/server';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { ownSecrets } from '../own-secrets.ts';
-import { openShared } from '../storage.ts';
+import { openShared, refuseToKeep } from '../storage.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
 /** Brings runs into history beside the servers, until a signal ends it. */
@@ -15,6 +15,7 @@ export async function projector(config: Config): Promise<number> {
       'A projector works for servers that share a Redis and a database: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. One server alone needs none.',
     );
   }
+  refuseToKeep({ shared, settings });
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
   const logger = createLogger(logLevel, process.stderr, ownSecrets(config, process.env));
   const telemetry = await startTelemetry(config.telemetry, logger, 'projector');

@@ -46,6 +46,8 @@ export const ConfigFile = z.strictObject({
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
+  /** Whether the events of a turn are kept when it is over. */
+  keepEvents: z.boolean().optional(),
   /** For how long an agent's words are gathered into one event (ms). */
   cadenceMs: z.int().min(0).max(1_000).optional(),
   /** Redis and database that several servers share; both or neither. Better put a password in LIMINAL_…_URL. */

@@ -110,7 +110,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
 
 function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
   const { idleLimitMs, approvals, maxSessions, maxQueue, maxIdleProcesses } = file;
-  const { leaseMs, projector, publishUpserts, upserts, cadenceMs } = file;
+  const { leaseMs, projector, publishUpserts, upserts, cadenceMs, keepEvents } = file;
   return {
     ...(leaseMs !== undefined && { leaseMs }),
     ...(projector !== undefined && { projects: projector }),
@@ -122,5 +122,6 @@ function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
     ...(maxQueue !== undefined && { maxQueue }),
     ...(maxIdleProcesses !== undefined && { maxIdleProcesses }),
     ...(cadenceMs !== undefined && { cadenceMs }),
+    ...(keepEvents !== undefined && { keepEvents }),
   };
 }

@@ -52,7 +52,7 @@ export const ExportedBlob = z.object({
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   mimeType: z.string().regex(/^[\w.+-]{1,100}\/[\w.+-]{1,100}$/),
   /** The bytes in base64. */
-  data: z.base64(),
+  data: z.string(),
 });
 export type ExportedBlob = z.infer<typeof ExportedBlob>;
 

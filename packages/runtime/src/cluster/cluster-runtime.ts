@@ -24,6 +24,7 @@ import { keepMessage } from '../blobs/index.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history/index.ts';
+import { keeping } from '../keeping.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
@@ -113,7 +114,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const { leases, board, inboxes } = coordination;
     const onTrouble = (error: unknown): void => this.#warn(error);
     const { meter } = options;
-    const storage = { ...options.storage, meter, cluster: new PostedEnds(board, onTrouble) };
+    const kept = { ...options.storage, ...keeping(options.storage, options.settings), meter };
+    const storage = { ...kept, cluster: new PostedEnds(board, onTrouble) };
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     this.#options = options;

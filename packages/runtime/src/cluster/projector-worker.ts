@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Coordination } from '@liminal/storage';
+import type { Coordination, OpenedStorage } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
 import { Projector } from './projector.ts';
 import { recoverSession, type Storage } from '../history/index.ts';
@@ -9,6 +9,7 @@ import {
   type Logger,
   type RuntimeSettings,
 } from '../settings.ts';
+import { keeping } from '../keeping.ts';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './posted-state.ts';
@@ -20,7 +21,7 @@ import { untilDone } from '../until-done.ts';
 const RETRY_MS = 500;
 
 interface ProjectorWorkerOptions {
-  storage: Storage & { coordination: Coordination };
+  storage: Storage & Pick<OpenedStorage, 'archive'> & { coordination: Coordination };
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
   /** Where spans go; if not given, nothing is traced. */
@@ -41,7 +42,8 @@ export interface ProjectorWorker {
  * agent, and owns a session only while it ends what was left open there.
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
-  const { storage, logger, tracing } = options;
+  const { logger, tracing } = options;
+  const storage = { ...options.storage, ...keeping(options.storage, options.settings) };
   const { leases, board, registry, upserts } = storage.coordination;
   const { leaseMs, projects, publishUpserts, ...set } = { ...defaultSettings, ...options.settings };
   const onTrouble = (error: unknown): void => {

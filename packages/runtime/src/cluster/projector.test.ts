@@ -98,3 +98,32 @@ test('a run is stored whole though another projector stores a part, which the lo
   expect(isDropped).toBe(true);
   expect(await store.getResponse('run')).toEqual(upTo(3));
 });
+
+test('every event of a run is kept before the log may drop it, also of one that another projector saved first', async () => {
+  const storage = openSharedMemoryStorage();
+  const { log, store, coordination, archive } = storage;
+  if (!archive) throw new Error('There is no archive.');
+  const text = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
+  const [first, second] = [eventsOf('first', 1_000, [text]), eventsOf('second', 2_000)];
+  const kept: string[] = [];
+  const dropping = new Proxy(log, {
+    get: (_, name) =>
+      name === 'settle'
+        ? async (runId: string) => {
+            kept.push(...(await archive.read(runId)).map(({ eventId }) => eventId));
+            await log.settle(runId);
+          }
+        : Reflect.get(log, name).bind(log),
+  });
+  await log.append('first', first.slice(0, 2));
+  await log.append('second', second);
+  const keeping = { log: dropping, store, keeps: archive };
+  const projector = new Projector({ storage: keeping, ...coordination, logger });
+  onTestFinished(async () => projector.close());
+  await expect.poll(async () => (await store.getResponse('second'))?.status).toBe('complete');
+  await log.append('first', first.slice(2));
+  await expect.poll(async () => log.unsettled(), { timeout: 5_000 }).toEqual([]);
+  expect(await archive.read('first')).toEqual(first);
+  expect(await archive.read('second')).toEqual(second);
+  expect(kept.toSorted()).toEqual([...first, ...second].map(({ eventId }) => eventId).toSorted());
+});

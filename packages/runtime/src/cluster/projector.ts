@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Response, ResponseState } from '@liminal/protocol';
+import type { Response, ResponseState, StreamEvent } from '@liminal/protocol';
 import {
   emptyResponse,
   foldResponse,
@@ -9,7 +9,13 @@ import {
 } from '@liminal/protocol';
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
-import { endInHistory, hasEndInHistory, readRun, type Storage } from '../history/index.ts';
+import {
+  endInHistory,
+  hasEndInHistory,
+  keepEvents,
+  readRun,
+  type Storage,
+} from '../history/index.ts';
 import { defaultUpsertSettings, type Logger, type UpsertSettings } from '../settings.ts';
 import { Stage, tracedStore, type Tracing } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
@@ -115,6 +121,7 @@ export class Projector {
         stage?.count('events', 1);
         const begun = performance.now();
         run.state = foldResponse(run.state, event);
+        if (this.#options.storage.keeps) run.unkept.push(event);
         await publisher?.process(event);
         if (run.isDue(begun)) await this.#save(run, claim);
         stage?.took(performance.now() - begun);
@@ -173,7 +180,9 @@ export class Projector {
     for (const runId of await claim.others()) {
       if (await storage.store.getResponse(runId)) continue;
       const run = toResponse(await readRun(storage, runId));
-      if (run && run.createdAt < createdAt) earlier.push(run);
+      if (!run || run.createdAt >= createdAt) continue;
+      await keepEvents(storage, runId);
+      earlier.push(run);
     }
     for (const run of earlier.toSorted((a, b) => a.createdAt - b.createdAt)) {
       await storage.store.saveResponse(run);
@@ -184,6 +193,9 @@ export class Projector {
     const response = toResponse(run.state);
     if (!response || run.unsaved === 0) return;
     if (run.isNew) await this.#saveEarlier(response, claim);
+    // Before history has them: a projector that goes on from there does not see them any more.
+    await this.#options.storage.keeps?.keep(claim.runId, run.unkept);
+    run.unkept = [];
     await this.#options.storage.store.saveResponse(response);
     run.saved(response.lastSeq, performance.now());
     await claim.projected(response.lastSeq);
@@ -193,6 +205,8 @@ export class Projector {
 /** A run on its way into history. */
 class ProjectedRun {
   state: ResponseState;
+  /** Events since the last save, if they are to be kept. */
+  unkept: StreamEvent[] = [];
   #savedSeq: number;
   /** On the clock of `performance.now()`. */
   #savedAt = Number.NEGATIVE_INFINITY;

@@ -16,6 +16,7 @@ import {
 } from '@liminal/protocol';
 import {
   type BlobStore,
+  type EventArchive,
   type EventLog,
   othersFirst,
   type ResponseStore,
@@ -29,6 +30,7 @@ export interface ExportStorage {
   log: EventLog;
   store: ResponseStore;
   blobs: BlobStore;
+  archive?: EventArchive;
 }
 
 export interface ExportOptions {
@@ -151,16 +153,24 @@ function sessionLine(record: SessionRecord): ExportedSession {
   };
 }
 
-/** A run so far, with all its events if the log has them. */
+/** A run so far, with all its events if the log has them, or they were kept. */
 async function readWholeRun(
-  { log, store }: ExportStorage,
+  { log, store, archive }: ExportStorage,
   runId: string,
 ): Promise<{ run: Response | undefined; events?: StreamEvent[] }> {
-  const events = await log.read(runId);
-  const isWhole = events.length > 0 && events.every(({ seq }, index) => seq === index);
-  const run = isWhole ? toResponse(events.reduce(foldResponse, emptyResponse())) : undefined;
-  if (run) return { run, events };
-  return { run: toResponse(await readRun({ log, store }, runId)) };
+  const logged = wholeRun(await log.read(runId));
+  if (logged) return logged;
+  const run = toResponse(await readRun({ log, store }, runId));
+  const kept = wholeRun((await archive?.read(runId)) ?? []);
+  // What a log has lost, history may still have: then the events are not all.
+  return kept && kept.run.lastSeq === run?.lastSeq ? { run, events: kept.events } : { run };
+}
+
+/** Events and what they fold to; undefined if some are missing, or there are none. */
+function wholeRun(events: StreamEvent[]): { run: Response; events: StreamEvent[] } | undefined {
+  if (events.length === 0 || !events.every(({ seq }, index) => seq === index)) return undefined;
+  const run = toResponse(events.reduce(foldResponse, emptyResponse()));
+  return run && { run, events };
 }
 
 function blobsOf({ outputItems }: Response, events: readonly StreamEvent[]): Set<string> {

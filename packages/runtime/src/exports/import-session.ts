@@ -12,6 +12,7 @@ import {
   type Response,
   resumeResponse,
   stampEvent,
+  type StreamEvent,
   toResponse,
   withinSize,
 } from '@liminal/protocol';
@@ -92,7 +93,10 @@ class Import {
         await blobs.put(part.bytes, { mimeType: part.mimeType, sessionId: this.#sessionId });
       } else if (part.type === 'run') {
         runs += 1;
-        await store.saveResponse(await this.#own(part.run));
+        const run = await this.#own(part.run);
+        await store.saveResponse(run);
+        // The events of a run that is over only now are not all.
+        if (part.events && run.lastSeq === part.run.lastSeq) await this.#keep(run, part.events);
       } else hasEnd = part.type === 'end';
     }
     if (!hasEnd) throw cutOff();
@@ -105,6 +109,17 @@ class Import {
     const id = await this.#idOf(run.id);
     const turnId = run.turnId === run.id ? id : await this.#idOf(run.turnId);
     return ended({ ...run, outputItems, id, turnId, sessionId: this.#sessionId });
+  }
+
+  /** The file has them: nothing of it is lost, whatever the settings say of runs that are made here. */
+  async #keep(run: Response, events: readonly StreamEvent[]): Promise<void> {
+    const { id: runId, sessionId, turnId } = run;
+    await this.#storage.archive?.keep(
+      runId,
+      events.map(({ timestamp, payload, traceContext, seq }) =>
+        stampEvent({ turnId, timestamp, payload }, { sessionId, runId, traceContext }, seq),
+      ),
+    );
   }
 
   /** A run of another session must not be written over. */

@@ -6,7 +6,7 @@ export { hasBegun, turnSaidIn } from './has-begun.ts';
 export { HistoryReader } from './history.ts';
 export type { PageOptions, Resumed } from './history.ts';
 export { importTurns } from './imports.ts';
-export { hasEndInHistory, readRun } from './read-run.ts';
+export { hasEndInHistory, keepEvents, readRun } from './read-run.ts';
 export type { RunWatchers, Storage } from './read-run.ts';
 export { endInHistory, endLostRun, recover, recoverSession } from './recovery.ts';
 export { withKnownIds } from './stored-pairs.ts';

@@ -1,6 +1,6 @@
 import type { ResponseState, StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, resumeResponse } from '@liminal/protocol';
-import type { EventLog, ResponseStore } from '@liminal/storage';
+import type { EventArchive, EventLog, ResponseStore } from '@liminal/storage';
 import type { Meter } from '../meter.ts';
 
 /** Other servers that show a run, too. */
@@ -12,6 +12,8 @@ export interface RunWatchers {
 export interface Storage {
   log: EventLog;
   store: ResponseStore;
+  /** Where the events of finished runs are kept; absent if they are not to be. */
+  keeps?: Pick<EventArchive, 'keep'>;
   /** Set where there are other servers. */
   cluster?: RunWatchers;
   meter?: Pick<Meter, 'turnEnded'> | undefined;
@@ -25,6 +27,11 @@ export async function readRun({ log, store }: Storage, runId: string): Promise<R
   const logged = await log.read(runId);
   const begun = isWhole(logged) ? emptyResponse() : await readStored(store, runId);
   return logged.filter(({ seq }) => seq > begun.lastSeq).reduce(foldResponse, begun);
+}
+
+/** Keeps the events that the log has of a run, if they are to be kept. Call it before the log is told to drop them. */
+export async function keepEvents({ log, keeps }: Storage, runId: string): Promise<void> {
+  if (keeps) await keeps.keep(runId, await log.read(runId));
 }
 
 /** Whether history has a run to its end. */

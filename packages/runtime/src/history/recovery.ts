@@ -18,7 +18,7 @@ import {
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from '../errors.ts';
 import { meterTurn } from '../meter.ts';
-import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
+import { hasEndInHistory, keepEvents, readRun, type Storage } from './read-run.ts';
 import type { WrittenRun } from '../turn/index.ts';
 
 /** Why a turn was cut off. */
@@ -108,6 +108,8 @@ export async function sessionOfTurn(
 }
 
 async function saveSoFar(storage: Storage, runId: string): Promise<void> {
+  // A projector goes on from what history has, and does not see the events before that.
+  await keepEvents(storage, runId);
   const response = toResponse(await readRun(storage, runId));
   if (response) await storage.store.saveResponse(response);
 }

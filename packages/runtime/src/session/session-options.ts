@@ -2,7 +2,7 @@ import type { CliProvider } from '@liminal/agents';
 import type { Response, SessionSummary } from '@liminal/protocol';
 import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from '../readers/index.ts';
-import type { RunWatchers } from '../history/index.ts';
+import type { RunWatchers, Storage } from '../history/index.ts';
 import type { Meter } from '../meter.ts';
 import type { Roots } from '../roots.ts';
 import type { AttachedClients } from './attached-clients.ts';
@@ -29,6 +29,8 @@ export interface SessionOptions {
   log: EventLog;
   store: ResponseStore;
   blobs: BlobStore;
+  /** Where the events of finished runs are kept; absent if they are not to be. */
+  keeps?: Storage['keeps'];
   roots: Roots;
   clients: AttachedClients;
   settings: RuntimeSettings;

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '@liminal/protocol';
 import { errorCode, errorMessage } from '../errors.ts';
-import { endLostRun, readRun } from '../history/index.ts';
+import { endLostRun, keepEvents, readRun } from '../history/index.ts';
 import { meterTurn } from '../meter.ts';
 import type { SessionReaders } from '../readers/index.ts';
 import { Stage } from '../tracing/index.ts';
@@ -229,6 +229,7 @@ export class SessionTurns {
     if (cluster) return cluster.project(run, this.#closing.signal);
     const bring = async (): Promise<void> => {
       await store.saveResponse(run);
+      await keepEvents(this.#context, run.id);
       await log.settle(run.id);
     };
     const { id: runId, traceContext, lastSeq } = run;
@@ -257,6 +258,7 @@ export class SessionTurns {
     const run = toResponse(await readRun({ log, store }, runId));
     if (run) {
       await store.saveResponse(run);
+      await keepEvents(this.#context, runId);
       await log.settle(runId);
     }
     this.#readers.forget(runId);

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import {
   blobSuite,
   coordinationSuite,
+  eventArchiveSuite,
   eventLogSuite,
   grantsSuite,
   itemPagesSuite,
@@ -22,6 +23,10 @@ describe('memory event log', () => {
 
 describe('memory response store', () => {
   responseStoreSuite(partOf(setup, 'store'), 'part');
+});
+
+describe('memory event archive', () => {
+  eventArchiveSuite(setup);
 });
 
 describe('memory grants', () => {

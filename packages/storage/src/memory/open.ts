@@ -2,6 +2,7 @@ import type { Coordination, Inboxes, Unsubscribe } from '../coordination.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { MemoryBlobStore } from './blob-store.ts';
 import { MemoryBoard } from './board.ts';
+import { MemoryEventArchive } from './event-archive.ts';
 import { MemoryEventLog } from './event-log.ts';
 import { MemoryLeases } from './leases.ts';
 import { MemoryResponseStore } from './response-store.ts';
@@ -39,11 +40,13 @@ export function openSharedMemoryStorage(
 function open(log: MemoryEventLog, now: () => number): OpenedStorage {
   const deleted = new Set<string>();
   const blobs = new MemoryBlobStore(now, deleted);
-  const store = new MemoryResponseStore(blobs, deleted);
+  const archive = new MemoryEventArchive(deleted);
+  const store = new MemoryResponseStore(blobs, archive, deleted);
   return {
     log,
     store,
     blobs,
+    archive,
     close: async () => {
       await log.close();
       await store.close();

@@ -1,5 +1,6 @@
 import type { Grant, Response } from '@liminal/protocol';
 import type { MemoryBlobStore } from './blob-store.ts';
+import type { MemoryEventArchive } from './event-archive.ts';
 import { StorageError } from '../errors.ts';
 import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
 import type {
@@ -27,12 +28,14 @@ export class MemoryResponseStore implements ResponseStore {
   /** By project, then by rule, in the order of adding. */
   readonly #grants = new Map<string, Map<string, Grant>>();
   readonly #blobs: MemoryBlobStore;
+  readonly #archive: MemoryEventArchive;
   /** Ids of deleted sessions, theirs and their agents'. */
   readonly #deleted: Set<string>;
 
   /** @param deleted - Ids of deleted sessions; the blob store shares them. */
-  constructor(blobs: MemoryBlobStore, deleted: Set<string>) {
+  constructor(blobs: MemoryBlobStore, archive: MemoryEventArchive, deleted: Set<string>) {
     this.#blobs = blobs;
+    this.#archive = archive;
     this.#deleted = deleted;
   }
 
@@ -74,6 +77,7 @@ export class MemoryResponseStore implements ResponseStore {
     if (stored) for (const id of idsOf(stored)) this.#deleted.add(id);
     this.#sessions.delete(sessionId);
     for (const response of this.#of(sessionId)) this.#responses.delete(response.id);
+    this.#archive.deleteSession(sessionId);
     this.#blobs.release(sessionId);
   }
 

@@ -1,5 +1,6 @@
 import type { OpenedDatabase } from '../storage.ts';
 import { PostgresBlobStore } from './blob-store.ts';
+import { PostgresEventArchive } from './event-archive.ts';
 import { PostgresDatabase } from './database.ts';
 import { PostgresResponseStore } from './response-store.ts';
 
@@ -11,6 +12,7 @@ export async function openPostgres(url: string, schema: string): Promise<OpenedD
   return {
     store: new PostgresResponseStore(database),
     blobs: new PostgresBlobStore(database),
+    archive: new PostgresEventArchive(database),
     close: async () => database.close(),
   };
 }

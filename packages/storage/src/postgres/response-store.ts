@@ -53,6 +53,7 @@ export class PostgresResponseStore implements ResponseStore {
       if (stored) await keepDeleted(db, idsOf(stored));
       await db.deleteFrom('sessions').where('session_id', '=', id).execute();
       await db.deleteFrom('responses').where('session_id', '=', id).execute();
+      await db.deleteFrom('kept_events').where('session_id', '=', id).execute();
       await releaseBlobs(db, sessionId);
     });
   }

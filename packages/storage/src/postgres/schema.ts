@@ -79,7 +79,20 @@ const grants = `
   );
 `;
 
-const migrations = [spine, blobs, deletedSessions, grants];
+const keptEvents = `
+  -- Events of runs whose log is gone, where they are kept: in parts, as JSON.
+  CREATE TABLE kept_events (
+    run_id text COLLATE "C" NOT NULL,
+    -- seq of the first event in the part.
+    from_seq bigint NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    events text NOT NULL,
+    PRIMARY KEY (run_id, from_seq)
+  );
+  CREATE INDEX kept_events_of_session ON kept_events (session_id);
+`;
+
+const migrations = [spine, blobs, deletedSessions, grants, keptEvents];
 
 /** A number that no other program is likely to lock by. */
 const MIGRATION_LOCK = 4_823_771_905;

@@ -51,6 +51,13 @@ export interface Tables {
     /** The whole grant as JSON. */
     record: string;
   };
+  kept_events: {
+    run_id: string;
+    from_seq: number;
+    session_id: string;
+    /** JSON. */
+    events: string;
+  };
   blob_holders: {
     session_id: string;
     hash: string;

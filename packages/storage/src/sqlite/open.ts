@@ -2,6 +2,7 @@ import { StorageError } from '../errors.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { SqliteBlobStore } from './blob-store.ts';
 import { Database } from './database.ts';
+import { SqliteEventArchive } from './event-archive.ts';
 import { SqliteEventLog } from './event-log.ts';
 import { reasonOf } from './failures.ts';
 import { EventTable } from './event-table.ts';
@@ -19,11 +20,12 @@ export function openSqliteStorage(dataDir: string): OpenedStorage {
 }
 
 function open(database: Database): OpenedStorage {
-  const { log, store, blobs } = makeParts(database);
+  const { log, store, blobs, archive } = makeParts(database);
   return {
     log,
     store,
     blobs,
+    archive,
     setAside: unreadableIn(database),
     close: async () => {
       await log.close();
@@ -50,6 +52,7 @@ function makeParts(database: Database) {
       log: new SqliteEventLog(database),
       store: new SqliteResponseStore(database, blobs),
       blobs,
+      archive: new SqliteEventArchive(database),
     };
   } catch (error) {
     database.close();

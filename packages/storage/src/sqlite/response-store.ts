@@ -17,6 +17,7 @@ import { parseQuery } from '../store/search-query.ts';
 import type { SqliteBlobStore } from './blob-store.ts';
 import type { Database } from './database.ts';
 import { DeletedSessions } from './deleted-sessions.ts';
+import { SqliteEventArchive } from './event-archive.ts';
 import { GrantTable } from './grant-table.ts';
 import { ItemSearch } from './item-search.ts';
 import { othersFirst } from '../others-first.ts';
@@ -33,10 +34,12 @@ export class SqliteResponseStore implements ResponseStore {
   readonly #search: ItemSearch;
   readonly #grants: GrantTable;
   readonly #blobs: SqliteBlobStore;
+  readonly #archive: SqliteEventArchive;
 
   constructor(database: Database, blobs: SqliteBlobStore) {
     this.#database = database;
     this.#blobs = blobs;
+    this.#archive = new SqliteEventArchive(database);
     this.#sessions = new SessionTable(database);
     this.#deleted = new DeletedSessions(database);
     this.#responses = new ResponseTable(database);
@@ -77,6 +80,7 @@ export class SqliteResponseStore implements ResponseStore {
       if (stored) for (const id of idsOf(stored)) this.#deleted.add(id);
       this.#sessions.delete(sessionId);
       this.#responses.deleteSession(sessionId);
+      this.#archive.deleteSession(sessionId);
       return this.#blobs.release(sessionId);
     });
     await this.#blobs.clear(unneeded);

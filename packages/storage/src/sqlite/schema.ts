@@ -100,6 +100,19 @@ const grants = `
   ) STRICT;
 `;
 
+const keptEvents = `
+  -- Events of runs whose log is gone, where they are kept: in parts, as JSON.
+  CREATE TABLE kept_events (
+    run_id TEXT NOT NULL,
+    -- seq of the first event in the part.
+    from_seq INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    events TEXT NOT NULL,
+    PRIMARY KEY (run_id, from_seq)
+  ) STRICT;
+  CREATE INDEX kept_events_of_session ON kept_events (session_id);
+`;
+
 const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(spine),
   (connection) => {
@@ -109,6 +122,7 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(blobs),
   (connection) => connection.exec(deletedSessions),
   (connection) => connection.exec(grants),
+  (connection) => connection.exec(keptEvents),
 ];
 
 /** Brings a database to this version, each step in a transaction. */

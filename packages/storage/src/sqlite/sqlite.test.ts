@@ -6,6 +6,7 @@ import { describe } from 'vitest';
 import type { OpenedStorage } from '../storage.ts';
 import {
   blobSuite,
+  eventArchiveSuite,
   eventLogSuite,
   grantsSuite,
   itemPagesSuite,
@@ -49,6 +50,10 @@ describe('sqlite event log', () => {
 
 describe('sqlite response store', () => {
   responseStoreSuite(partOf(setup, 'store'));
+});
+
+describe('sqlite event archive', () => {
+  eventArchiveSuite(setup);
 });
 
 describe('sqlite grants', () => {

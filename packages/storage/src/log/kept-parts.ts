@@ -1,0 +1,72 @@
+/** How kept events are stored: in parts of some events, as JSON, with what all events of the run share once in each. */
+import type { StreamEvent } from '@liminal/protocol';
+import { StorageError } from '../errors.ts';
+import { parsed } from '../store/stored-json.ts';
+import { decodeEvent, encodeEvents, type EventRow, type RunConstants } from './event-rows.ts';
+
+/** Events, and characters of them, in one part; a larger event is a part of its own. */
+const PART_EVENTS = 1_000;
+const PART_SIZE = 1024 * 1024;
+
+export interface KeptPart {
+  sessionId: string;
+  /** `seq` of its first event. */
+  fromSeq: number;
+  /** JSON. */
+  events: string;
+}
+
+interface Content {
+  constants: RunConstants;
+  rows: [seq: number, timestamp: string, type: EventRow['type'], payload: string][];
+}
+
+/** Throws StorageError `STORE_WRITE_FAILED` for values that JSON cannot hold. */
+export function encodeParts(runId: string, events: readonly StreamEvent[]): KeptPart[] {
+  const [first] = events;
+  if (!first) return [];
+  const { sessionId, turnId, traceContext } = first;
+  const constants = { sessionId, turnId, traceContext };
+  return partsOf(rowsOf(runId, events)).map((part) => {
+    const rows = part.map(({ seq, timestamp, type, payload }) => [seq, timestamp, type, payload]);
+    const fromSeq = part[0]?.seq ?? 0;
+    return { sessionId, fromSeq, events: JSON.stringify({ constants, rows }) };
+  });
+}
+
+/** The events of a run's parts, which are in the order of their first events: each once. A damaged part is left out. */
+export function decodeParts(runId: string, parts: readonly string[]): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  for (const part of parts) {
+    const content = parsed(part) as Content | undefined;
+    for (const [seq, timestamp, type, payload] of content?.rows ?? []) {
+      if (seq <= (events.at(-1)?.seq ?? -1) || !content) continue;
+      events.push(decodeEvent(runId, content.constants, { seq, timestamp, type, payload }));
+    }
+  }
+  return events;
+}
+
+function rowsOf(runId: string, events: readonly StreamEvent[]): EventRow[] {
+  try {
+    return encodeEvents(runId, events);
+  } catch (cause) {
+    throw new StorageError('STORE_WRITE_FAILED', `Events of run ${runId} cannot be kept.`, {
+      cause,
+    });
+  }
+}
+
+function partsOf(rows: readonly EventRow[]): EventRow[][] {
+  const parts: EventRow[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    size += row.payload.length;
+    if (size > PART_SIZE || (parts.at(-1)?.length ?? 0) >= PART_EVENTS) {
+      parts.push([]);
+      size = row.payload.length;
+    }
+    parts.at(-1)?.push(row);
+  }
+  return parts;
+}

@@ -1,0 +1,57 @@
+import type { StreamEvent } from '@liminal/protocol';
+import { sql } from 'kysely';
+import type { EventArchive } from '../event-archive.ts';
+import { decodeParts, encodeParts } from '../log/kept-parts.ts';
+import { textKey } from '../store/text-key.ts';
+import type { PostgresDatabase } from './database.ts';
+import { isDeleted } from './deleted-sessions.ts';
+import { lockSessions } from './save-responses.ts';
+
+/** Kept events in parts of up to a megabyte: a transaction and a row for each. */
+export class PostgresEventArchive implements EventArchive {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async keep(runId: string, events: readonly StreamEvent[]): Promise<void> {
+    for (const part of encodeParts(runId, events)) {
+      await this.#database.write(async (db) => {
+        await lockSessions(db, [part.sessionId]);
+        if (await isDeleted(db, part.sessionId)) return;
+        await db
+          .insertInto('kept_events')
+          .values({
+            run_id: textKey(runId),
+            from_seq: part.fromSeq,
+            session_id: textKey(part.sessionId),
+            events: part.events,
+          })
+          // Of two parts that begin alike the longer one has all of the other.
+          .onConflict((conflict) =>
+            conflict
+              .columns(['run_id', 'from_seq'])
+              .doUpdateSet({ events: part.events })
+              .where(sql<boolean>`length(excluded.events) > length(kept_events.events)`),
+          )
+          .execute();
+      });
+    }
+  }
+
+  async read(runId: string): Promise<StreamEvent[]> {
+    const rows = await this.#database.read(async (db) =>
+      db
+        .selectFrom('kept_events')
+        .select('events')
+        .where('run_id', '=', textKey(runId))
+        .orderBy('from_seq')
+        .execute(),
+    );
+    return decodeParts(
+      runId,
+      rows.map(({ events }) => events),
+    );
+  }
+}
