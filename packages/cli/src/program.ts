@@ -90,6 +90,7 @@ function createProgram(done: (exitCode: number) => void): Command {
   acpCommand(program, done);
   turnCommands(command, done);
   fileCommands(command, done);
+  replayCommand(program, done);
   housekeepingCommands(command, done);
 
   command('link')
@@ -197,6 +198,19 @@ function fileCommands(command: (name: string) => Command, done: (exitCode: numbe
     .action(async (file: string, flags: Flags) => {
       const { importSession } = await import('./commands/import.ts');
       done(await importSession(file, configure(flags)));
+    });
+}
+
+/** It needs neither a server nor a data folder. */
+function replayCommand(program: Command, done: (exitCode: number) => void): void {
+  program
+    .command('replay <file>')
+    .description('plays such a file in the browser, from a small server of its own')
+    .option('--port <number>', 'port (default: a free one)')
+    .option('--no-open', 'do not open a browser')
+    .action(async (file: string, flags: Flags) => {
+      const { replay } = await import('./commands/replay.ts');
+      done(await replay(file, configure({ port: '0', ...flags })));
     });
 }
 

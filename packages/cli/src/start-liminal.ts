@@ -29,7 +29,8 @@ export interface Liminal {
   close: () => Promise<void>;
 }
 
-const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
+/** The built web app. */
+export const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 /** Closes what has been opened so far, in the opposite order. */
 type Closers = (() => Promise<unknown>)[];

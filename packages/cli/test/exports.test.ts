@@ -80,8 +80,10 @@ test('what cannot be exported or imported is refused with a sentence, and leaves
   const missing = await home.play('import', file);
   expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(file) });
   writeFileSync(file, '{"liminal":"export","version":99}\n');
-  const newer = await home.play('import', file);
-  expect(newer).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('newer Liminal') });
+  for (const command of ['import', 'replay']) {
+    const newer = await home.play(command, file);
+    expect(newer).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('newer Liminal') });
+  }
   // A large one that is no export: the server hears it out, and says so.
   writeFileSync(file, 'x'.repeat(20 * 1024 * 1024));
   const strange = await home.play('import', file);

@@ -21,6 +21,8 @@ export interface ClientOptions {
   outbox?: OutboxStorage;
   /** Where their files are kept. Default: in memory. */
   files?: FileStorage;
+  /** Whether sessions are followed, over a WebSocket. Default: yes; without, there are requests and files. */
+  isLive?: boolean;
 }
 
 /** A connection to one server: requests, live sessions and the state of the connection itself. */
@@ -71,7 +73,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     opened.get(sessionId)?.close();
     opened.delete(sessionId);
   };
-  socket.start();
+  if (options.isLive ?? true) socket.start();
   void outbox.open();
   return {
     requests,

@@ -21,7 +21,7 @@ export { applyMessage } from './session/apply-message.ts';
 export { goesOnWords, type JoinedTurn, joinTurns } from './session/join-turns.ts';
 export type { SessionStore } from './session/session-store.ts';
 export { stopReason } from './session/stop-reason.ts';
-export type { PendingMessage, SessionView, TurnView } from './session/view.ts';
+export { emptyView, type PendingMessage, type SessionView, type TurnView } from './session/view.ts';
 export { findSession, type Projects } from './sessions/session-list.ts';
 export type { SessionsView } from './sessions/sessions-store.ts';
 export type { ConnectionStatus } from './socket/live-socket.ts';

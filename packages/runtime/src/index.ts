@@ -6,7 +6,7 @@ export { createRuntime } from './create-runtime.ts';
 export { startProjectorWorker } from './cluster/index.ts';
 export type { ProjectorWorker } from './cluster/index.ts';
 export type { Meter, MeteredTurn } from './meter.ts';
-export { checkedParts } from './exports/index.ts';
+export { checkedParts, unpacked } from './exports/index.ts';
 export type { LearntStores } from './directory/index.ts';
 export type { RuntimeOptions } from './runtime.ts';
 export { defaultSettings } from './settings.ts';

@@ -6,6 +6,7 @@ export {
   type SignedOut,
 } from './auth/credentials.ts';
 export { isLoopback } from './auth/host.ts';
+export { createReplayServer, type ReplayedFile } from './replay-server.ts';
 export { createServer, type ServerOptions } from './create-server.ts';
 export { createLogger } from './logging.ts';
 export { Metrics } from './metrics/metrics.ts';

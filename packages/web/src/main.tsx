@@ -8,10 +8,15 @@ import { AgentsProvider } from './app/agents.tsx';
 import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
+import { replayedSession } from './app/places.ts';
 import { renewPageAfterUpgrade } from './app/renew-page.ts';
 import { HousekeepingProvider } from './housekeeping/housekeeping.tsx';
 import { browserFiles } from './kept/browser-files.ts';
 import { browserOutbox } from './kept/browser-outbox.ts';
+import { fetched } from './look/fetched.tsx';
+
+// Fetched when first needed.
+const ReplayPage = fetched(() => import('./replay/ReplayPage.tsx'));
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
@@ -26,23 +31,36 @@ function signInKey(): string | undefined {
 }
 
 renewPageAfterUpgrade();
+const replayed = replayedSession(location);
 const client = createClient({
-  outbox: browserOutbox(),
-  files: browserFiles(),
+  ...(replayed === undefined && { outbox: browserOutbox(), files: browserFiles() }),
+  isLive: replayed === undefined,
   key: signInKey,
 });
 createRoot(root).render(
   <StrictMode>
     <ClientProvider value={client}>
-      <AgentsProvider>
-        <NavigationProvider>
-          <PageGuard>
-            <HousekeepingProvider>
-              <App />
-            </HousekeepingProvider>
-          </PageGuard>
-        </NavigationProvider>
-      </AgentsProvider>
+      {replayed === undefined ? (
+        <LiveApp />
+      ) : (
+        <PageGuard>
+          <ReplayPage sessionId={replayed} />
+        </PageGuard>
+      )}
     </ClientProvider>
   </StrictMode>,
 );
+
+function LiveApp() {
+  return (
+    <AgentsProvider>
+      <NavigationProvider>
+        <PageGuard>
+          <HousekeepingProvider>
+            <App />
+          </HousekeepingProvider>
+        </PageGuard>
+      </NavigationProvider>
+    </AgentsProvider>
+  );
+}

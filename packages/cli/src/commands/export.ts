@@ -91,7 +91,9 @@ function sentences({ runs, withEvents, blobs, secrets }: Contents, size: number)
       : `Taken out: ${found.join(', ')}. Look at it before you give it away: rules do not find everything.`,
     ...(without === 0
       ? []
-      : [`The events of ${count(without, 'turn')} are not kept: the file has what came of them.`]),
+      : [
+          `The events of ${count(without, 'turn')} were not kept: replay rebuilds them from what came of them ("keepEvents" in the configuration keeps those of later turns).`,
+        ]),
   ];
 }
 

@@ -47,8 +47,8 @@ async function* decoded(file: AsyncIterable<Uint8Array>): AsyncGenerator<string,
   yield decode();
 }
 
-/** The same bytes, unless they begin as those of gzip do. */
-async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+/** The same bytes, unless they begin as those of gzip do. Throws `EXPORT_UNREADABLE`. */
+export async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const pieces = file[Symbol.asyncIterator]();
   const all = { [Symbol.asyncIterator]: () => pieces };
   const begun: Uint8Array[] = [];

@@ -1,5 +1,6 @@
 import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
+import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
@@ -37,14 +38,19 @@ export async function blobRoutes(
   app.route({
     ...routeOf(serverOperations.getBlob),
     handler: async ({ params: { hash } }, reply) => {
-      const { bytes, mimeType } = await runtime.getBlob(hash);
-      reply.header('content-security-policy', policy).header('x-content-type-options', 'nosniff');
-      // It cannot change: its name is its content.
-      reply.header('cache-control', 'private, max-age=31536000, immutable');
-      if (!shown.test(mimeType)) reply.header('content-disposition', 'attachment');
-      return reply
-        .type(mimeType)
-        .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      return sendBlob(reply, await runtime.getBlob(hash));
     },
   });
+}
+
+/** Sends a file of a message so that a browser cannot run it. */
+export function sendBlob(
+  reply: FastifyReply,
+  { bytes, mimeType }: { bytes: Uint8Array; mimeType: string },
+): FastifyReply {
+  reply.header('content-security-policy', policy).header('x-content-type-options', 'nosniff');
+  // It cannot change: its name is its content.
+  reply.header('cache-control', 'private, max-age=31536000, immutable');
+  if (!shown.test(mimeType)) reply.header('content-disposition', 'attachment');
+  return reply.type(mimeType).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
+import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
@@ -22,9 +23,7 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
   app.route({
     ...routeOf(serverOperations.exportSession),
     handler: async ({ params: { id } }, reply) => {
-      const text = await runtime.exportSession(id, { liminal: version });
-      reply.header('content-disposition', 'attachment; filename="session.jsonl"');
-      return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(text));
+      return sendExport(reply, await runtime.exportSession(id, { liminal: version }));
     },
   });
 
@@ -44,6 +43,15 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
       }
     },
   });
+}
+
+/** Sends a session's file as it comes. */
+export function sendExport(
+  reply: FastifyReply,
+  file: AsyncIterable<string | Uint8Array>,
+): FastifyReply {
+  reply.header('content-disposition', 'attachment; filename="session.jsonl"');
+  return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(file));
 }
 
 async function* upTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array, void> {

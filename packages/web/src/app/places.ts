@@ -98,6 +98,11 @@ export function placesAt(places: Places, { pathname, hash }: Address): Places {
   return previewTab(places, sessionId, id === undefined ? undefined : { id });
 }
 
+/** The session that a page plays, instead of being the app; undefined for the app. */
+export function replayedSession({ pathname }: Pick<Location, 'pathname'>): string | undefined {
+  return decode(/^\/replay\/([^/]+)\/?$/.exec(pathname)?.[1]);
+}
+
 type Address = Pick<Location, 'pathname' | 'hash'>;
 
 function decode(encoded: string | undefined): string | undefined {

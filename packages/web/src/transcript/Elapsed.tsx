@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'react';
 import { duration } from '../words/time.ts';
+import { useClock } from './clock.ts';
 
 /** Seconds since an ISO time or a time in ms; nothing during the first second. */
 export function Elapsed({ since }: { since: string | number | undefined }) {
-  const [now, setNow] = useState(() => Date.now());
+  const [present, setNow] = useState(() => Date.now());
+  const now = useClock() ?? present;
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);

@@ -17,7 +17,8 @@ import { useWindow } from './window/use-window.ts';
 
 interface TranscriptProps {
   view: SessionView;
-  session: SessionStore;
+  /** Loads older pages; absent where there are none. */
+  session?: SessionStore;
   /** Shown above the first message. */
   intro: ReactNode;
 }
@@ -58,7 +59,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
           aria-label="Conversation"
           aria-live="off"
         >
-          {view.hasMore ? (
+          {view.hasMore && session !== undefined ? (
             <OlderPages session={session} scroller={scroller} before={view.before} />
           ) : (
             intro
@@ -80,7 +81,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
               ),
             )}
           </RowMemoryProvider>
-          <PendingMessages pending={pending} session={session} />
+          {session !== undefined && <PendingMessages pending={pending} session={session} />}
         </div>
       </div>
       {!sticks && (

@@ -1,0 +1,70 @@
+import cookie from '@fastify/cookie';
+import { ID_MAX, LiminalError, serverOperations } from '@liminal/protocol';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Credentials } from './auth/credentials.ts';
+import { guardRequests } from './auth/guard.ts';
+import { sendBlob } from './http/blob-routes.ts';
+import { answerError } from './http/errors.ts';
+import { sendExport } from './http/export-routes.ts';
+import { healthRoutes } from './http/health-routes.ts';
+import { routeOf } from './http/routes.ts';
+import { type App, checkByZod } from './http/schema.ts';
+import { signInScript, signInScriptPath } from './pages/messages.ts';
+import { serveWebApp } from './static.ts';
+
+/** A session's file that a page plays. */
+export interface ReplayedFile {
+  sessionId: string;
+  /** The file as it is, but unpacked. */
+  read: () => AsyncIterable<Uint8Array>;
+  /** Its blobs, by hash. */
+  blobs: ReadonlyMap<string, { mimeType: string; read: () => Promise<Uint8Array> }>;
+}
+
+interface ReplayServerOptions {
+  file: ReplayedFile;
+  version: string;
+  /** The built web app's folder. */
+  webDir: string;
+  credentials: Credentials;
+  host: string;
+}
+
+/** Serves one file and the page that plays it, to signed-in browsers: it runs nothing and keeps nothing. */
+export async function createReplayServer(options: ReplayServerOptions): Promise<FastifyInstance> {
+  const { file, version, webDir } = options;
+  const app = Fastify({
+    routerOptions: { maxParamLength: ID_MAX },
+    forceCloseConnections: true,
+    http: { requireHostHeader: false },
+  });
+  app.setErrorHandler(answerError);
+  await app.register(cookie);
+  guardRequests(app, { ...options, allowedHosts: [], allowedOrigins: [] });
+  app.get(signInScriptPath, async (_, reply) => reply.type('text/javascript').send(signInScript));
+  await app.register(async (api) => fileRoutes(checkByZod(api, false), file, version));
+  await serveWebApp(app, webDir);
+  return app;
+}
+
+async function fileRoutes(app: App, { sessionId, read, blobs }: ReplayedFile, version: string) {
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+  });
+  await healthRoutes(app, { version, runtime: { troubles: async () => [] } });
+  app.route({
+    ...routeOf(serverOperations.exportSession),
+    handler: async ({ params: { id } }, reply) => {
+      if (id === sessionId) return sendExport(reply, read());
+      throw new LiminalError('SESSION_NOT_FOUND', 'This file has another session.');
+    },
+  });
+  app.route({
+    ...routeOf(serverOperations.getBlob),
+    handler: async ({ params: { hash } }, reply) => {
+      const blob = blobs.get(hash);
+      if (!blob) throw new LiminalError('BLOB_NOT_FOUND', 'The session’s file does not have it.');
+      return sendBlob(reply, { mimeType: blob.mimeType, bytes: await blob.read() });
+    },
+  });
+}
