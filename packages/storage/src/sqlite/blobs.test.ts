@@ -202,7 +202,14 @@ describe('SAFE: damaged bytes are refused, and never come back wrong', () => {
 test('a database from before there were blobs keeps what it has, and takes them', async () => {
   await storage.store.saveSession(sessionRecord('session-1'));
   await storage.close();
-  for (const table of ['blob_holders', 'blob_parts', 'blobs', 'deleted_sessions', 'grants'])
+  for (const table of [
+    'blob_holders',
+    'blob_parts',
+    'blobs',
+    'deleted_sessions',
+    'grants',
+    'kept_events',
+  ])
     ask(`DROP TABLE ${table}`);
   ask('PRAGMA user_version = 2');
   storage = openSqliteStorage(dataDir);
@@ -210,5 +217,5 @@ test('a database from before there were blobs keeps what it has, and takes them'
   const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
   await storage.store.deleteSession('session-1');
   expect(await storage.blobs.get(hash)).toBeUndefined();
-  expect(ask('PRAGMA user_version')).toEqual([{ user_version: 5 }]);
+  expect(ask('PRAGMA user_version')).toEqual([{ user_version: 6 }]);
 });

@@ -99,6 +99,7 @@ describe('the data folder', () => {
       'blobs',
       'deleted_sessions',
       'grants',
+      'kept_events',
     ];
     for (const table of newer) old.exec(`DROP TABLE ${table}`);
     old.exec('PRAGMA user_version = 1');
