@@ -34,6 +34,8 @@ export interface Stage {
   /** What OpenAI's models are, where the stage has them. */
   readonly openAiApi: ResponsesApi;
   readonly server: LiminalServer;
+  /** The server's data folder. */
+  readonly dataDir: string;
   /** What the server, and whatever an agent is started by hand with, runs with. */
   readonly env: Record<string, string>;
   /** Makes a project folder below the allowed root; gives its path. */
@@ -210,6 +212,9 @@ export function useStage({
     },
     get network() {
       return set().network;
+    },
+    get dataDir() {
+      return set().dataDir;
     },
     get env() {
       return env;
