@@ -105,9 +105,11 @@ function Intro({ recording: { header, session, runs } }: { recording: Recording 
       </p>
       {rebuilt > 0 && (
         <p className={css.rebuilt}>
-          {all ? 'This is' : `${rebuilt} of ${runs.length} turns are`} rebuilt from the finished{' '}
-          {rebuilt === 1 && all ? 'turn' : 'turns'}: their events were not kept. When each thing
-          began and ended is as it was; how its text came in between is not known.
+          {all
+            ? 'This was'
+            : `${rebuilt} of ${runs.length} turns ${rebuilt === 1 ? 'was' : 'were'}`}{' '}
+          rebuilt from history, since no events were kept. When each thing began and ended is as it
+          was; how its text came in between is not known.
         </p>
       )}
     </header>
