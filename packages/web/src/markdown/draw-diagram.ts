@@ -48,8 +48,16 @@ async function draw(code: string, isDark: boolean): Promise<string> {
     fontFamily,
     secure,
   });
-  const { svg } = await mermaid.render(`diagram-${++count}`, code);
-  return asImage(svg);
+  const place = document.createElement('div');
+  // Mermaid measures each text where it draws: what it changes must not lay the page out anew.
+  place.style.cssText = 'position: fixed; inset: 0; contain: strict; visibility: hidden;';
+  document.body.append(place);
+  try {
+    const { svg } = await mermaid.render(`diagram-${++count}`, code, place);
+    return asImage(svg);
+  } finally {
+    place.remove();
+  }
 }
 
 /** An image is XML, and is as big as it says. */
