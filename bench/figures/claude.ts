@@ -13,13 +13,7 @@ import {
 } from '@liminal/testkit';
 import { type Figure, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
-import {
-  afterRestart,
-  JUST_STARTED,
-  leadTurns,
-  loadToFirstToken,
-  timeToHistory,
-} from '../parts/loading.ts';
+import { compareLoading, leadTurns } from '../parts/loading.ts';
 import { comparePairs, MODEL_MS, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
@@ -70,35 +64,13 @@ export async function* claudeLoad(): AsyncGenerator<Figure> {
   const place = await makePlace(reply(answer));
   try {
     const bareId = await storeBare(place);
-    const bare = () => bareLoad(place, bareId);
-    const server = await startLiminalServer(place.dataDir, place.env);
-    let sessionId = '';
-    try {
-      sessionId = await storeSession({ ...place, server });
-      yield await comparePairs(
-        { name: 'Claude: load to its history, against the bare SDK’s resume', atMost: 1.1 },
-        () => bareResume(place, bareId),
-        () => timeToHistory(server.connection, sessionId),
-      );
-      yield await comparePairs(
-        {
-          name: 'Claude: load and send to first token, against the bare SDK’s resume',
-          atMost: 1.1,
-        },
-        bare,
-        () => loadToFirstToken(server.connection, sessionId),
-      );
-    } finally {
-      await server.process.end();
-    }
-    yield await comparePairs(
-      {
-        name: 'Claude: load and send to first token, in a server just started, against the bare SDK’s resume',
-        atMost: JUST_STARTED,
-      },
-      bare,
-      () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),
-    );
+    yield* compareLoading(place, {
+      agent: 'Claude',
+      against: 'the bare SDK’s resume',
+      lead: (server) => storeSession({ ...place, server }),
+      bareHistory: () => bareResume(place, bareId),
+      bareFirstToken: () => bareLoad(place, bareId),
+    });
   } finally {
     await place.remove();
   }

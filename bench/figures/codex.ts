@@ -13,13 +13,7 @@ import {
 import { BareCodex } from '../parts/bare-codex.ts';
 import { type Figure, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
-import {
-  afterRestart,
-  JUST_STARTED,
-  leadTurns,
-  loadToFirstToken,
-  timeToHistory,
-} from '../parts/loading.ts';
+import { compareLoading, leadTurns } from '../parts/loading.ts';
 import { comparePairs, MODEL_MS, OpenSession, ROUNDS, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
@@ -61,32 +55,13 @@ export async function* codexLoad(): AsyncGenerator<Figure> {
   const place = await makePlace();
   try {
     const threadId = await storeThread(place);
-    const bare = () => bareLoad(place, threadId);
-    const server = await startLiminalServer(place.dataDir, place.env);
-    let sessionId = '';
-    try {
-      sessionId = await storeSession({ ...place, server });
-      yield await comparePairs(
-        { name: 'Codex: load to its history, against bare thread/resume', atMost: 1.1 },
-        () => bareHistory(place, threadId),
-        () => timeToHistory(server.connection, sessionId),
-      );
-      yield await comparePairs(
-        { name: 'Codex: load and send to first token, against bare thread/resume', atMost: 1.1 },
-        bare,
-        () => loadToFirstToken(server.connection, sessionId),
-      );
-    } finally {
-      await server.process.end();
-    }
-    yield await comparePairs(
-      {
-        name: 'Codex: load and send to first token, in a server just started, against bare thread/resume',
-        atMost: JUST_STARTED,
-      },
-      bare,
-      () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),
-    );
+    yield* compareLoading(place, {
+      agent: 'Codex',
+      against: 'bare thread/resume',
+      lead: (server) => storeSession({ ...place, server }),
+      bareHistory: () => bareHistory(place, threadId),
+      bareFirstToken: () => bareLoad(place, threadId),
+    });
   } finally {
     await place.remove();
   }
