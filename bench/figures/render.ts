@@ -25,7 +25,7 @@ const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url)
 /** 300 deltas, 100 a second. */
 const TURN = '300 100';
 const WARM_UP = '60 100';
-const ROUNDS = 5;
+const ROUNDS = 10;
 /** Short turns, of which only the first text counts. */
 const FIRST = { message: '10 50', turns: 40 };
 /** NFR-000-04. */

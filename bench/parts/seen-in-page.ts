@@ -103,14 +103,15 @@ function watchText(): void {
   });
   const painted = new MessageChannel();
   painted.port1.onmessage = () => {
+    if (!isNew) return;
+    isNew = false;
     const text = [...document.querySelectorAll('[data-origin="agent"]')].at(-1)?.textContent ?? '';
     const time = Number(/\d{15}(?=\D*$)/.exec(text.slice(-40))?.[0] ?? 0);
     seen.frames.push({ at: performance.now(), time });
   };
   const onFrame = (): void => {
-    // The first task after this frame's painting.
-    if (isNew) painted.port2.postMessage(0);
-    isNew = false;
+    // The first task after this frame's painting, of what this frame has changed too.
+    painted.port2.postMessage(0);
     requestAnimationFrame(onFrame);
   };
   requestAnimationFrame(onFrame);

@@ -275,7 +275,7 @@ function checkCommands(
     .option('--json', 'one JSON object a line, also for each event of the log')
     .action(async (flags: Flags & VerifyFlags) => {
       const { verify } = await import('./commands/verify.ts');
-      done(await verify(flags, configure(flags), process.env));
+      done(await verify(flags, configure(flags)));
     });
 }
 

@@ -46,6 +46,11 @@ function failures({ exitCode, stdout, stderr }: Outcome, agent = 'local'): strin
   return failed;
 }
 
+async function outcomeOf(command: ReturnType<Home['start']>): Promise<Outcome> {
+  const exitCode = await command.exitCode;
+  return { exitCode, stdout: command.stdout, stderr: command.stderr };
+}
+
 /** Plays it against a model that answers so, without a server that runs. */
 async function withModel(reply: ModelReply, ...args: string[]) {
   configure(home, { models: (await localModel(() => reply)).models });
@@ -74,6 +79,13 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
   'a variable with the key that is missing': {
     play: async () => failures(await home.play('verify', '--agent', 'openai'), 'openai'),
     told: /^Agent openai: OpenAI models cannot run here\. Set OPENAI_API_KEY before Liminal is started\.$/,
+  },
+  'a destination of traces that is half named': {
+    play: async () => {
+      const command = home.start(['verify', '--agent', 'demo'], { LANGFUSE_PUBLIC_KEY: 'pk' });
+      return failures(await outcomeOf(command), 'demo');
+    },
+    told: /^LANGFUSE_SECRET_KEY and LANGFUSE_HOST are not set: nothing is sent to Langfuse/,
   },
   'a program that is not installed': {
     play: async () => {
@@ -119,12 +131,10 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
   },
 };
 
-test.for(partOf(ofAgents, ['a variable with the key that is missing', 'a model that uses a tool']))(
-  'FR-001-33: %s is told',
-  async ([, { play, told }]) => {
-    expect(await play()).toEqual([expect.stringMatching(told)]);
-  },
-);
+const played = ['a destination of traces that is half named', 'a model that uses a tool'] as const;
+test.for(partOf(ofAgents, played))('FR-001-33: %s is told', async ([, { play, told }]) => {
+  expect(await play()).toEqual([expect.stringMatching(told)]);
+});
 
 const instant = ['--agent', 'demo', '--set', 'pace=instant'];
 
@@ -254,8 +264,7 @@ testAtLength(
       LANGFUSE_SECRET_KEY: 'sk-hidden',
     };
     const play = async (): Promise<Outcome> => {
-      const command = home.start(['verify', '--agent', 'local', '--timeout', '15'], env);
-      return { exitCode: await command.exitCode, stdout: command.stdout, stderr: command.stderr };
+      return outcomeOf(home.start(['verify', '--agent', 'local', '--timeout', '15'], env));
     };
     const missing = await play();
     const [, traceId] = /^trace_id: (.+)$/m.exec(missing.stdout) ?? [];

@@ -26,17 +26,18 @@ test('SAFE: the log hides secrets in URLs, even in an error’s cause and stack'
   });
 });
 
-test('SAFE: the log hides the secrets that the server knows, authorizations and keys of models, wherever they stand', () => {
+test('SAFE: the log hides the secrets that the server knows, and what the rules of exports find, wherever they stand', () => {
   let log = '';
   const secrets = new Set<string>();
   const logger = createLogger('info', { write: (line) => (log += line) }, secrets);
   secrets.add('the "token" of us').add('short');
   const cause = new Error('refused: {"authorization":"Bearer abc.def-ghi_123"}');
-  logger.error({ err: new Error('no: the "token" of us', { cause }) }, 'sk-ant-api03-abcdefghijkl');
-  expect(log).not.toMatch(/token|abc\.def|abcdefgh/);
+  const said = `sk-ant-api03-abcdefghijkl, AKIA0123456789ABCDEF, DB_PASSWORD='a "b" c'`;
+  logger.error({ err: new Error('no: the "token" of us', { cause }) }, said);
+  expect(log).not.toMatch(/"token|abc\.def|abcdefgh|456789/);
   expect(JSON.parse(log)).toMatchObject({
-    msg: 'sk-***',
-    err: { message: 'no: ***: refused: {"authorization":"Bearer ***"}' },
+    msg: `[secret: anthropic-key], [secret: aws-access-key], DB_PASSWORD='[secret: assignment]'`,
+    err: { message: 'no: ***: refused: {"authorization":"Bearer [secret: bearer]"}' },
   });
   logger.info('a short word stays');
   expect(log).toContain('a short word stays');

@@ -1,13 +1,12 @@
-import { escapeHiddenInJson, hideUrlSecrets, readTraceparent } from '@liminal/protocol';
+import { escapeHiddenInJson, hideUrlSecrets, readTraceparent, Redactor } from '@liminal/protocol';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
 /** A shorter one would hide common words. */
 const SECRET_MIN = 8;
 const hidden = '***';
-/** What is a secret whoever gave it out: an authorization, and keys of makers of models. */
-const bearer = /\b(bearer\s+)[\w.~+/=-]{8,}/gi;
-const modelKey = /\b(sk-)[\w-]{16,}/g;
+/** What is a secret whoever gave it out, by the rules that exports have too. */
+const rules = new Redactor([]);
 
 /**
  * A log of JSON lines without secrets: of an address only the path, since a link carries the token, and no headers;
@@ -35,11 +34,11 @@ export function createLogger(
 }
 
 function hideSecrets(line: string, secrets: ReadonlySet<string>): string {
-  let text = line.replaceAll(bearer, `$1${hidden}`).replaceAll(modelKey, `$1${hidden}`);
+  let text = line;
   for (const secret of secrets) {
     // As it stands in JSON.
     const written = JSON.stringify(secret).slice(1, -1);
     if (secret.length >= SECRET_MIN) text = text.replaceAll(written, hidden);
   }
-  return text;
+  return rules.text(text);
 }

@@ -62,17 +62,14 @@ const TRACE_MS = 60_000;
 
 /**
  * Sends a prompt through an agent, and checks settings, log, history and traces on its way; what it makes is deleted
- * again. `env` has the variables of those that take traces. Returns 1 if a check fails. Throws ConfigError.
+ * again. Returns 1 if a check fails. Throws ConfigError.
  */
-export async function verify(
-  flags: VerifyFlags,
-  config: Config,
-  env: NodeJS.ProcessEnv,
-): Promise<number> {
-  const asked = understand(flags, config, env);
+export async function verify(flags: VerifyFlags, config: Config): Promise<number> {
+  const asked = understand(flags, config);
   const report = new Report(flags.json ?? false);
   const stop = stopSignal();
   report.tell(checkNode(), checkDataFolder(config.dataDir));
+  report.tell(...(config.telemetry?.problems ?? []).map(bad));
   if (config.shared) report.tell(...(await checkShared(config.shared)));
   if (report.hasFailed) return report.end(asked.agent);
   await told(report, stop, async () => {
@@ -86,7 +83,7 @@ export async function verify(
   return report.end(asked.agent);
 }
 
-function understand(flags: VerifyFlags, config: Config, env: NodeJS.ProcessEnv): Asked {
+function understand(flags: VerifyFlags, config: Config): Asked {
   const types = createAgents(config)
     .list()
     .map(({ cliType }) => cliType);
@@ -106,7 +103,7 @@ function understand(flags: VerifyFlags, config: Config, env: NodeJS.ProcessEnv):
     prompt,
     settings: (flags.set ?? []).map(readSetting),
     limitMs: seconds * 1_000,
-    store: traceStore(env, flags.findTrace),
+    store: traceStore(config.telemetry?.langfuse, flags.findTrace),
   };
 }
 
@@ -125,7 +122,7 @@ async function told(report: Report, stop: AbortSignal, part: () => Promise<void>
     await part();
   } catch (error) {
     const text = stop.aborted ? 'It was stopped.' : hideUrlSecrets(messageOf(error));
-    report.tell({ verdict: 'bad', text });
+    report.tell(bad(text));
   }
 }
 
@@ -216,5 +213,6 @@ async function checkWhatFollows(
 }
 
 const good = (text: string): Finding => ({ verdict: 'good', text });
+const bad = (text: string): Finding => ({ verdict: 'bad', text });
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');

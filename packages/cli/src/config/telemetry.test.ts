@@ -11,7 +11,7 @@ test('nobody wants spans unless a variable says so', () => {
   expect(configOf({}, { captureContent: true })).toBeUndefined();
   expect(configOf({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
   expect(configOf({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBeUndefined();
-  expect(configOf({ LANGFUSE_PUBLIC_KEY: 'a', LANGFUSE_SECRET_KEY: 'b' })).toBeUndefined();
+  expect(configOf({ LANGFUSE_HOST: 'http://c' })).toBeUndefined();
 });
 
 test('each destination is asked for by its own variables', () => {
@@ -49,6 +49,36 @@ test('what cannot be done is said, and the server starts all the same', () => {
   expect(configOf({ ...endpoint, ...share })?.sampler).toEqual({ share: 0.5 });
   const off = configOf({ ...endpoint, OTEL_TRACES_SAMPLER: 'always_off' });
   expect(off).toMatchObject({ sampler: 'none', problems: [] });
+  const nowhere = { OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318', TRACELOOP_BASE_URL: 'here' };
+  expect(configOf(nowhere)).toEqual({
+    captureContent: false,
+    sampler: 'all',
+    problems: [
+      'OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address: nothing is sent there.',
+      'TRACELOOP_BASE_URL is no http:// or https:// address: nothing is sent there.',
+    ],
+  });
   const wrong = configOf({ ...endpoint, ...share, OTEL_TRACES_SAMPLER_ARG: 'half' });
   expect(wrong).toMatchObject({ sampler: 'all', problems: [expect.any(String)] });
+});
+
+test('FR-001-33: variables of Langfuse that are not whole are named', () => {
+  const problemOf = (env: Record<string, string>) => {
+    const config = configOf(env);
+    expect(config).not.toHaveProperty('langfuse');
+    return config?.problems.join(' ');
+  };
+  const keys = { LANGFUSE_PUBLIC_KEY: 'pk', LANGFUSE_SECRET_KEY: 'sk' };
+  const { LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY } = keys;
+  const needs = 'not set: nothing is sent to Langfuse, which needs its two keys and its host.';
+  expect(problemOf(keys)).toBe(`LANGFUSE_HOST is ${needs}`);
+  expect(problemOf({ LANGFUSE_SECRET_KEY, LANGFUSE_HOST: 'http://c' })).toBe(
+    `LANGFUSE_PUBLIC_KEY is ${needs}`,
+  );
+  expect(problemOf({ LANGFUSE_PUBLIC_KEY })).toBe(
+    `LANGFUSE_SECRET_KEY and LANGFUSE_HOST are ${needs}`,
+  );
+  expect(problemOf({ ...keys, LANGFUSE_HOST: 'here' })).toBe(
+    'LANGFUSE_HOST is no http:// or https:// address: nothing is sent there.',
+  );
 });

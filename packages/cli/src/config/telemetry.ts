@@ -35,8 +35,8 @@ export function telemetryConfig(
   if (isTrue(variable('OTEL_SDK_DISABLED'))) return undefined;
   const problems: string[] = [];
   const otlp = otlpProtocol(variable, problems);
-  const langfuse = langfuseAccess(variable);
-  const openllmetry = openllmetryAccess(variable);
+  const langfuse = langfuseAccess(variable, problems);
+  const openllmetry = openllmetryAccess(variable, problems);
   if (!otlp && !langfuse && !openllmetry && problems.length === 0) return undefined;
   const captureContent =
     isAsked ?? isTrue(variable('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'));
@@ -52,10 +52,11 @@ export function telemetryConfig(
 
 function otlpProtocol(variable: Variable, problems: string[]): TelemetryConfig['otlp'] {
   const exporter = variable('OTEL_TRACES_EXPORTER');
-  const endpoint =
-    variable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? variable('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const ofTraces = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
+  const name = variable(ofTraces) === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : ofTraces;
+  const endpoint = variable(name);
   const isWanted = exporter === undefined ? endpoint !== undefined : exporter.includes('otlp');
-  if (!isWanted) return undefined;
+  if (!isWanted || !isAddress(name, endpoint, problems)) return undefined;
   const protocol =
     variable('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ??
     variable('OTEL_EXPORTER_OTLP_PROTOCOL') ??
@@ -67,19 +68,42 @@ function otlpProtocol(variable: Variable, problems: string[]): TelemetryConfig['
   return undefined;
 }
 
-function langfuseAccess(variable: Variable): TelemetryConfig['langfuse'] {
+function langfuseAccess(variable: Variable, problems: string[]): TelemetryConfig['langfuse'] {
   const publicKey = variable('LANGFUSE_PUBLIC_KEY');
   const secretKey = variable('LANGFUSE_SECRET_KEY');
+  if (publicKey === undefined && secretKey === undefined) return undefined;
   // Its newer libraries call it so.
   const baseUrl = variable('LANGFUSE_HOST') ?? variable('LANGFUSE_BASE_URL');
-  if (publicKey === undefined || secretKey === undefined || baseUrl === undefined) return undefined;
-  return { publicKey, secretKey, baseUrl: baseUrl.replace(/\/+$/, '') };
+  if (publicKey !== undefined && secretKey !== undefined && baseUrl !== undefined) {
+    return isAddress('LANGFUSE_HOST', baseUrl, problems)
+      ? { publicKey, secretKey, baseUrl: baseUrl.replace(/\/+$/, '') }
+      : undefined;
+  }
+  const needed = Object.entries({
+    LANGFUSE_PUBLIC_KEY: publicKey,
+    LANGFUSE_SECRET_KEY: secretKey,
+    LANGFUSE_HOST: baseUrl,
+  });
+  const missing = needed.flatMap(([name, value]) => (value === undefined ? [name] : []));
+  problems.push(
+    `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set: nothing is sent to Langfuse, which needs its two keys and its host.`,
+  );
+  return undefined;
 }
 
-function openllmetryAccess(variable: Variable): TelemetryConfig['openllmetry'] {
+function openllmetryAccess(variable: Variable, problems: string[]): TelemetryConfig['openllmetry'] {
   const names = ['TRACELOOP_API_KEY', 'TRACELOOP_BASE_URL', 'TRACELOOP_HEADERS'];
   if (names.every((name) => variable(name) === undefined)) return undefined;
+  if (!isAddress('TRACELOOP_BASE_URL', variable('TRACELOOP_BASE_URL'), problems)) return undefined;
   return { apiKey: variable('TRACELOOP_API_KEY') ?? '' };
+}
+
+/** Without one, the exporter has its own. */
+function isAddress(name: string, value: string | undefined, problems: string[]): boolean {
+  const isHttp =
+    value === undefined || ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');
+  if (!isHttp) problems.push(`${name} is no http:// or https:// address: nothing is sent there.`);
+  return isHttp;
 }
 
 /** What a caller has decided for its trace holds, whatever is said here. */

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
+import type { TelemetryConfig } from '../config/telemetry.ts';
 import { reasonOf } from '../send-spans.ts';
 
 /** Something that can be asked for a trace. */
@@ -19,36 +20,25 @@ const AGAIN_MS = 500;
 const ANSWER_MS = 10_000;
 const PLACE = '{traceId}';
 
-/**
- * What can be asked: the address of `--find-trace`, else Langfuse, if its variables are set; undefined if nothing is.
- * Throws ConfigError if they are not whole.
- */
-export function traceStore(env: NodeJS.ProcessEnv, address?: string): TraceStore | undefined {
+/** What can be asked: the address of `--find-trace`, else Langfuse, if the server sends to it. Throws ConfigError. */
+export function traceStore(
+  langfuse: TelemetryConfig['langfuse'],
+  address?: string,
+): TraceStore | undefined {
   if (address !== undefined) return namedStore(address);
-  const publicKey = env['LANGFUSE_PUBLIC_KEY'] || undefined;
-  const secretKey = env['LANGFUSE_SECRET_KEY'] || undefined;
-  if (publicKey === undefined && secretKey === undefined) return undefined;
-  if (publicKey === undefined || secretKey === undefined) {
-    const [set, missing] = publicKey ? ['PUBLIC', 'SECRET'] : ['SECRET', 'PUBLIC'];
-    throw new ConfigError(
-      `LANGFUSE_${set}_KEY is set and LANGFUSE_${missing}_KEY is not: Langfuse needs both.`,
-    );
-  }
-  // As the server reads them: without a host it sends nothing there.
-  const host = (env['LANGFUSE_HOST'] || env['LANGFUSE_BASE_URL'] || '').replace(/\/+$/, '');
-  if (host === '')
-    throw new ConfigError('LANGFUSE_HOST is not set: no traces are sent to Langfuse.');
-  if (!isHttp(host)) throw new ConfigError('LANGFUSE_HOST is no http:// or https:// address.');
+  if (!langfuse) return undefined;
+  const { publicKey, secretKey, baseUrl } = langfuse;
   const login = Buffer.from(`${publicKey}:${secretKey}`).toString('base64');
   return {
-    name: `Langfuse at ${new URL(host).origin}`,
-    address: (traceId) => `${host}/api/public/traces/${traceId}`,
+    name: `Langfuse at ${new URL(baseUrl).origin}`,
+    address: (traceId) => `${baseUrl}/api/public/traces/${traceId}`,
     headers: { authorization: `Basic ${login}` },
   };
 }
 
 function namedStore(address: string): TraceStore {
-  if (!isHttp(address) || !address.includes(PLACE)) {
+  const isHttp = ['http:', 'https:'].includes(URL.parse(address)?.protocol ?? '');
+  if (!isHttp || !address.includes(PLACE)) {
     throw new ConfigError(
       `--find-trace needs an address with ${PLACE} in it, as http://localhost:16686/api/traces/${PLACE}; not "${address}".`,
     );
@@ -59,9 +49,6 @@ function namedStore(address: string): TraceStore {
     headers: {},
   };
 }
-
-const isHttp = (address: string): boolean =>
-  ['http:', 'https:'].includes(URL.parse(address)?.protocol ?? '');
 
 /**
  * Asks until the trace is there. Throws LiminalError `TRACE_NOT_FOUND` with what is in the way, or once the time is

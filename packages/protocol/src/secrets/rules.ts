@@ -114,7 +114,7 @@ export const secretRules: readonly SecretRule[] = [
     id: 'url-password',
     what: 'user and password in an address (`https://user:password@host`), or a token there',
     patterns: [
-      /\bhttps?:\/\/(?<secret>[^\s/?#@"'`<>\\[\]]{1,400})@/dgi,
+      /\bhttps?:\/\/(?!\*\*\*@)(?<secret>[^\s/?#@"'`<>\\[\]]{1,400})@/dgi,
       /\b(?!https?:)[a-z][a-z\d+.-]{1,30}:\/\/(?<secret>[^\s:/?#@"'`<>\\[\]]{0,200}:[^\s"'`<>\\[\]]{1,400})@/dgi,
     ],
   },
