@@ -57,7 +57,7 @@ async function* textOf(file: ReadableStream<Uint8Array>): AsyncGenerator<string,
 
 function Replay({ recording }: { recording: Recording }) {
   const { session, steps, runs } = recording;
-  const player = useMemo(() => new Player(recording), [recording]);
+  const player = usePlayer(recording);
   const playback = usePlayback(steps);
   const { count } = playback;
   const view = useMemo(() => player.viewAfter(count), [count, player]);
@@ -89,6 +89,23 @@ function Replay({ recording }: { recording: Recording }) {
       <Controls recording={recording} playback={playback} />
     </main>
   );
+}
+
+/** Half a frame: the page stays responsive (ms). */
+const slice = 8;
+
+/** Folds all of the recording, a little at a time, while the page shows it. */
+function usePlayer(recording: Recording): Player {
+  const player = useMemo(() => new Player(recording), [recording]);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const goOn = () => {
+      timer = player.prepare(slice) ? setTimeout(goOn) : undefined;
+    };
+    goOn();
+    return () => clearTimeout(timer);
+  }, [player]);
+  return player;
 }
 
 function Intro({ recording: { header, session, runs } }: { recording: Recording }) {

@@ -115,3 +115,28 @@ test('long silences are shortened unless they are asked for; places lead to step
   expect(short.placeOf(0)).toBe(0);
   expect(short.placeOf(Number.MAX_SAFE_INTEGER)).toBe(3_000);
 });
+
+test('a long recording is folded a little at a time, and then no jump folds much', async () => {
+  const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
+  const text = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
+  const delta = { type: 'item_delta', itemId: 'a', deltaContent: 'word ' } as const;
+  const { steps, ...recording } = await recorded(
+    [runOf([start, text, ...Array<typeof delta>(2_000).fill(delta)])],
+    true,
+  );
+  let read = 0;
+  const counted = new Proxy(steps, {
+    get: (target, name) => {
+      if (/^\d+$/.test(String(name))) read += 1;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  const player = new Player({ ...recording, steps: counted });
+  expect(player.prepare(0)).toBe(true);
+  expect(read).toBe(0);
+  expect(player.prepare(Infinity)).toBe(false);
+  expect(read).toBe(Math.floor(steps.length / 256) * 256);
+  read = 0;
+  expect(player.viewAfter(1_500)).toEqual(new Player({ ...recording, steps }).viewAfter(1_500));
+  expect(read).toBeLessThan(256);
+});

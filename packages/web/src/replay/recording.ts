@@ -97,13 +97,31 @@ export class Player {
 
   /** The session after its first `count` steps. */
   viewAfter(count: number): SessionView {
-    let { count: at, shown } = this.#nearest(count);
-    for (; at < count; at += 1) {
+    this.#last = { count, shown: this.#foldOn(this.#nearest(count), count) };
+    return this.#last.shown.view;
+  }
+
+  /** Folds on past all that was played, for some ms, so that a jump there is quick. Returns whether there is more. */
+  prepare(forMs: number): boolean {
+    const until = performance.now() + forMs;
+    for (;;) {
+      const count = (this.#kept.length - 1) * KEPT_EVERY;
+      const shown = this.#kept.at(-1);
+      const isOver = count + KEPT_EVERY > this.recording.steps.length;
+      if (shown === undefined || isOver) return false;
+      if (performance.now() >= until) return true;
+      this.#foldOn({ count, shown }, count + KEPT_EVERY);
+    }
+  }
+
+  /** The state after `to` steps, from one before; keeps states on the way. */
+  #foldOn({ count, shown: from }: { count: number; shown: Shown }, to: number): Shown {
+    let shown = from;
+    for (let at = count; at < to; at += 1) {
       shown = this.#step(shown, at);
       if ((at + 1) % KEPT_EVERY === 0) this.#kept[(at + 1) / KEPT_EVERY] ??= shown;
     }
-    this.#last = { count, shown };
-    return shown.view;
+    return shown;
   }
 
   #nearest(count: number): { count: number; shown: Shown } {
