@@ -1,8 +1,9 @@
 /** `liminal acp` as an editor runs it: a process of its own, on lines. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
 import { pixel } from '@liminal/testkit';
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { AcpEditor, AcpMessage } from '@liminal/testkit/acp-editor';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf, eventually, Home } from './command.ts';
@@ -74,6 +75,30 @@ describe('without a server', () => {
     expect(await editor.prompt(fork.sessionId, 'explain')).toMatchObject(endTurn);
     expect(await editor.end()).toBe(0);
   });
+
+  testAtLength(
+    'one that is ended in good order in mid-turn is told as such, and not as a person’s stop',
+    async () => {
+      home = new Home();
+      onTestFinished(() => home.close());
+      mkdirSync(home.data, { recursive: true });
+      writeFileSync(join(home.data, 'liminal.json'), '{"endLimitMs": 0}');
+      const editor = await start();
+      const sessionId = await editor.newSession(home.project, instant);
+      const pending = editor.prompt(sessionId, 'approve');
+      const question = await editor.untilAsked();
+      const cancelled = editor.until(isCancelled(question));
+      await home.endServer();
+      const { result, error } = await pending;
+      expect(result).toBeUndefined();
+      expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_ENDED' } });
+      expect(error?.message).toContain('send a message to go on');
+      await cancelled;
+      editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
+      expect(await editor.prompt(sessionId, 'explain')).toMatchObject(endTurn);
+      expect(await editor.end()).toBe(0);
+    },
+  );
 
   test('one that is ended while nothing is asked is not started again by itself, and one that somebody else starts is found', async () => {
     home = new Home();
