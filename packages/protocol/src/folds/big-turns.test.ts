@@ -50,23 +50,29 @@ const folds: Record<string, (events: StreamEvent[]) => void> = {
   },
 };
 
-/** The processor time of folds in µs, the least of several tries: disturbances only make a try longer. */
+/** The processor time of folds in µs. */
 function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[], times: number) {
   const events = runOf([start, ...payloads, { type: 'response_done', status: 'completed' }]);
-  const tries = Array.from({ length: 6 }, () => {
+  return () => {
     const before = process.cpuUsage();
     for (let time = 0; time < times; time += 1) fold(events);
     // User and system time together: for short work the system can only guess the split.
     const { user, system } = process.cpuUsage(before);
     return user + system;
-  });
-  return Math.min(...tries);
+  };
 }
 
 describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
   // If a step cost as much as there are items, one big turn would cost ten times as much as ten small ones.
   it.each(Object.entries(turns))('costs in proportion to its items: %s', (__, turn) => {
-    const small = costOf(fold, turn(100), 10);
-    expect(costOf(fold, turn(1_000), 1) / small).toBeLessThan(3);
+    const tenSmall = costOf(fold, turn(100), 10);
+    const big = costOf(fold, turn(1_000), 1);
+    let [small, large] = [Infinity, Infinity];
+    // Disturbances only make a try longer: the least of several counts.
+    for (let tries = 0; tries < 8 && !(large / small < 3); tries += 1) {
+      small = Math.min(small, tenSmall());
+      large = Math.min(large, big());
+    }
+    expect(large / small).toBeLessThan(3);
   });
 });

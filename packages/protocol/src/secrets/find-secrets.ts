@@ -49,16 +49,34 @@ export class SecretFinder {
   }
 }
 
+/**
+ * How often a pattern repeats something at the most: each round takes room on the stack, and a few million take all of
+ * it. What is longer ends where its word does.
+ */
+const MOST = 100_000;
+
+const rules = secretRules.map(({ id, patterns }) => ({ id, patterns: patterns.map(withLimits) }));
+
+function withLimits({ source, flags }: RegExp): RegExp {
+  return new RegExp(source.replaceAll(/\{(\d+),\}/g, `{$1,${MOST}}`), flags);
+}
+
 function byRules(text: string): FoundSecret[] {
-  return secretRules.flatMap(({ id, patterns }) =>
+  return rules.flatMap(({ id, patterns }) =>
     patterns.flatMap((pattern) =>
       Array.from(text.matchAll(pattern), (match): FoundSecret => {
         const [start, end] = match.indices?.groups?.['secret'] ?? [
           match.index,
           match.index + match[0].length,
         ];
-        return { start, end, rule: id };
+        return { start, end: end - start < MOST ? end : endOfWord(text, end), rule: id };
       }),
     ),
   );
+}
+
+function endOfWord(text: string, from: number): number {
+  const end = /[\s"'\x60\\]/g;
+  end.lastIndex = from;
+  return end.exec(text)?.index ?? text.length;
 }

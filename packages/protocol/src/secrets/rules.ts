@@ -28,7 +28,7 @@ export const secretRules: readonly SecretRule[] = [
     id: 'private-key',
     what: 'private keys in PEM, also without their end',
     patterns: [
-      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)(?:[A-Za-z0-9+/=:,.\s-]|\\{1,7}[nr]))*(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)(?:[A-Za-z0-9+/=:,.\s-]|\\{1,7}[nr])){0,}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     ],
   },
   {

@@ -1,3 +1,4 @@
+import { firstOf } from '@liminal/testkit/at-length';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { blobUri } from '../blobs.ts';
@@ -161,4 +162,20 @@ test('a long text takes time by its length, whatever it is made of', () => {
     new Redactor([]).text(text);
     expect(performance.now() - began, piece).toBeLessThan(2_000);
   }
+});
+
+/** Their secrets have a length of their own, or are known by their end. */
+const withEnd = ['aws-access-key', 'google-key', 'private-key', 'url-password', 'assignment'];
+
+test('SAFE: a secret of several million characters is taken out, and takes no more of the stack than others', () => {
+  const long = 'A'.repeat(4 << 20);
+  for (const { rule, secret, around } of firstOf(3, plantedSecrets)) {
+    const text = `${around.replace('¤', () => secret + long)} and words`;
+    const redacted = new Redactor([]).text(text);
+    const most = withEnd.includes(rule) ? text.length + 50 : 200;
+    expect(redacted.length, around).toBeLessThanOrEqual(most);
+    expect(redacted).toMatch(/ and words$/);
+  }
+  const key = `-----BEGIN PRIVATE KEY-----\n${long}`;
+  expect(new Redactor([]).text(`${key} and words`)).toBe('[secret: private-key] and words');
 });
