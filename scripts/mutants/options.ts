@@ -16,7 +16,7 @@ const bound = 85;
 export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/mutants/vitest.config.ts', related: false },
-  ignorePatterns: ['/bench', '/docs', '/packages/web'],
+  ignorePatterns: ['/bench', '/packages/web'],
   concurrency: 2,
   // One that takes hold as a file is loaded would need all tests anew.
   ignoreStatic: true,
