@@ -41,3 +41,9 @@ test.each([
 ])('%s is shown as it is', (text) => {
   expect(hideUrlSecrets(text)).toBe(text);
 });
+
+test('SAFE: a text of many millions of characters is shown, whatever it is made of', () => {
+  const long = 'A'.repeat(16 << 20);
+  expect(hideUrlSecrets(`https://${long}?key=${long} end`)).toHaveLength(long.length + 20);
+  expect(hideUrlSecrets(`prod:a|${long} end`)).toMatch(/^prod:a\|\*{3}/);
+});

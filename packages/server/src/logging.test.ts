@@ -42,3 +42,14 @@ test('SAFE: the log hides the secrets that the server knows, and what the rules 
   logger.info('a short word stays');
   expect(log).toContain('a short word stays');
 });
+
+test('SAFE: a line of many millions of characters is cut, and what it is cut in shows no secret', () => {
+  let log = '';
+  const secrets = new Set(['the token of us']);
+  const logger = createLogger('info', { write: (line) => (log += line) }, secrets);
+  logger.info({ reason: 'the token of us '.repeat(1 << 20), code: 'BROKEN' }, 'It broke.');
+  expect(log.length).toBeLessThan(70_000);
+  expect(log).toMatch(/\n$/);
+  expect(JSON.parse(log)).toMatchObject({ code: 'BROKEN', msg: 'It broke.' });
+  expect(log.replaceAll('*** ', '')).toMatch(/"reason":"\*{0,3}\.\.\. \(cut here: too long\)"/);
+});

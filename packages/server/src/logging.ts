@@ -1,7 +1,15 @@
-import { escapeHiddenInJson, hideUrlSecrets, readTraceparent, Redactor } from '@liminal/protocol';
+import {
+  escapeHiddenInJson,
+  hideUrlSecrets,
+  readTraceparent,
+  Redactor,
+  withinSize,
+} from '@liminal/protocol';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
+/** About the characters of the longest line: what an agent says of an error may be many millions. */
+const LINE = 64 * 1024;
 /** A shorter one would hide common words. */
 const SECRET_MIN = 8;
 const hidden = '***';
@@ -28,9 +36,15 @@ export function createLogger(
     err: pino.stdSerializers.err,
   };
   const write = (line: string): void => {
-    stream.write(escapeHiddenInJson(hideSecrets(hideUrlSecrets(line), secrets)));
+    // Half of a secret would not be known: so what it is cut in does not stay.
+    const shown = hideSecrets(hideUrlSecrets(cut(line, 4 * LINE)), secrets);
+    stream.write(escapeHiddenInJson(cut(shown, LINE)));
   };
   return pino({ level, serializers }, { write });
+}
+
+function cut(line: string, length: number): string {
+  return line.length <= length ? line : `${JSON.stringify(withinSize(JSON.parse(line), length))}\n`;
 }
 
 function hideSecrets(line: string, secrets: ReadonlySet<string>): string {
