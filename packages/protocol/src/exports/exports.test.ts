@@ -154,3 +154,71 @@ test('a text comes by and by in the time that it took, cut between words', () =>
   expect(deltas).toHaveLength(10);
   expect(deltas.join('')).toBe(item.content);
 });
+
+/** What is rebuilt of a run in which nothing else was. */
+const rebuiltOf = (change: Partial<Response>) =>
+  rebuildEvents({ ...run, outputItems: [], ...change }).map(({ payload }) => payload);
+
+test('a run that has not ended is rebuilt without an end; any other has the end that it had', () => {
+  const usage = { inputTokens: 1, outputTokens: 2 };
+  const error = { code: 'E', message: 'It broke.' };
+  const first = { type: 'response_start', modelId: 'm', providerId: 'p', trigger: run.trigger };
+  const endOf = (change: Partial<Response>) => {
+    const [start, ...rest] = rebuiltOf({ usage: undefined, error: undefined, ...change });
+    expect(start).toEqual(first);
+    return rest;
+  };
+  expect(endOf({ status: 'in_progress', finishReason: null })).toEqual([]);
+  expect(endOf({ status: 'queued', finishReason: null })).toEqual([]);
+  expect(endOf({ status: 'error', finishReason: null, error, usage })).toEqual([
+    { type: 'response_error', error, usage },
+  ]);
+  expect(endOf({ status: 'error', finishReason: null })).toEqual([
+    { type: 'response_done', status: 'error' },
+  ]);
+  expect(endOf({ status: 'error', finishReason: 'refusal', error })).toEqual([
+    { type: 'response_done', status: 'error', finishReason: 'refusal', error },
+  ]);
+  expect(endOf({ status: 'complete', finishReason: 'end_turn', usage })).toEqual([
+    { type: 'response_done', status: 'completed', finishReason: 'end_turn', usage },
+  ]);
+  expect(endOf({ status: 'aborted', finishReason: null })).toEqual([
+    { type: 'response_done', status: 'cancelled' },
+  ]);
+});
+
+test('an item is rebuilt as what it is, with the times that it had', () => {
+  const at = (ms: number): string => new Date(run.createdAt + ms).toISOString();
+  const times = { startedAt: at(500), endedAt: at(1500) };
+  const lives = (item: Response['outputItems'][number]) =>
+    rebuildEvents({ ...run, outputItems: [item], updatedAt: run.createdAt + 2000 })
+      .slice(1, -1)
+      .map(({ timestamp, payload }) => [Date.parse(timestamp) - run.createdAt, payload]);
+  const said = { id: 'a', type: 'message', origin: 'user', content: '  ' } as const;
+  const begun = { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'user' };
+  expect(lives({ ...said, ...times })).toEqual([
+    [500, expect.objectContaining(begun)],
+    [1000, { type: 'item_delta', itemId: 'a', deltaContent: '  ' }],
+    [1500, { type: 'item_done', itemId: 'a', finalItem: said }],
+  ]);
+  const thought = { id: 'b', type: 'reasoning', origin: 'agent', content: '' } as const;
+  // One without an end stays open, and its text came until the run was stored.
+  expect(lives({ ...thought, startedAt: at(0) })).toEqual([
+    [0, expect.objectContaining({ type: 'item_start', itemType: 'reasoning', origin: 'agent' })],
+  ]);
+  const printed = {
+    id: 'c',
+    type: 'script_execution_output',
+    scriptId: 's',
+    result: 'one two ',
+    success: true,
+    origin: 'system',
+  } as const;
+  const [start, ...rest] = lives({ ...printed, startedAt: at(0), endedAt: at(300) });
+  expect(start).toEqual([0, expect.objectContaining({ callId: 's', origin: undefined })]);
+  expect(rest).toEqual([
+    [100, { type: 'item_delta', itemId: 'c', deltaContent: 'one' }],
+    [200, { type: 'item_delta', itemId: 'c', deltaContent: ' two ' }],
+    [300, { type: 'item_done', itemId: 'c', finalItem: printed }],
+  ]);
+});

@@ -179,3 +179,126 @@ test('SAFE: a secret of several million characters is taken out, and takes no mo
   const key = `-----BEGIN PRIVATE KEY-----\n${long}`;
   expect(new Redactor([]).text(`${key} and words`)).toBe('[secret: private-key] and words');
 });
+
+const whole = `sk-ant-${'a1'.repeat(20)}`;
+const [head, tail] = [whole.slice(0, 12), whole.slice(12)];
+const mark = '[secret: anthropic-key]';
+
+test.each<[field: string, begin: EventPayload]>([
+  [
+    'initialContent',
+    { type: 'item_start', itemId: 'i', itemType: 'message', initialContent: `one ${head}` },
+  ],
+  [
+    'initialContent',
+    { type: 'item_start', itemId: 'i', itemType: 'function_call', initialContent: `one ${head}` },
+  ],
+  [
+    'arguments',
+    { type: 'item_start', itemId: 'i', itemType: 'function_call', arguments: `one ${head}` },
+  ],
+  ['code', { type: 'item_start', itemId: 'i', itemType: 'script_execution', code: `one ${head}` }],
+  ['code', { type: 'script_execution_start', itemId: 'i', code: `one ${head}` }],
+])('a secret that begins in the %s of an item’s start goes on in its deltas', (field, begin) => {
+  const events = runOf([start, begin, delta('i', tail), delta('i', ' two'), completed]);
+  const redacted = new Redactor([]).events(events);
+  expect(redacted.map(({ payload }) => payload)).toEqual([
+    start,
+    { ...begin, [field]: `one ${mark}` },
+    delta('i', ''),
+    delta('i', ' two'),
+    completed,
+  ]);
+  expect(new Redactor([]).events(redacted)).toEqual(redacted);
+});
+
+test('what another item says, or the same one once it has ended, or begun once more, is another text', () => {
+  const begin: EventPayload = {
+    type: 'item_start',
+    itemId: 'i',
+    itemType: 'message',
+    initialContent: head,
+  };
+  const apart = [
+    [delta('i', head), delta('other', tail)],
+    [delta('i', head), messageDone('i', 'Done.'), delta('i', tail)],
+    [delta('i', head), { type: 'item_cancelled', itemId: 'i' } as const, delta('i', tail)],
+    [delta('i', head), { ...begin, initialContent: tail }],
+    [begin, { ...begin, initialContent: tail }],
+  ];
+  for (const payloads of apart) {
+    const events = runOf([start, ...payloads, completed]);
+    expect(new Redactor([]).events(events)).toEqual(events);
+  }
+  // The second start is none, and the item's text goes on.
+  const again = runOf([start, begin, { ...begin, initialContent: 'x' }, delta('i', tail)]);
+  const [, first, second, last] = new Redactor([]).events(again);
+  expect([first, second, last].map((event) => event?.payload)).toEqual([
+    { ...begin, initialContent: mark },
+    { ...begin, initialContent: 'x' },
+    delta('i', ''),
+  ]);
+});
+
+test('secrets may end where a piece does, and another begin with the next', () => {
+  const aws = 'AKIAQ7DPX2LMZR9TKB4V';
+  const events = runOf([start, delta('i', `${head}`), delta('i', `${tail} `), delta('i', aws)]);
+  const texts = new Redactor([]).events(events).map(({ payload }) => payload);
+  expect(texts).toEqual([
+    start,
+    delta('i', mark),
+    delta('i', ' '),
+    delta('i', '[secret: aws-access-key]'),
+  ]);
+  const joined = runOf([start, delta('i', `/${whole}`), delta('i', `/${aws}`)]);
+  expect(new Redactor([]).events(joined).map(({ payload }) => payload)).toEqual([
+    start,
+    delta('i', `/${mark}`),
+    delta('i', '/[secret: aws-access-key]'),
+  ]);
+});
+
+test('each secret of a run is counted once, by its rule, though its events say it again', () => {
+  const redactor = new Redactor([]);
+  const events = runOf([start, messageDone('m', `${whole} npm_${'a1'.repeat(20)}`), completed]);
+  redactor.response(fold(events));
+  redactor.events(events);
+  expect(Object.entries(redactor.counts)).toEqual([
+    ['anthropic-key', 1],
+    ['npm-token', 1],
+  ]);
+  redactor.text(`npm_${'a1'.repeat(20)} AKIAQ7DPX2LMZR9TKB4V`);
+  redactor.value({ raw: { password: 'hunter2' } });
+  expect(Object.entries(redactor.counts)).toEqual([
+    ['anthropic-key', 1],
+    ['assignment', 1],
+    ['aws-access-key', 1],
+    ['npm-token', 2],
+  ]);
+});
+
+test('what others have put there has names of its own; a text under a secret’s name is one, from four characters on', () => {
+  const value = (given: object) => new Redactor([]).value(given);
+  expect(value({ id: whole, deep: { id: whole }, raw: { id: whole }, content: 'words' })).toEqual({
+    id: whole,
+    deep: { id: whole },
+    raw: { id: mark },
+    content: 'words',
+  });
+  // A text of this name is the item's own.
+  expect(value({ content: 'words', deep: [{ content: 'more', itemId: whole }] })).toEqual({
+    content: 'words',
+    deep: [{ content: 'more', itemId: whole }],
+  });
+  const given = {
+    pin: '1234',
+    token: 'abc',
+    api_key: 12345,
+    secret: null,
+    uri: 7,
+    none: undefined,
+  };
+  expect(value({ raw: { ...given, password: 'abcd' } })).toEqual({
+    raw: { ...given, password: '[secret: assignment]' },
+  });
+});
