@@ -74,7 +74,62 @@ test('a file is read part by part, in whatever pieces it comes', async () => {
   expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
 });
 
+const blob = { type: 'blob', hash: 'a'.repeat(64), mimeType: 'image/png', data: 'AAAA' };
+const run2 = { ...run, id: 'run-2', turnId: 'run-2' };
+
+test('files come before the run that names them, and a run may be without its events', async () => {
+  const { traceContext: _, ...untraced } = run;
+  const lines = [
+    header,
+    session,
+    blob,
+    { type: 'run', items: 0, run: run2 },
+    { type: 'run', items: 2, events: 4, run: untraced },
+    ...items,
+    ...logged,
+    { ...end, runs: 2, blobs: 1 },
+  ];
+  const [, , file, first, second] = await read(textOf(lines));
+  expect(file).toEqual({ type: 'blob', blob });
+  expect(first).toEqual({ type: 'run', run: { ...run2, outputItems: [] } });
+  // A trace that readers ignore.
+  const traceContext = { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00` };
+  expect(second).toEqual({
+    type: 'run',
+    run: { ...untraced, outputItems },
+    events: events.map((event) => ({ ...event, traceContext })),
+  });
+});
+
+const wrongTime = {
+  ...items[0],
+  item: { ...outputItems[0], startedAt: '+300000-01-01T00:00:00Z' },
+};
+
 test.each<[string, string | readonly object[], RegExp]>([
+  ['one that lacks a file', [...whole.slice(0, -1), { ...end, blobs: 1 }], /other runs or files/],
+  [
+    'one whose file is too large',
+    [header, session, { ...blob, data: 'A'.repeat(28_000_000) }],
+    /line 3 has too large a file/,
+  ],
+  ['a damaged header', whole.with(0, { ...header, versions: 7 }), /line 1 has a damaged header/],
+  ['a second session', whole.toSpliced(2, 0, session), /line 3 is out of order/],
+  [
+    'a run of too many lines',
+    whole.with(2, { type: 'run', items: 1, events: 10_000_000, run }),
+    /line 3 has too long a run/,
+  ],
+  [
+    'a wrong time of an item',
+    [header, session, { type: 'run', items: 1, run }, wrongTime],
+    /line 4 (ends a run whose times are none|has a wrong shape)/,
+  ],
+  [
+    'a shape that is wrong deep in it',
+    whole.with(3, { type: 'item', item: { ...outputItems[0], origin: 7 } }),
+    /line 4 has a wrong shape at item\.origin: ./,
+  ],
   ['an empty one', '', /empty/],
   ['another one', 'PK\u0003\u0004', /no file of liminal export/],
   ['JSON that is none', [{ a: 1 }], /no file of liminal export/],

@@ -49,6 +49,9 @@ test('known secrets are taken out wherever they stand, also as JSON writes them;
   const mark = `[secret: ${knownSecretRule.id}]`;
   expect(redactor.text('xa "quoted" onex short')).toBe(`x${mark}x short`);
   expect(redactor.text(JSON.stringify({ a: 'a "quoted" one' }))).toBe(`{"a":"${mark}"}`);
+  const several = new Redactor(['12345678', '1234567', '12345678-and-more']);
+  expect(several.text('12345678-and-more 12345678 1234567')).toBe(`${mark} ${mark} 1234567`);
+  expect(several.text('1234567812345678')).toBe(`${mark}${mark}`);
 });
 
 test('JSON with a secret in any of its values stays JSON', () => {

@@ -141,7 +141,12 @@ test('a run without a trace, made elsewhere, gets one from its id', () => {
 test('what was said and given is told only when it is asked for', () => {
   expect(JSON.stringify(runSpans(delegated))).not.toContain('secret');
   const told = runSpans(delegated, { captureContent: true });
-  expect(told[0]!.attributes['gen_ai.input.messages']).toContain('the secret prompt');
+  const words = (role: string, ...texts: string[]) =>
+    JSON.stringify(texts.map((content) => ({ role, parts: [{ type: 'text', content }] })));
+  expect(told[0]!.attributes).toMatchObject({
+    'gen_ai.input.messages': words('user', 'the secret prompt'),
+    'gen_ai.output.messages': words('assistant', 'I delegate.', 'Done.'),
+  });
   expect(told[4]!.attributes).toMatchObject({
     'gen_ai.tool.call.arguments': '{"path":"secret"}',
     'gen_ai.tool.call.result': 'the secret result',
@@ -178,4 +183,106 @@ test('OTLP has times in nanoseconds, integers as strings, and a failure as a sta
     value: { intValue: '7' },
   });
   expect(spans[4]!.status).toEqual({ code: 2 });
+});
+
+/** A run of items as they are, each a second after the one before, and a second long. */
+function runOfItems(...items: Response['outputItems']): Response {
+  const { parentSpanId: _, ...run } = folded({ type: 'response_done', status: 'completed' });
+  const at = (seconds: number): string => new Date(run.createdAt + seconds * 1_000).toISOString();
+  const outputItems = items.map((item, n) => ({ startedAt: at(n), endedAt: at(n + 1), ...item }));
+  return { ...run, updatedAt: run.createdAt + 60_000, outputItems };
+}
+
+const error = { code: 'BROKEN', message: 'It broke.' };
+const saying = { type: 'message', origin: 'agent', content: 'Words.' } as const;
+const script = { type: 'script_execution', code: 'read()', origin: 'agent' } as const;
+
+test('a turn that nothing set off is the root, and a model call that broke off has failed', () => {
+  const run = runOfItems(
+    { id: 'u', type: 'message', origin: 'user', content: 'Go.' },
+    { id: 'a', ...saying },
+    { id: 'b', ...saying, error },
+    { id: 'p', type: 'plan', entries: [] },
+    { id: 'd', type: 'reasoning', origin: 'agent', content: 'Hm.' },
+    { id: 's', type: 'message', origin: 'system', content: 'Note.' },
+    { id: 'e', ...saying },
+    { id: 'f', ...script, error },
+  );
+  const [turn, ...rest] = runSpans(run);
+  expect(turn).not.toHaveProperty('parentSpanId');
+  const seconds = (time: number) => (time - run.createdAt) / 1_000;
+  expect(
+    rest.map(({ name, startedAt, endedAt, hasFailed, attributes }) => [
+      name,
+      seconds(startedAt),
+      seconds(endedAt),
+      hasFailed,
+      attributes['liminal.inferred'],
+    ]),
+  ).toEqual([
+    // A plan breaks nothing; what the system says does. A call that fails is no failure of the model's.
+    ['chat model', 1, 5, true, true],
+    ['chat model', 6, 8, false, true],
+    ['execute_tool script', 7, 8, true, undefined],
+  ]);
+});
+
+test('a script is told with its code and what it gave; an answer parts two model calls', () => {
+  const run = runOfItems(
+    { id: 'x', ...script },
+    {
+      id: 'y',
+      type: 'script_execution_output',
+      scriptId: 'x',
+      result: 'a result',
+      success: false,
+      origin: 'system',
+    },
+    { id: 'a', ...saying },
+  );
+  const [, first, call, second] = runSpans(run, { captureContent: true });
+  expect([first?.name, second?.name]).toEqual(['chat model', 'chat model']);
+  expect(call).toMatchObject({
+    name: 'execute_tool script',
+    endedAt: run.createdAt + 2_000,
+    hasFailed: true,
+    attributes: {
+      'gen_ai.tool.call.id': 'x',
+      'gen_ai.tool.call.arguments': 'read()',
+      'gen_ai.tool.call.result': 'a result',
+      'error.type': 'tool_error',
+    },
+  });
+});
+
+test('a wait for a person says how it ended, or that it has not, and belongs to its call', () => {
+  const ask = {
+    type: 'approval' as const,
+    approvalId: 'q',
+    title: 'May I?',
+    options: [{ optionId: 'allow', name: 'Allow', kind: 'allow_once' as const }],
+  };
+  const run = runOfItems(
+    { id: 'x', ...script, parentCallId: 'x' },
+    { id: 'q1', ...ask, callId: 'x', outcome: { outcome: 'selected', optionId: 'allow' } },
+    { id: 'q2', ...ask, parentCallId: 'x', outcome: { outcome: 'cancelled' } },
+    { id: 'q3', ...ask, callId: 'unknown', endedAt: undefined, error },
+  );
+  const [turn, , call, ...waits] = runSpans(run);
+  // A call that names itself is in the turn.
+  expect(call).toMatchObject({
+    name: 'execute_tool script',
+    parentSpanId: turn?.spanId,
+    endedAt: run.updatedAt,
+  });
+  expect(waits).toMatchObject([
+    { parentSpanId: call?.spanId, hasFailed: false },
+    { parentSpanId: call?.spanId, hasFailed: false },
+    { parentSpanId: turn?.spanId, hasFailed: true, endedAt: run.updatedAt },
+  ]);
+  expect(waits.map(({ attributes }) => attributes)).toEqual([
+    { 'liminal.approval.outcome': 'allow', 'gen_ai.tool.call.id': 'x' },
+    { 'liminal.approval.outcome': 'cancelled' },
+    { 'liminal.approval.outcome': 'waiting', 'gen_ai.tool.call.id': 'unknown' },
+  ]);
 });

@@ -32,6 +32,9 @@ test('what a model said before it was asked again is one span for each try', () 
     { traceId, parentSpanId: turn, hasFailed: true, attributes: { 'liminal.items': 2 } },
     { traceId, parentSpanId: turn, hasFailed: true, attributes: { 'liminal.items': 1 } },
   ]);
+  const calls = spans.map(({ name, kind }) => `${kind} ${name}`);
+  expect(calls).toEqual(Array(2).fill('client chat (retried)'));
+  expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(2);
   const times = spans.map(({ startedAt, endedAt }) => [startedAt - begin, endedAt - begin]);
   expect(times).toEqual([
     [10, 50],
