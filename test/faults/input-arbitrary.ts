@@ -7,7 +7,9 @@ const Schema = z.object({
   $ref: z.string().optional(),
   type: z.string().optional(),
   required: z.array(z.string()).default([]),
-  properties: z.record(z.string(), z.object({ type: z.string().optional() })).default({}),
+  properties: z
+    .record(z.string(), z.object({ $ref: z.string().optional(), type: z.string().optional() }))
+    .default({}),
 });
 const Operation = z.object({
   parameters: z.array(z.object({ name: z.string(), in: z.enum(['path', 'query']) })),
@@ -34,17 +36,25 @@ export interface Route {
 }
 
 export function routesOf({ paths, components }: z.infer<typeof OpenApi>): Route[] {
+  const named = ($ref: string | undefined) => components.schemas[$ref?.split('/').at(-1) ?? ''];
+  /** With the types of fields that are named instead of said. */
+  const whole = (schema: z.infer<typeof Schema>): z.infer<typeof Schema> => {
+    const properties = Object.entries(schema.properties).map(([name, field]) => {
+      const { type } = Schema.parse(named(field.$ref) ?? field);
+      return [name, { type }] as const;
+    });
+    return { ...schema, properties: Object.fromEntries(properties) };
+  };
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { parameters, requestBody }]) => {
       const schema = requestBody?.content['application/json']?.schema;
-      const named = components.schemas[schema?.$ref?.split('/').at(-1) ?? ''];
       return {
         method: method.toUpperCase(),
         path,
         methods: Object.keys(operations).map((each) => each.toUpperCase()),
         query: parameters.flatMap((parameter) => (parameter.in === 'query' ? parameter.name : [])),
         takesFiles: requestBody !== undefined && schema === undefined,
-        body: schema && (named === undefined ? schema : Schema.parse(named)),
+        body: schema && whole(Schema.parse(named(schema.$ref) ?? schema)),
       };
     }),
   );

@@ -132,7 +132,7 @@ export type SessionStatusResult = z.infer<typeof SessionStatusResult>;
 export const SessionListResult = z.object({ sessions: z.array(SessionSummary) });
 export const ProjectsResult = z.object({ projects: z.array(Project) });
 export const GrantsResult = z.object({ grants: z.array(Grant) });
-export const RemoveGrantBody = z.object({ projectId: z.string().min(1), rule: z.string() });
+export const RemoveGrantBody = z.object({ projectId: z.string().min(1), rule: z.string().min(1) });
 /** The code of a link that signs one browser in: `/?code=…`. */
 export const SignInLink = z.object({ code: z.string() });
 
