@@ -1,3 +1,4 @@
+import { diagram } from './figures/diagram.ts';
 import { opening } from './figures/opening.ts';
 import { hostile } from './figures/hostile.ts';
 import { longSession } from './figures/long-session.ts';
@@ -35,6 +36,7 @@ export const groups: Record<string, () => AsyncGenerator<Figure>> = {
   render,
   firstText,
   page,
+  diagram,
   redis,
   readers,
   stored,
