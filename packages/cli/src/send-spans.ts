@@ -1,5 +1,6 @@
 import { LiminalError } from '@liminal/protocol';
 import { z } from 'zod';
+import { isHttpAddress } from './http-address.ts';
 
 /** In ms, as OpenTelemetry has it. */
 const TIMEOUT_MS = 10_000;
@@ -40,8 +41,7 @@ function endpointIn(env: NodeJS.ProcessEnv): URL {
     throw notSent('Say where to, in OTEL_EXPORTER_OTLP_ENDPOINT: http://localhost:4318 for one.');
   }
   const given = whole || `${base?.replace(/\/+$/, '')}/v1/traces`;
-  const url = URL.parse(given);
-  if (url && ['http:', 'https:'].includes(url.protocol)) return url;
+  if (isHttpAddress(given)) return new URL(given);
   throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address.');
 }
 

@@ -1,4 +1,5 @@
 /** Who wants spans, by the variables that OpenTelemetry, Langfuse and OpenLLMetry have for it. */
+import { isHttpAddress } from '../http-address.ts';
 import type { ConfigFile } from './file.ts';
 
 /** Variables with keys, or with headers that are as good. */
@@ -100,10 +101,9 @@ function openllmetryAccess(variable: Variable, problems: string[]): TelemetryCon
 
 /** Without one, the exporter has its own. */
 function isAddress(name: string, value: string | undefined, problems: string[]): boolean {
-  const isHttp =
-    value === undefined || ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');
-  if (!isHttp) problems.push(`${name} is no http:// or https:// address: nothing is sent there.`);
-  return isHttp;
+  if (value === undefined || isHttpAddress(value)) return true;
+  problems.push(`${name} is no http:// or https:// address: nothing is sent there.`);
+  return false;
 }
 
 /** What a caller has decided for its trace holds, whatever is said here. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
 import type { TelemetryConfig } from '../config/telemetry.ts';
+import { isHttpAddress } from '../http-address.ts';
 import { reasonOf } from '../send-spans.ts';
 
 /** Something that can be asked for a trace. */
@@ -37,8 +38,7 @@ export function traceStore(
 }
 
 function namedStore(address: string): TraceStore {
-  const isHttp = ['http:', 'https:'].includes(URL.parse(address)?.protocol ?? '');
-  if (!isHttp || !address.includes(PLACE)) {
+  if (!isHttpAddress(address) || !address.includes(PLACE)) {
     throw new ConfigError(
       `--find-trace needs an address with ${PLACE} in it, as http://localhost:16686/api/traces/${PLACE}; not "${address}".`,
     );
