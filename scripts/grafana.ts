@@ -90,6 +90,7 @@ const rows: Record<string, Panel[]> = {
         'of these behind': 'sum(liminal_readers_behind)',
         WebSockets: 'sum(liminal_websockets)',
         'event streams': 'sum(liminal_event_streams)',
+        'ACP over HTTP': 'sum(liminal_acp_http_connections)',
       },
     },
   ],

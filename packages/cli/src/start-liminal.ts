@@ -6,6 +6,7 @@ import { createAgents } from './agents.ts';
 import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
 import { learntStores } from './data/learnt-stores.ts';
+import { shareSignedOut } from './data/shared-signed-out.ts';
 import { keptSignedOut } from './data/signed-out.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
@@ -94,6 +95,11 @@ async function start(config: Config, closers: Closers) {
   // Agents end first, so that readers still see how their turns end.
   const closeRuntime = () => runtime.close();
   const signedOut = await usingDataDir(dataDir, () => keptSignedOut(dataDir));
+  if (storage.coordination) {
+    const onProblem = (error: unknown) =>
+      logger.warn({ err: error }, 'sign-outs could not be shared with the other servers');
+    closers.push(await shareSignedOut(signedOut, storage.coordination.board, onProblem));
+  }
   const credentials = createCredentials(token, signedOut);
   const server = await createServer({
     runtime,

@@ -1,6 +1,9 @@
+type Kind = 'websocket' | 'sse' | 'acpHttp';
+
 /** The number and the limit of long-lived connections. */
 export class Connections {
-  readonly open = { websocket: 0, sse: 0 };
+  /** `acpHttp`: ACP connections over streamable HTTP, each of many requests. */
+  readonly open: Record<Kind, number> = { websocket: 0, sse: 0, acpHttp: 0 };
   /** Followed sessions over all connections. */
   subscriptions = 0;
   readonly #max: number;
@@ -10,11 +13,12 @@ export class Connections {
   }
 
   get full(): boolean {
-    return this.open.websocket + this.open.sse >= this.#max;
+    const { websocket, sse, acpHttp } = this.open;
+    return websocket + sse + acpHttp >= this.#max;
   }
 
   /** Counts a connection; the result ends the count, once. */
-  enter(kind: 'websocket' | 'sse'): () => void {
+  enter(kind: Kind): () => void {
     this.open[kind] += 1;
     let left = false;
     return () => {

@@ -4,6 +4,7 @@ import { ID_MAX } from '@liminal/protocol';
 import type { Runtime, Tracing } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { acpRoutes } from './acp/index.ts';
+import { upgradeOf } from './auth/access.ts';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
@@ -22,7 +23,7 @@ import { streamRoutes } from './sse/routes.ts';
 import { imageFrameRoute } from './pages/image-frame.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
-import { signInScript, signInScriptPath } from './pages/messages.ts';
+import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
 import { tracedReaders } from './traced-readers.ts';
 import { webSocketRoute } from './websocket/route.ts';
@@ -59,8 +60,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     bodyLimit: limits.bodyBytes,
     routerOptions: { maxParamLength: ID_MAX },
     forceCloseConnections: true,
-    // The guard refuses requests without a host.
-    http: { requireHostHeader: false },
+    http: {
+      // The guard refuses requests without a host.
+      requireHostHeader: false,
+      // Clients may offer what nobody here speaks, such as HTTP/2: their requests are answered as they are.
+      shouldUpgradeCallback: (request) => upgradeOf(request) !== undefined,
+    },
     // For receiving a request; answering may take longer.
     requestTimeout: 60_000,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
@@ -78,7 +83,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   refuseBrokenRequests(app);
   guardRequests(app, options);
-  app.get(signInScriptPath, async (_, reply) => reply.type('text/javascript').send(signInScript));
+  signInScriptRoute(app);
   await app.register(api, { ...options, limits });
   await serveWebApp(app, webDir);
   return app;

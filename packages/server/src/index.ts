@@ -2,6 +2,8 @@
 export {
   createCredentials,
   type Credentials,
+  type Device,
+  isBefore,
   signedInAt,
   type SignedOut,
 } from './auth/credentials.ts';

@@ -12,11 +12,13 @@ export interface Limits {
   frameBytes: number;
   /** A message of an ACP client: a prompt has its images within it. */
   acpMessageBytes: number;
+  /** How long an ACP connection over HTTP is kept while its client has no request open. */
+  acpIdleMs: number;
   /** How much may wait in one connection's buffer before its reader counts as slow (invariant 9). */
   bufferBytes: number;
   /** TCP connections. */
   connections: number;
-  /** How many of them may be WebSockets or event streams. */
+  /** How many WebSockets, event streams and ACP connections over HTTP may be open together. */
   streams: number;
   /** Sessions that one WebSocket may follow. */
   subscriptionsPerSocket: number;
@@ -30,6 +32,7 @@ export const defaultLimits: Limits = {
   importBytes: 2 * 1024 ** 3,
   frameBytes: 64 * 1024,
   acpMessageBytes: 32 * 1024 * 1024,
+  acpIdleMs: 5 * 60_000,
   bufferBytes: 1024 * 1024,
   connections: 4096,
   streams: 2048,

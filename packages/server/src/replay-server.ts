@@ -9,7 +9,7 @@ import { sendExport } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { routeOf } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
-import { signInScript, signInScriptPath } from './pages/messages.ts';
+import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
 
 /** A session's file that a page plays. */
@@ -41,7 +41,7 @@ export async function createReplayServer(options: ReplayServerOptions): Promise<
   app.setErrorHandler(answerError);
   await app.register(cookie);
   guardRequests(app, { ...options, allowedHosts: [], allowedOrigins: [] });
-  app.get(signInScriptPath, async (_, reply) => reply.type('text/javascript').send(signInScript));
+  signInScriptRoute(app);
   await app.register(async (api) => fileRoutes(checkByZod(api, false), file, version));
   await serveWebApp(app, webDir);
   return app;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorBody } from './http/errors.ts';
 import { notBuiltPage } from './pages/messages.ts';
-import { sendPage, wantsPage } from './pages/send-page.ts';
+import { sendPage, takesHtml } from './pages/send-page.ts';
 
 /**
  * Serves the web app from its folder: files with a hash in their name are cached for good, others are revalidated.
@@ -13,31 +13,44 @@ import { sendPage, wantsPage } from './pages/send-page.ts';
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
   const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));
-  await app.register(fastifyStatic, {
-    root: webDir,
-    cacheControl: false,
-    index: 'index.html',
-    preCompressed: true,
-    dotfiles: 'ignore',
-    // A missing build has its own page.
-    suppressWarning: true,
-    setHeaders: (reply, path) => {
-      const immutable = path.startsWith(join(webDir, 'assets'));
-      reply.header('cache-control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
-    },
+  await app.register(async (files) => {
+    files.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: 'page' };
+    });
+    await files.register(fastifyStatic, {
+      root: webDir,
+      cacheControl: false,
+      index: 'index.html',
+      preCompressed: true,
+      dotfiles: 'ignore',
+      // A missing build has its own page.
+      suppressWarning: true,
+      setHeaders: (reply, path) => {
+        const immutable = path.startsWith(join(webDir, 'assets'));
+        reply.header(
+          'cache-control',
+          immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+        );
+      },
+    });
+    // By its name: for a folder's index no packed file would be used.
+    files.get('/', async (_, reply) =>
+      isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
+    );
   });
 
-  // By its name: for a folder's index no packed file would be used.
-  app.get('/', async (_, reply) =>
-    isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
-  );
-
   app.setNotFoundHandler((request, reply) => {
-    if (wantsPage(request)) {
+    if (isPlaceInApp(request)) {
       if (!isBuilt()) return sendPage(reply, 503, notBuiltPage());
       return reply.sendFile('index.html');
     }
     const what = `${request.method} ${request.url.split('?')[0]}`;
     return reply.code(404).send(errorBody('NOT_FOUND', `There is no ${what} here.`));
   });
+}
+
+/** Whether a browser shows the app at this address, and the app finds out what the address means. */
+function isPlaceInApp(request: FastifyRequest): boolean {
+  const { method, url } = request;
+  return (method === 'GET' || method === 'HEAD') && takesHtml(request) && !url.startsWith('/api/');
 }

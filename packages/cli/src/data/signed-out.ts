@@ -1,53 +1,87 @@
-/** Which browsers were signed out, across restarts. */
+/** Which browsers were signed out, across restarts and on every server of a cluster. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SignedOut, signedInAt } from '@liminal/server';
+import { isBefore, type SignedOut, signedInAt } from '@liminal/server';
 import { z } from 'zod';
 
-const File = z.object({
-  /** Sign-ins before this time are invalid (ms since the epoch). */
-  before: z.number(),
+const State = z.object({
+  /** Sign-ins of an earlier generation are invalid. */
+  generation: z.int().nonnegative(),
+  /** Signed-out browsers of this generation. */
   devices: z.array(z.string()),
 });
+type State = z.infer<typeof State>;
 
 /** A browser keeps its cookie no longer than this (ms), so older sign-outs need not be remembered. */
 const longest = 401 * 24 * 60 * 60_000;
 
-/** Throws if the data folder cannot be read. An unreadable file signs out every sign-in before now. */
-export function keptSignedOut(dataDir: string): SignedOut {
+/** The file's state, which several servers can share. */
+export interface KeptSignedOut extends SignedOut {
+  /** The state as JSON; the same state is the same text. */
+  readonly text: string;
+  /** Adds another server's sign-outs to ours. Throws if the text is not a state. */
+  merge(text: string): void;
+}
+
+/** Throws if the data folder cannot be read. A file that cannot be understood signs every browser out. */
+export function keptSignedOut(dataDir: string): KeptSignedOut {
   const path = join(dataDir, 'signed-out.json');
   const state = read(path);
-  const save = (): void => {
+  const listeners: (() => void)[] = [];
+  const changed = (): void => {
     state.devices = state.devices.filter((id) => signedInAt(id) > Date.now() - longest);
-    writeFileSync(path, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+    for (const listener of listeners) listener();
+    writeFileSync(path, `${textOf(state)}\n`, { mode: 0o600 });
   };
   return {
-    has: (deviceId) => signedInAt(deviceId) < state.before || state.devices.includes(deviceId),
+    get generation() {
+      return state.generation;
+    },
+    has: (deviceId) => isBefore(state.generation, deviceId) || state.devices.includes(deviceId),
     add: (deviceId) => {
       state.devices.push(deviceId);
-      save();
+      changed();
     },
     addAll: () => {
-      state.before = Date.now() + 1;
+      state.generation += 1;
       state.devices = [];
-      save();
+      changed();
+    },
+    watch: (listener) => void listeners.push(listener),
+    get text() {
+      return textOf(state);
+    },
+    merge: (text) => {
+      const other = State.parse(JSON.parse(text));
+      const before = textOf(state);
+      if (other.generation > state.generation) {
+        Object.assign(state, other);
+      } else if (other.generation === state.generation) {
+        state.devices = [...new Set([...state.devices, ...other.devices])];
+      }
+      if (textOf(state) !== before) changed();
     },
   };
 }
 
-function read(path: string): z.infer<typeof File> {
+function textOf({ generation, devices }: State): string {
+  return JSON.stringify({ generation, devices: devices.toSorted() });
+}
+
+function read(path: string): State {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      return { before: 0, devices: [] };
+      return { generation: 0, devices: [] };
     }
     throw error;
   }
   try {
-    return File.parse(JSON.parse(text));
+    return State.parse(JSON.parse(text));
   } catch {
-    return { before: Date.now(), devices: [] };
+    // Later than every generation that was counted one by one.
+    return { generation: Date.now(), devices: [] };
   }
 }

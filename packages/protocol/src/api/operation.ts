@@ -28,6 +28,8 @@ export interface Operation {
   traced?: true;
   /** The request's body, or the answer, is a file and no JSON. */
   bytes?: 'request' | 'answer';
+  /** `open`: anybody who reaches the server may ask. Without it a request needs credentials. */
+  access?: 'open';
   /** Its refusals, besides those of any request. */
   refusals: readonly RefusalCode[];
 }

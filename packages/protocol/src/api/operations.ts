@@ -268,6 +268,7 @@ export const serverOperations = {
     path: '/healthz',
     summary: 'Says that the server is there.',
     answer: z.object({ ok: z.literal(true), version: z.string() }),
+    access: 'open',
     refusals: [],
   },
   /** For balancers: not while the server ends, or what it needs cannot be reached. */
@@ -276,6 +277,7 @@ export const serverOperations = {
     path: '/readyz',
     summary: 'Says whether the server is ready for work, or what it lacks.',
     answer: z.object({ ok: z.literal(true) }),
+    access: 'open',
     refusals: ['NOT_READY'],
   },
 } as const satisfies Record<string, Operation>;

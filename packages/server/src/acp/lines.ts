@@ -2,14 +2,15 @@ import type { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { type AgentApp, ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import type { FastifyRequest } from 'fastify';
+import { type UpgradeProtocol, upgradeOf } from '../auth/access.ts';
 
-/** In `Upgrade:`. Each message is a line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
-const protocol = 'acp-lines';
+/** Each message is a line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
+const protocol: UpgradeProtocol = 'acp-lines';
 
 /** Between two signs of life that the system asks for, ms. */
 const keepAliveMs = 30_000;
 
-export const wantsLines = ({ headers }: FastifyRequest): boolean => headers.upgrade === protocol;
+export const wantsLines = (request: FastifyRequest): boolean => upgradeOf(request) === protocol;
 
 /** Speaks lines on a request's socket from now on. */
 export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: number): void {

@@ -1,10 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { AgentApp } from '@agentclientprotocol/sdk/unstable';
 import { AcpServer } from '@agentclientprotocol/sdk/experimental/server';
-import {
-  createNodeHttpHandler,
-  createNodeWebSocketUpgradeHandler,
-} from '@agentclientprotocol/sdk/experimental/node';
+import { createNodeWebSocketUpgradeHandler } from '@agentclientprotocol/sdk/experimental/node';
 import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
@@ -14,7 +11,9 @@ import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
 import { watchLiveness } from '../websocket/liveness.ts';
+import { endSignedOut } from '../websocket/signed-out.ts';
 import { acpAgent } from './agent.ts';
+import { HttpConnections } from './http-connections.ts';
 import { speakLines, wantsLines } from './lines.ts';
 
 interface Options {
@@ -33,18 +32,21 @@ const Query = z.object({ agent: z.string().min(1) });
 export async function acpRoutes(app: App, options: Options): Promise<void> {
   const { connections, limits } = options;
   const agents = new Agents(options);
+  const httpConnections = new HttpConnections(options);
   // A server of its own, since the other one's messages are short.
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.acpMessageBytes });
   const upgraded = new Set<Duplex>();
+  const servers = new Set<AcpServer>();
   app.addHook('preClose', async () => {
-    await agents.close();
+    await httpConnections.close();
+    await Promise.all([...servers].map(async (server) => server.close()));
     for (const socket of upgraded) socket.destroy();
   });
   // The SDK reads a request's body itself.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  /** For requests that are to be something else than HTTP from now on. */
+  /** Hands the connection of an upgrade request to ACP, by WebSocket or by lines. */
   const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
     const { socket } = request.raw;
     const leave = connections.enter('websocket');
@@ -58,19 +60,24 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     if (wantsLines(request)) {
       return speakLines(socket, agents.make(cliType, request), limits.acpMessageBytes);
     }
-    const speak = createNodeWebSocketUpgradeHandler(agents.server(cliType, request), {
+    const server = agents.server(cliType, request);
+    servers.add(server);
+    socket.once('close', () => servers.delete(server));
+    const speak = createNodeWebSocketUpgradeHandler(server, {
       on: (event, listener) => void sockets.on(event, listener),
       off: (event, listener) => void sockets.off(event, listener),
       handleUpgrade: (raw, onSocket, head, accept) =>
         sockets.handleUpgrade(raw, onSocket, head, (opened) => {
           watchLiveness(opened, limits.heartbeatMs);
+          request.deviceConnection?.endBy(() => endSignedOut(opened));
           accept(opened);
         }),
     });
     speak(request.raw, socket, Buffer.alloc(0));
   };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (connections.full && request.method !== 'DELETE') {
+    const isNew = request.headers['acp-connection-id'] === undefined;
+    if (connections.full && isNew) {
       throw new RequestError(
         'TOO_MANY_CONNECTIONS',
         'Too many streams are open; close some first.',
@@ -79,28 +86,23 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     if (request.ws) upgrade(request, reply, await agents.typeIn(request));
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const server = agents.server(await agents.typeIn(request), request);
-    const maxRequestBodyBytes = limits.acpMessageBytes;
-    const answer = createNodeHttpHandler(server, { maxRequestBodyBytes });
-    reply.hijack();
-    for (const [name, value] of Object.entries(reply.getHeaders())) {
-      if (value !== undefined) reply.raw.setHeader(name, value);
-    }
-    answer(request.raw, reply.raw);
+    const cliType = await agents.typeIn(request);
+    const makeAgent = () => agents.make(cliType, request);
+    httpConnections.answer(request, reply, { cliType, makeAgent });
   };
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/acp',
     exposeHeadRoute: false,
+    config: { upgrades: ['websocket', 'acp-lines'] },
     onRequest,
     handler,
   });
 }
 
-/** An agent of the protocol for each connection, and the SDK's server for each agent type that somebody has asked for. */
+/** An agent of the protocol for each connection. */
 class Agents {
   readonly #options: Options;
-  readonly #servers = new Map<string, AcpServer>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -127,18 +129,11 @@ class Agents {
     return acpAgent({ runtime, cliType, version, onProblem });
   }
 
+  /** The SDK's server for one connection. */
   server(cliType: string, request: FastifyRequest): AcpServer {
-    const known = this.#servers.get(cliType);
-    if (known) return known;
-    const server = new AcpServer({
+    return new AcpServer({
       createAgent: () => this.make(cliType, request),
       maxBufferedBytes: this.#options.limits.acpMessageBytes * 2,
     });
-    this.#servers.set(cliType, server);
-    return server;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#servers.values()].map(async (server) => server.close()));
   }
 }

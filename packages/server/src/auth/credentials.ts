@@ -10,10 +10,14 @@ export interface Device {
 
 /** Remembers which browsers are signed out; signed-in ones need no memory. */
 export interface SignedOut {
+  /** Grows each time that every browser is signed out: sign-ins of an earlier generation are invalid. */
+  readonly generation: number;
   has(deviceId: string): boolean;
   add(deviceId: string): void;
   /** Signs out every browser that has signed in so far. */
   addAll(): void;
+  /** Calls the listener after each change. */
+  watch(listener: () => void): void;
 }
 
 /** Checks the proofs of requests. */
@@ -37,7 +41,7 @@ const maxCodes = 100;
  * The token opens everything: as a bearer token, or in a link that signs a browser in, like a code. A browser's
  * credentials follow from the token and the browser's id, so that any server with the same token accepts them.
  */
-export function createCredentials(token: string, signedOut = inMemory()): Credentials {
+export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
   const codes = new Set<string>();
   const used = new Set<string>();
   const sign = (what: string, deviceId: string): string =>
@@ -59,21 +63,33 @@ export function createCredentials(token: string, signedOut = inMemory()): Creden
       return 'in';
     },
     newDevice: () => {
-      const deviceId = `${Date.now().toString(36)}-${randomBytes(12).toString('base64url')}`;
+      const deviceId = newDeviceId(signedOut.generation);
       return { cookie: `${deviceId}.${sign('cookie', deviceId)}`, key: sign('key', deviceId) };
     },
     deviceOf: (cookie) => {
-      const [deviceId = '', mac = ''] = cookie.split('.');
-      const isOurs = isEqual(mac, sign('cookie', deviceId));
+      const [deviceId = '', mac = ''] = cookie.split('.', 2);
+      const isOurs = mac !== '' && isEqual(mac, sign('cookie', deviceId));
       return isOurs && !signedOut.has(deviceId) ? deviceId : undefined;
     },
     isKeyOf: (deviceId, candidate) => isEqual(candidate, sign('key', deviceId)),
   };
 }
 
-/** When a browser signed in (ms since the epoch). */
+/** `TIME~GENERATION~RANDOM`, the two numbers with base 36. */
+function newDeviceId(generation: number): string {
+  const [time, count] = [Date.now().toString(36), generation.toString(36)];
+  return `${time}~${count}~${randomBytes(12).toString('base64url')}`;
+}
+
+/** When a browser signed in, by the server's clock (ms since the epoch). */
 export function signedInAt(deviceId: string): number {
-  return Number.parseInt(deviceId.split('-')[0] ?? '', 36);
+  return Number.parseInt(deviceId.split('~')[0] ?? '', 36);
+}
+
+/** Whether a browser signed in before the generation began; an id without a generation is from before the first. */
+export function isBefore(generation: number, deviceId: string): boolean {
+  const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
+  return !(count >= generation);
 }
 
 function keep(hashes: Set<string>, hash: string): void {
@@ -83,13 +99,27 @@ function keep(hashes: Set<string>, hash: string): void {
 }
 
 /** Until the server ends. */
-function inMemory(): SignedOut {
+function signedOutInMemory(): SignedOut {
   const out = new Set<string>();
-  let before = 0;
+  const listeners: (() => void)[] = [];
+  let generation = 0;
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
   return {
-    has: (deviceId) => out.has(deviceId) || signedInAt(deviceId) < before,
-    add: (deviceId) => void out.add(deviceId),
-    addAll: () => void (before = Date.now() + 1),
+    get generation() {
+      return generation;
+    },
+    has: (deviceId) => out.has(deviceId) || isBefore(generation, deviceId),
+    add: (deviceId) => {
+      out.add(deviceId);
+      changed();
+    },
+    addAll: () => {
+      generation += 1;
+      changed();
+    },
+    watch: (listener) => void listeners.push(listener),
   };
 }
 

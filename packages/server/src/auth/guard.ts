@@ -1,11 +1,13 @@
 /** Every request and every upgrade passes here first: checks its host, its origin and its credentials. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../http/errors.ts';
-import { signedInPage, signInScriptPath, unauthorizedPage } from '../pages/messages.ts';
-import { isPageAddress, sendPage, wantsPage } from '../pages/send-page.ts';
+import { signedInPage, unauthorizedPage } from '../pages/messages.ts';
+import { sendPage, takesHtml } from '../pages/send-page.ts';
+import { accessOf, listRoutes, takesUpgrade } from './access.ts';
+import type { Credentials } from './credentials.ts';
+import { type DeviceConnection, DeviceConnections } from './device-connections.ts';
 import { type HostOptions, isHostAllowed, localPort } from './host.ts';
 import { isUpgrade, refuseOrigin } from './origin.ts';
-import type { Credentials } from './credentials.ts';
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
@@ -13,18 +15,29 @@ export interface GuardOptions extends HostOptions {
   allowedOrigins: readonly string[];
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a request with a browser's credentials. */
+    deviceConnection: DeviceConnection | undefined;
+  }
+}
+
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
-const openPaths = ['/healthz', '/readyz', signInScriptPath];
-/** Paths for which a cookie is enough, since a frame cannot send more: their answers contain nothing of ours. */
-const cookiePaths = ['/api/image-frame'];
 /** How a browser sends its key: in a header, or among the protocols of a WebSocket, which has no custom headers. */
 const keyHeader = 'x-liminal-key';
 const keyProtocol = 'liminal.key.';
 
-/** Adds the checks to an instance; `@fastify/cookie` must be registered already. */
+/**
+ * Adds the checks to an instance, before its routes; `@fastify/cookie` and, for upgrades, `@fastify/websocket` must be
+ * registered already. A route says in its config what it asks for (`access`, `upgrades`): nothing is read from the text
+ * of the address, which has many spellings for one route.
+ */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
   const { credentials } = options;
+  const connections = new DeviceConnections(credentials.signedOut);
+  app.decorateRequest('deviceConnection');
+  listRoutes(app);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
@@ -32,13 +45,24 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
     if (isUpgrade(request)) reply.header('connection', 'close');
     const isProgram = hasToken(request, credentials);
     checkSource(request, options, isProgram);
-    const { path, secret } = splitLink(request.url);
-    const isLink = secret !== undefined && isPageAddress(request);
-    const link = isLink ? credentials.takeLink(secret) : undefined;
-    if (link === 'in') return letIn(request, reply, path, credentials);
-    if (openPaths.includes(path)) return;
-    if (isProgram || isSignedIn(request, credentials)) return;
-    if (wantsPage(request)) return sendPage(reply, 401, unauthorizedPage(link));
+    const access = accessOf(request);
+    const link = access === 'page' ? takeLink(request, credentials) : undefined;
+    if (link?.result === 'in') return letIn(request, reply, link.path, credentials);
+
+    if (isProgram) return checkUpgrade(request);
+    const deviceId = deviceIn(request, credentials);
+    if (deviceId !== undefined && hasKeyOf(deviceId, request, credentials)) {
+      enter(request, reply, deviceId, connections);
+      return checkUpgrade(request);
+    }
+    // Only a full proof upgrades a connection.
+    if (!request.ws) {
+      if (access === 'open') return;
+      if (access === 'page' && isReading(request)) {
+        if (deviceId !== undefined) return;
+        if (takesHtml(request)) return sendPage(reply, 401, unauthorizedPage(link?.result));
+      }
+    }
     throw new RequestError(
       'UNAUTHORIZED',
       'Send the token as "Authorization: Bearer …", or open the link that the server printed.',
@@ -55,6 +79,29 @@ function checkSource(request: FastifyRequest, options: GuardOptions, isProgram: 
   }
   const refusal = refuseOrigin(request, options.allowedOrigins, isProgram);
   if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
+}
+
+/** A connection changes its protocol only where the route speaks that protocol. */
+function checkUpgrade(request: FastifyRequest): void {
+  if (!request.ws || takesUpgrade(request)) return;
+  throw new RequestError(
+    'INVALID_REQUEST',
+    'No connection can be upgraded at this address: open a WebSocket at /ws, or ACP at /acp.',
+  );
+}
+
+/** Ends the request, or the connection that it becomes, when its browser is signed out. */
+function enter(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deviceId: string,
+  connections: DeviceConnections,
+): void {
+  const { socket } = request.raw;
+  const connection = connections.enter(deviceId, () => socket.destroy());
+  request.deviceConnection = connection;
+  // An upgraded connection has no answer that could close.
+  (request.ws ? socket : reply.raw).once('close', () => connection.leave());
 }
 
 /** Signs the browser in. Its page stores the key for our origin only, and replaces the link in its history. */
@@ -76,20 +123,24 @@ export function clearDevice(request: FastifyRequest, reply: FastifyReply): void 
   reply.clearCookie(cookieName(request), cookieOptions);
 }
 
-/** The signed-in browser of a request's cookie. */
+/**
+ * The signed-in browser of a request's cookie. Programs on other ports of our host can set cookies of our name too, so
+ * any valid one counts.
+ */
 export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
-  const cookie = request.cookies[cookieName(request)];
-  return cookie === undefined ? undefined : credentials.deviceOf(cookie);
+  const prefix = `${cookieName(request)}=`;
+  for (const pair of request.headers.cookie?.split(';') ?? []) {
+    const cookie = pair.trim();
+    if (!cookie.startsWith(prefix)) continue;
+    const deviceId = credentials.deviceOf(cookie.slice(prefix.length));
+    if (deviceId !== undefined) return deviceId;
+  }
+  return undefined;
 }
 
-/** A cookie alone opens only pages, which are the same for everyone: it is sent to all ports of our host. */
-function isSignedIn(request: FastifyRequest, credentials: Credentials): boolean {
-  const device = deviceIn(request, credentials);
-  if (device === undefined) return false;
-  const path = request.url.split('?')[0] ?? '';
-  if (isPageAddress(request) || cookiePaths.includes(path)) return true;
+function hasKeyOf(deviceId: string, request: FastifyRequest, credentials: Credentials): boolean {
   const key = keyIn(request);
-  return key !== undefined && credentials.isKeyOf(device, key);
+  return key !== undefined && credentials.isKeyOf(deviceId, key);
 }
 
 function keyIn({ headers }: FastifyRequest): string | undefined {
@@ -110,15 +161,30 @@ function cookieName(request: FastifyRequest): string {
   return `liminal_${localPort(request)}`;
 }
 
+function isReading({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/**
+ * Uses the link that the request's address is, if it is one. Only a page that a person opens uses a link up: not the
+ * preview of a link in a chat (HEAD), what a page fetches, or what a browser loads before somebody wants it.
+ */
+function takeLink(request: FastifyRequest, credentials: Credentials) {
+  const { path, secret } = splitLink(request.url);
+  const { 'sec-fetch-dest': shownAs = 'document', 'sec-purpose': purpose } = request.headers;
+  const isOpened = request.method === 'GET' && shownAs === 'document' && purpose === undefined;
+  if (secret === undefined || !isOpened || request.ws) return undefined;
+  return { path, result: credentials.takeLink(secret) };
+}
+
 /** A link's secret, a code or the token, and its path without that; the path never leads to another host. */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
-  if (rest.length === 0) return { path: `/${pathname.replace(/^[/\\]+/, '')}`, secret: undefined };
+  const path = `/${pathname.replace(/^[/\\]+/, '')}`;
   const search = new URLSearchParams(rest.join('?'));
   const secret = search.get('code') ?? search.get('token') ?? undefined;
   search.delete('code');
   search.delete('token');
-  const path = `/${pathname.replace(/^[/\\]+/, '')}`;
   return { path: search.size === 0 ? path : `${path}?${search}`, secret };
 }
 

@@ -19,6 +19,7 @@ export function isLoopback(host: string): boolean {
 /** Whether a request's Host header names this server: by one of its own names on its own port, or by an allowed one. */
 export function isHostAllowed(request: FastifyRequest, options: HostOptions): boolean {
   const header = request.headers.host?.toLowerCase() ?? '';
+  if (namesAnotherHost(request, header)) return false;
   const { name, port = '80' } = hostHeader.exec(header)?.groups ?? {};
   if (name === undefined) return false;
   if (options.allowedHosts.some((each) => each === name || each === `${name}:${port}`)) return true;
@@ -28,6 +29,15 @@ export function isHostAllowed(request: FastifyRequest, options: HostOptions): bo
 /** The port of a request's connection; 80, which addresses omit, if there is no socket. */
 export function localPort(request: FastifyRequest): number {
   return request.raw.socket.localPort ?? 80;
+}
+
+/** Whether a second Host header, or an absolute address (`GET http://name/path`), differs from the Host header. */
+function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
+  const [, authority] = /^[a-z]+:\/\/([^/?#]*)/i.exec(raw.url ?? '') ?? [];
+  const names = raw.rawHeaders.filter(
+    (_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === 'host',
+  );
+  return [...names, authority ?? host].some((name) => name.toLowerCase() !== host);
 }
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {

@@ -41,6 +41,7 @@ export function routeOf<O extends Operation>(operation: O) {
     answer = Done,
     streams,
     bytes,
+    access,
   }: Operation = operation;
   const isJson = !streams && bytes !== 'answer';
   // Fastify warns of a schema key without a value.
@@ -50,7 +51,12 @@ export function routeOf<O extends Operation>(operation: O) {
     ...(body && { body }),
     ...(isJson && { response: { [status]: answer } }),
   };
-  return { method, url: path, schema: schema as Schema<O>, config: { operation } };
+  return {
+    method,
+    url: path,
+    schema: schema as Schema<O>,
+    config: { operation, ...(access && { access }) },
+  };
 }
 
 /** A route for each operation of the runtime. */

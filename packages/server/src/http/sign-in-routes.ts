@@ -15,6 +15,8 @@ export async function signInRoutes(app: App, { credentials }: { credentials: Cre
     ...routeOf(serverOperations.signOut),
     handler: async (request, reply) => {
       const device = deviceIn(request, credentials);
+      // This request is answered, though its browser is signed out.
+      request.deviceConnection?.leave();
       if (device !== undefined) credentials.signedOut.add(device);
       if (request.body?.everywhere === true) credentials.signedOut.addAll();
       clearDevice(request, reply);

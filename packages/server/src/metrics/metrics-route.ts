@@ -91,6 +91,7 @@ function connectionGauges(registry: Registry, { open, subscriptions }: Connectio
   const gauge = gaugesOf(registry);
   gauge('liminal_websockets', 'Open WebSockets.', open.websocket);
   gauge('liminal_event_streams', 'Open streams of server-sent events.', open.sse);
+  gauge('liminal_acp_http_connections', 'Open ACP connections over HTTP.', open.acpHttp);
   gauge('liminal_subscriptions', 'Sessions followed, over all connections.', subscriptions);
 }
 

@@ -17,13 +17,20 @@ const policy = [
  * image, so that an agent's text cannot call home; this one does, and the browser fetches the image, not the server.
  */
 export function imageFrameRoute(app: FastifyInstance): void {
-  app.get<{ Querystring: { url?: unknown } }>('/api/image-frame', async ({ query }, reply) => {
-    const { url } = query;
-    if (typeof url !== 'string' || url.length > 4096 || !isOverTls(url)) {
-      throw new RequestError('INVALID_QUERY', 'Say which image, by an address with https: ?url=…');
-    }
-    reply.header('content-security-policy', policy).header('x-frame-options', 'SAMEORIGIN');
-    return sendPage(reply, 200, imagePage(url));
+  app.route<{ Querystring: { url?: unknown } }>({
+    method: 'GET',
+    url: '/api/image-frame',
+    // A frame can send no key; the answer has nothing of ours.
+    config: { access: 'page' },
+    handler: async ({ query }, reply) => {
+      const { url } = query;
+      if (typeof url !== 'string' || url.length > 4096 || !isOverTls(url)) {
+        const problem = 'Say which image, by an address with https: ?url=…';
+        throw new RequestError('INVALID_QUERY', problem);
+      }
+      reply.header('content-security-policy', policy).header('x-frame-options', 'SAMEORIGIN');
+      return sendPage(reply, 200, imagePage(url));
+    },
   });
 }
 

@@ -1,4 +1,5 @@
 import { escapeHtml, messagePage } from './layout.ts';
+import { signInScriptPath } from './sign-in-script.ts';
 
 /** Tells a visitor without a cookie how to sign in. */
 export function unauthorizedPage(link: 'used' | 'unknown' | undefined): string {
@@ -26,14 +27,6 @@ export function signedInPage(path: string, key: string): string {
     body: `<p id="problem">Liminal needs JavaScript, and leave to keep data for this site.</p>\n${script}`,
   });
 }
-
-export const signInScriptPath = '/sign-in.js';
-
-/** Replaces the link in the browser's history. */
-export const signInScript = `const { key, path } = document.currentScript.dataset;
-localStorage.setItem('liminal:key', key);
-location.replace(path);
-`;
 
 /** The server runs, but its web app was not built. */
 export function notBuiltPage(): string {

@@ -6,6 +6,7 @@ import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
 import { Connection } from './connection.ts';
 import { watchLiveness } from './liveness.ts';
+import { endSignedOut } from './signed-out.ts';
 
 interface Options {
   runtime: Runtime;
@@ -19,6 +20,7 @@ export async function webSocketRoute(app: App, options: Options) {
   app.route({
     method: 'GET',
     url: '/ws',
+    config: { upgrades: ['websocket'] },
     onRequest: async () => {
       if (!connections.full) return;
       throw new RequestError(
@@ -29,10 +31,14 @@ export async function webSocketRoute(app: App, options: Options) {
     handler: async () => {
       throw new RequestError('INVALID_REQUEST', 'Open a WebSocket here.');
     },
-    wsHandler: (socket: WebSocket) => {
+    wsHandler: (socket: WebSocket, request) => {
       const leave = connections.enter('websocket');
       const connection = new Connection(socket, options);
       watchLiveness(socket, limits.heartbeatMs);
+      request.deviceConnection?.endBy(() => {
+        connection.close();
+        endSignedOut(socket);
+      });
       socket.on('message', (data) => connection.receive(asText(data)));
       socket.once('close', () => {
         connection.close();

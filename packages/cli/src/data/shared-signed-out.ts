@@ -1,0 +1,53 @@
+import type { Board } from '@liminal/storage';
+import type { KeptSignedOut } from './signed-out.ts';
+
+const name = 'signed-out';
+/** Longer than a browser keeps its cookie, ms. */
+const ttlMs = 401 * 24 * 60 * 60_000;
+
+/**
+ * Makes a sign-out on one server hold on all that share its Redis: they have one token, so a browser that is signed in
+ * on one is signed in on all. Resolves when the sign-outs of the others are known; the result ends the sharing.
+ * `onProblem` gets what Redis refuses: sign-outs of this server hold on this server all the same.
+ */
+export async function shareSignedOut(
+  signedOut: KeptSignedOut,
+  board: Board,
+  onProblem: (error: unknown) => void,
+): Promise<() => Promise<void>> {
+  let posted: string | undefined;
+  const post = (): void => {
+    const { text } = signedOut;
+    if (text === posted) return;
+    posted = text;
+    board.post(name, text, ttlMs).catch((error: unknown) => {
+      posted = undefined;
+      onProblem(error);
+    });
+  };
+  const take = (text: string): void => {
+    posted = text;
+    signedOut.merge(text);
+    post();
+  };
+  const readAgain = async (): Promise<void> => {
+    const text = (await board.read([name])).get(name);
+    posted = undefined;
+    if (text === undefined) post();
+    else take(text);
+  };
+  const report = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      onProblem(error);
+    }
+  };
+  signedOut.watch(post);
+  const unwatch = await board.watch(name, {
+    onPost: (_name, text) => report(() => take(text)),
+    onGap: () => void readAgain().catch(onProblem),
+  });
+  await readAgain();
+  return unwatch;
+}

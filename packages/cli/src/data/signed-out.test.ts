@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCredentials } from '@liminal/server';
+import { openSharedMemoryStorage } from '@liminal/storage/memory';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { shareSignedOut } from './shared-signed-out.ts';
+import { keptSignedOut } from './signed-out.ts';
+
+const folders: string[] = [];
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'liminal-signed-out-'));
+  folders.push(folder);
+  return folder;
+};
+afterEach(() => {
+  vi.useRealTimers();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A server's credentials; the cookie of a browser that signs in there, and whether it is signed in. */
+function open(dataDir: string) {
+  const signedOut = keptSignedOut(dataDir);
+  const credentials = createCredentials('token', signedOut);
+  return {
+    signedOut,
+    signIn: () => credentials.newDevice().cookie,
+    signOut: (cookie: string) => signedOut.add(credentials.deviceOf(cookie)!),
+    isIn: (cookie: string) => credentials.deviceOf(cookie) !== undefined,
+  };
+}
+
+describe('sign-outs of a data folder', () => {
+  test('hold after a restart, for one browser and for all', () => {
+    const dataDir = newFolder();
+    const first = open(dataDir);
+    const [one, other] = [first.signIn(), first.signIn()];
+    first.signOut(one);
+    const second = open(dataDir);
+    expect([second.isIn(one), second.isIn(other)]).toEqual([false, true]);
+    second.signedOut.addAll();
+    const third = open(dataDir);
+    expect([third.isIn(one), third.isIn(other), third.isIn(third.signIn())]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test.each([-3_600_000, 3_600_000, 400 * 86_400_000])(
+    'do not depend on a clock that is %d ms off when everybody is signed out',
+    (wrong) => {
+      const server = open(newFolder());
+      const now = Date.now();
+      vi.useFakeTimers({ toFake: ['Date'], now });
+      const before = server.signIn();
+      vi.setSystemTime(now + wrong);
+      const during = server.signIn();
+      server.signedOut.addAll();
+      const later = server.signIn();
+      vi.setSystemTime(now + 1_000);
+      expect([before, during, later, server.signIn()].map(server.isIn)).toEqual([
+        false,
+        false,
+        true,
+        true,
+      ]);
+    },
+  );
+
+  test.each(['', '{', '{"before":1,"devices":[]}', '{"generation":-1,"devices":[]}'])(
+    'a file that says %j signs every browser out, and sign-ins after that hold',
+    (text) => {
+      const dataDir = newFolder();
+      const cookie = open(dataDir).signIn();
+      writeFileSync(join(dataDir, 'signed-out.json'), text);
+      const server = open(dataDir);
+      expect(server.isIn(cookie)).toBe(false);
+      const later = server.signIn();
+      server.signOut(server.signIn());
+      expect(open(dataDir).isIn(later)).toBe(true);
+    },
+  );
+});
+
+describe('servers that share a Redis', () => {
+  let servers: ReturnType<typeof open>[];
+  let board: ReturnType<typeof openSharedMemoryStorage>['coordination']['board'];
+  const joinServers = async (dataDir = newFolder()) => {
+    const server = open(dataDir);
+    await shareSignedOut(server.signedOut, board, (error) => {
+      throw error;
+    });
+    return server;
+  };
+
+  beforeEach(async () => {
+    ({ board } = openSharedMemoryStorage().coordination);
+    servers = [await joinServers(), await joinServers()];
+  });
+
+  test('sign a browser out together, those that start later too', async () => {
+    const [a, b] = servers;
+    const [one, other] = [a!.signIn(), b!.signIn()];
+    expect([b!.isIn(one), a!.isIn(other)]).toEqual([true, true]);
+    a!.signOut(one);
+    await expect.poll(() => b!.isIn(one)).toBe(false);
+    b!.signedOut.addAll();
+    await expect.poll(() => a!.isIn(other)).toBe(false);
+    const later = a!.signIn();
+    const late = await joinServers();
+    expect([late.isIn(one), late.isIn(other), late.isIn(later)]).toEqual([false, false, true]);
+    await expect.poll(() => b!.isIn(late.signIn())).toBe(true);
+  });
+
+  test('learn what a server did alone before it joined', async () => {
+    const [a] = servers;
+    const dataDir = newFolder();
+    const alone = open(dataDir);
+    const [one, other] = [a!.signIn(), a!.signIn()];
+    alone.signOut(one);
+    await joinServers(dataDir);
+    await expect.poll(() => a!.isIn(one)).toBe(false);
+    expect(a!.isIn(other)).toBe(true);
+  });
+});

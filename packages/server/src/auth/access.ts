@@ -1,0 +1,66 @@
+/** What a request must prove, by the route that it matched. */
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+
+/**
+ * - `open`: nothing.
+ * - `page`: a GET by a signed-in browser's cookie is enough. Only for answers that are the same for everyone, since
+ *   the cookie reaches every port of our host.
+ * - `signed-in`: the token, or a browser's cookie with its key. Every route that does not choose has this.
+ */
+export type Access = 'open' | 'page' | 'signed-in';
+
+/** Values of `Upgrade:` that some route takes. Any other is ignored, as HTTP allows, and the request is answered. */
+export const upgradeProtocols = ['websocket', 'acp-lines'] as const;
+export type UpgradeProtocol = (typeof upgradeProtocols)[number];
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+    /** The protocols that the route's connections can change to; none by default. */
+    upgrades?: readonly UpgradeProtocol[];
+  }
+  interface FastifyInstance {
+    /** Every route of the server, for tests and documents. */
+    guardedRoutes: GuardedRoute[];
+  }
+}
+
+export interface GuardedRoute {
+  method: string;
+  url: string;
+  access: Access;
+  upgrades: readonly UpgradeProtocol[];
+}
+
+/** What the request's route asks for; the page for unknown addresses is a page like others. */
+export function accessOf(request: FastifyRequest): Access {
+  if (request.is404) return 'page';
+  return request.routeOptions.config.access ?? 'signed-in';
+}
+
+/** The protocol that the request asks its connection to change to. */
+export function upgradeOf({ headers }: Pick<FastifyRequest, 'headers'>) {
+  const asked = headers.upgrade?.toLowerCase();
+  return upgradeProtocols.find((protocol) => protocol === asked);
+}
+
+/** Whether the request's route takes the connection over in the protocol that the request asks for. */
+export function takesUpgrade(request: FastifyRequest): boolean {
+  const protocol = upgradeOf(request);
+  if (protocol === undefined || request.is404 || request.method !== 'GET') return false;
+  return request.routeOptions.config.upgrades?.includes(protocol) ?? false;
+}
+
+/** Lists the routes that are added from now on in `guardedRoutes`. */
+export function listRoutes(app: FastifyInstance): void {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  app.decorate('guardedRoutes', {
+    getter: () => routes.flatMap(describeRoute),
+  });
+}
+
+function describeRoute({ method, url, config }: RouteOptions): GuardedRoute[] {
+  const { access = 'signed-in', upgrades = [] } = config ?? {};
+  return [method].flat().map((each) => ({ method: each, url, access, upgrades }));
+}

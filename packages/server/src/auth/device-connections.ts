@@ -1,0 +1,51 @@
+import type { SignedOut } from './credentials.ts';
+
+/** Ends a connection. */
+export type EndConnection = () => void;
+
+/** A browser's connection, from its request to its end. */
+export interface DeviceConnection {
+  readonly deviceId: string;
+  /** Replaces how the connection is ended: by the protocol that it speaks now. */
+  endBy(end: EndConnection): void;
+  /** The connection is over, or must be left alone. */
+  leave(): void;
+  /** Something of the same browser that outlives this connection. */
+  another(end: EndConnection): DeviceConnection;
+}
+
+/** The requests and connections under way of each signed-in browser: they end when the browser is signed out. */
+export class DeviceConnections {
+  readonly #signedOut: SignedOut;
+  readonly #byDevice = new Map<string, Set<{ end: EndConnection }>>();
+
+  constructor(signedOut: SignedOut) {
+    this.#signedOut = signedOut;
+    signedOut.watch(() => this.#endSignedOut());
+  }
+
+  enter(deviceId: string, end: EndConnection): DeviceConnection {
+    const connection = { end };
+    const open = this.#byDevice.get(deviceId) ?? new Set();
+    this.#byDevice.set(deviceId, open.add(connection));
+    return {
+      deviceId,
+      another: (endAnother) => this.enter(deviceId, endAnother),
+      endBy: (other) => void (connection.end = other),
+      leave: () => {
+        open.delete(connection);
+        if (open.size === 0 && this.#byDevice.get(deviceId) === open) {
+          this.#byDevice.delete(deviceId);
+        }
+      },
+    };
+  }
+
+  #endSignedOut(): void {
+    for (const [deviceId, open] of this.#byDevice) {
+      if (!this.#signedOut.has(deviceId)) continue;
+      this.#byDevice.delete(deviceId);
+      for (const { end } of open) end();
+    }
+  }
+}
