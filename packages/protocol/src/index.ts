@@ -5,6 +5,7 @@ export { appendText } from './append-text.ts';
 export * from './blobs.ts';
 export * from './content.ts';
 export * from './cursor.ts';
+export { defaultOption } from './default-option.ts';
 export { closeList, closeObject, comma, eachMark, hasMoreValues } from './json-marks.ts';
 export { cutDepth, maxDepth, withinDepth } from './depth.ts';
 export { cutText, maxHeadSize, maxItemSize, sizeOf, withinSize } from './size.ts';

@@ -12,6 +12,7 @@ import type {
 import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
 import {
   type ApprovalAnswer,
+  type ApprovalOption,
   type ContentBlock,
   type EventPayload,
   type RewindResult,
@@ -265,14 +266,14 @@ export class ScriptedAgent extends DriverProvider {
     });
   }
 
-  ask(sessionId: string, approvalId: string): void {
+  ask(sessionId: string, approvalId: string, options: ApprovalOption[] = approvalOptions): void {
     this.say(sessionId, {
       type: 'item_start',
       itemId: approvalId,
       itemType: 'approval',
       approvalId,
       title: 'Run it?',
-      options: approvalOptions,
+      options,
     });
   }
 

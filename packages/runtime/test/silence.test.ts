@@ -60,6 +60,19 @@ test('an unanswered permission request is answered by the policy at its deadline
   expect(world.agent.answers).toEqual([{ optionId: 'no' }]);
 });
 
+test('SAFE: where a request offers no refusal, the policy stops the turn, and grants nothing', async () => {
+  const sessionId = await start({ approvals: { deadlineMs: 50, fallback: 'reject' } });
+  const reader = await ready(sessionId);
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.ask(sessionId, 'p1', [
+    { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+    { optionId: 'ever', name: 'Always allow', kind: 'allow_always' },
+  ]);
+  await reader.untilTurn('turn_complete');
+  expect(reader.items.get('p1')).toMatchObject({ outcome: { outcome: 'cancelled' } });
+  expect(world.agent.answers).toEqual([]);
+});
+
 test('only so many idle agents are kept; the longest idle one ends', async () => {
   const first = await start({ maxIdleProcesses: 1 });
   const reader = await ready(first);

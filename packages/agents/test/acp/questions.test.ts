@@ -1,5 +1,5 @@
 /** An agent's questions to people: for permission, to fill in a form, to open a link. */
-import { isTerminal } from '@liminal/protocol';
+import { defaultOption, isTerminal } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
 import { coded } from '../../src/testing/subject.ts';
@@ -67,6 +67,7 @@ test('an option of an unknown kind does not count as allowing', async () => {
   const turnId = await listener.send('Ask.');
   const request = await listener.asked(turnId);
   expect(request.options).toMatchObject([{ optionId: 'maybe', kind: 'reject_once' }]);
+  expect(defaultOption(request.options ?? [], 'reject')).toBeUndefined();
   await request.answer('maybe');
   expect(said(await listener.response(turnId))).toContain('agent: Rejected.');
 });

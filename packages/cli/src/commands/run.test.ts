@@ -35,6 +35,7 @@ class Server {
   /** What comes of each answer to a question, by the question's id. */
   take: (approvalId: string) => Promise<void> = async () => {};
   readonly answered: string[] = [];
+  stopped = 0;
   #turns: readonly TurnView[] = [];
   #look = () => {};
 
@@ -56,7 +57,7 @@ class Server {
     return {
       session: () => ({ subscribe, getSnapshot: view }),
       connection: { subscribe: () => () => {}, getSnapshot: () => ({ state: 'open' }) },
-      requests: { answerApproval },
+      requests: { answerApproval, cancel: async () => void (this.stopped += 1) },
     } as unknown as LiminalClient;
   }
 }
@@ -104,4 +105,17 @@ test('what is still being asked then is not asked twice', async () => {
   expect(await exitCode).toBe(0);
   expect(server.answered).toEqual(['p']);
   expect(said.filter((line) => line.includes('Run it?'))).toHaveLength(1);
+});
+
+test('SAFE: a request that offers no refusal stops the turn where nobody can be asked', async () => {
+  const server = new Server();
+  const { exitCode, said } = follow(server);
+  const options = [{ optionId: 'ever', name: 'Always', kind: 'allow_always' as const }];
+  const asked = asks('t1', { itemId: 'q', approvalId: 'q', options });
+  server.show({ turnId: 't1', status: 'in_progress', items: [asked] });
+  await vi.waitFor(() => expect(server.stopped).toBe(1));
+  server.show({ turnId: 't1', status: 'aborted', items: [] });
+  expect(await exitCode).toBe(1);
+  expect(server.answered).toEqual(['p']);
+  expect(said).toContain('Nobody is at the terminal to be asked, so the turn was stopped: Run it?');
 });

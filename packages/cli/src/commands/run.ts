@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
 import { type JoinedTurn, joinTurns, type LiminalClient, type SessionView } from '@liminal/client';
-import { type ApprovalOption, LiminalError, markHidden, messageOf } from '@liminal/protocol';
+import {
+  type ApprovalOption,
+  defaultOption,
+  LiminalError,
+  markHidden,
+  messageOf,
+} from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { type AttachedFile, readAttachments, uploadAttachments } from '../attach.ts';
@@ -169,7 +175,7 @@ export class PrintedTurn {
     this.#question = new AbortController();
     const choice = canAsk()
       ? await ask(title, options, this.#question.signal)
-      : rejection(title, options);
+      : await this.#reject(title, options);
     if (!choice) return;
     const { option, note } = choice;
     const { optionId, kind } = option;
@@ -188,16 +194,15 @@ export class PrintedTurn {
       if (!isOver) throw error;
     }
   }
-}
 
-function rejection(title: string, options: readonly ApprovalOption[]): Choice | undefined {
-  console.error(
-    `Nobody is at the terminal to be asked, so this was rejected: ${markHidden(title)}`,
-  );
-  const option =
-    options.find(({ kind }) => kind === 'reject_once') ??
-    options.find(({ kind }) => kind === 'reject_always');
-  return option && { option };
+  /** The refusal to answer with; stops the turn if the request offers none. */
+  async #reject(title: string, options: readonly ApprovalOption[]): Promise<Choice | undefined> {
+    const option = defaultOption(options, 'reject');
+    const done = option === undefined ? 'the turn was stopped' : 'this was rejected';
+    console.error(`Nobody is at the terminal to be asked, so ${done}: ${markHidden(title)}`);
+    if (option === undefined) await this.#client.requests.cancel(this.#sessionId);
+    return option && { option };
+  }
 }
 
 function complain(error: unknown): void {

@@ -1,19 +1,22 @@
-import { expect, test } from 'vitest';
+import type { ApprovalAnswer, ApprovalOption, Form } from '@liminal/protocol';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defaultSettings } from '../settings.ts';
-import { Approvals } from './approvals.ts';
+import { Approvals, type ApprovalPolicy } from './approvals.ts';
 
 const MANY = 101;
+const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };
+
+const contextWith = (approvals: ApprovalPolicy) => ({
+  cliType: 'scripted',
+  now: Date.now,
+  settings: { ...defaultSettings, approvals },
+  changed: () => {},
+  warn: () => {},
+});
 
 test('the newest hundred requests that are over are kept, older ones are forgotten', async () => {
-  const context = {
-    cliType: 'scripted',
-    now: Date.now,
-    settings: defaultSettings,
-    changed: () => {},
-    warn: () => {},
-  };
-  const approvals = new Approvals(context, { answerApproval: async () => {} });
-  const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };
+  const context = contextWith(defaultSettings.approvals);
+  const approvals = new Approvals(context, { answerApproval: async () => {} }, async () => {});
   for (let count = 0; count < MANY; count += 1) {
     const [itemId, title, options] = [`a${count}`, 'Run it?', []];
     const start = { type: 'item_start', itemId, itemType: 'approval', approvalId: itemId } as const;
@@ -25,4 +28,62 @@ test('the newest hundred requests that are over are kept, older ones are forgott
   expect(await codeOf('a0')).toBe('APPROVAL_NOT_FOUND');
   expect(await codeOf('a1')).toBe('APPROVAL_ALREADY_ANSWERED');
   expect(await codeOf(`a${MANY - 1}`)).toBe('APPROVAL_ALREADY_ANSWERED');
+});
+
+describe('a request without an answer at its deadline', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const deadlineMs = 1_000;
+  const given: ApprovalAnswer[] = [];
+  const stop = vi.fn<() => Promise<void>>(async () => {});
+
+  /** Asks with options of these kinds, each with its kind as its id. */
+  function ask(fallback: ApprovalPolicy['fallback'], kinds: string, form?: Form) {
+    given.length = 0;
+    stop.mockClear();
+    const answerApproval = async (_: string, answer: ApprovalAnswer) => void given.push(answer);
+    const context = contextWith({ deadlineMs, fallback });
+    const approvals = new Approvals(context, { answerApproval }, stop);
+    const options = kinds.split(' ').map((kind) => ({ optionId: kind, name: kind, kind }));
+    const asked = { approvalId: 'a', title: 'Run it?', options: options as ApprovalOption[] };
+    const start = { type: 'item_start', itemId: 'a', itemType: 'approval', ...asked } as const;
+    const { payload } = approvals.pass({ ...draft, payload: { ...start, ...(form && { form }) } });
+    return { approvals, deadline: payload.type === 'item_start' ? payload.deadline : undefined };
+  }
+
+  test.each([
+    ['reject', 'allow_once allow_always reject_once', 'reject_once'],
+    ['reject', 'reject_always allow_once allow_always', 'reject_always'],
+    ['reject', 'allow_once allow_always', 'the turn stops'],
+    ['reject', 'allow_always', 'the turn stops'],
+    ['allow', 'allow_always allow_once reject_once', 'allow_once'],
+    ['allow', 'allow_always reject_once', 'nothing'],
+    ['allow', 'reject_always reject_once', 'nothing'],
+  ] as const)('SAFE: %s, of %s, gives: %s', async (fallback, kinds, expected) => {
+    const { deadline } = ask(fallback, kinds);
+    await vi.advanceTimersByTimeAsync(deadlineMs * 2);
+    const isOption = expected.includes('_');
+    expect(given).toEqual(isOption ? [{ optionId: expected }] : []);
+    expect(stop).toHaveBeenCalledTimes(expected === 'the turn stops' ? 1 : 0);
+    expect(deadline).toBe(expected === 'nothing' ? undefined : '2026-01-01T00:00:01.000Z');
+  });
+
+  test('is not allowed by default while its form must be filled in', async () => {
+    const form = { properties: { name: { type: 'string' } }, required: ['name'] };
+    ask('allow', 'allow_once reject_once', form);
+    await vi.advanceTimersByTimeAsync(deadlineMs * 2);
+    expect(given).toEqual([]);
+    ask('reject', 'allow_once reject_once', form);
+    await vi.advanceTimersByTimeAsync(deadlineMs * 2);
+    expect(given).toEqual([{ optionId: 'reject_once' }]);
+  });
+
+  test('that a person has answered a moment ago is left alone', async () => {
+    const { approvals } = ask('reject', 'allow_once allow_always');
+    await approvals.answer('a', { optionId: 'allow_once' });
+    await vi.advanceTimersByTimeAsync(deadlineMs * 2);
+    expect(given).toEqual([{ optionId: 'allow_once' }]);
+    expect(stop).not.toHaveBeenCalled();
+  });
 });

@@ -1,4 +1,9 @@
-import type { ApprovalAnswer, ApprovalOption, EventDraft } from '@liminal/protocol';
+import {
+  type ApprovalAnswer,
+  defaultOption,
+  type EventDraft,
+  formProblem,
+} from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
@@ -7,7 +12,10 @@ import type { SessionContext } from './session-context.ts';
 export interface ApprovalPolicy {
   /** ms; 0 waits without a limit. */
   deadlineMs: number;
-  /** The answer that is then given. */
+  /**
+   * The answer that is then given, for this once. A request that offers no refusal is cancelled by stopping the turn; one
+   * that cannot be allowed just once, or asks for a form, waits for a person.
+   */
   fallback: 'reject' | 'allow';
 }
 
@@ -30,13 +38,19 @@ interface Pending {
 export class Approvals {
   readonly #context: ApprovalsContext;
   readonly #agent: Pick<SessionAgent, 'answerApproval'>;
+  readonly #stopTurn: () => Promise<void>;
   readonly #pending = new Map<string, Pending>();
   /** The newest requests that are over: their answers are refused with more than "unknown". */
   readonly #over = new Set<string>();
 
-  constructor(context: ApprovalsContext, agent: Pick<SessionAgent, 'answerApproval'>) {
+  constructor(
+    context: ApprovalsContext,
+    agent: Pick<SessionAgent, 'answerApproval'>,
+    stopTurn: () => Promise<void>,
+  ) {
     this.#context = context;
     this.#agent = agent;
+    this.#stopTurn = stopTurn;
   }
 
   get waiting(): boolean {
@@ -99,28 +113,38 @@ export class Approvals {
   #asked(draft: EventDraft, payload: EventDraft['payload'] & { type: 'item_start' }): EventDraft {
     const { deadlineMs } = this.#context.settings.approvals;
     const approvalId = payload.approvalId ?? payload.itemId;
-    const options = payload.options ?? [];
+    const answer = deadlineMs > 0 ? this.#defaultAnswer(approvalId, payload) : undefined;
     this.#pending.set(approvalId, {
       askedAt: draft.timestamp,
       answered: false,
-      timer: deadlineMs > 0 ? this.#answerLater(approvalId, options) : undefined,
+      timer: answer && this.#answerLater(approvalId, answer),
     });
     this.#context.changed();
-    if (deadlineMs === 0 || payload.deadline !== undefined) return draft;
+    if (!answer || payload.deadline !== undefined) return draft;
     const deadline = new Date(Date.parse(draft.timestamp) + deadlineMs).toISOString();
     return { ...draft, payload: { ...payload, deadline } };
   }
 
-  #answerLater(approvalId: string, options: readonly ApprovalOption[]): NodeJS.Timeout {
-    const { deadlineMs, fallback } = this.#context.settings.approvals;
-    const choice = options.find((option) => option.kind === `${fallback}_once`) ?? options.at(-1);
+  /** Gives the policy's answer; undefined if the policy has none. */
+  #defaultAnswer(
+    approvalId: string,
+    { options = [], form }: EventDraft['payload'] & { type: 'item_start' },
+  ): (() => Promise<void>) | undefined {
+    const { fallback } = this.#context.settings.approvals;
+    const option = defaultOption(options, fallback);
+    if (option === undefined) return fallback === 'reject' ? this.#stopTurn : undefined;
+    const asksForm = fallback === 'allow' && form && formProblem(form, {}) !== undefined;
+    if (asksForm) return undefined;
+    return async () => this.answer(approvalId, { optionId: option.optionId });
+  }
+
+  #answerLater(approvalId: string, answer: () => Promise<void>): NodeJS.Timeout {
     return setTimeout(() => {
-      if (!choice) return;
-      const { optionId } = choice;
-      this.answer(approvalId, { optionId }).catch((error: unknown) => {
+      if (this.#pending.get(approvalId)?.answered !== false) return;
+      answer().catch((error: unknown) => {
         this.#context.warn(error, 'a permission request could not be answered');
       });
-    }, deadlineMs);
+    }, this.#context.settings.approvals.deadlineMs);
   }
 
   #close(approvalId: string): void {

@@ -99,7 +99,7 @@ export class Session {
       onTold: async (told) => this.#catchUp(told),
     });
     this.#outside = new OutsideTurns(context, this.#agent, () => this.#turns.isRunning);
-    this.#approvals = new Approvals(context, this.#agent);
+    this.#approvals = new Approvals(context, this.#agent, async () => this.cancel());
     this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
       onSettled: (failed) => this.#settled(failed),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),

@@ -6,7 +6,7 @@ import {
   type PermissionOption,
   type ToolCallUpdate,
 } from '@agentclientprotocol/sdk/unstable';
-import type { ApprovalAnswer } from '@liminal/protocol';
+import { type ApprovalAnswer, defaultOption } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import { formOf } from './fold/form.ts';
 import type { ApprovalItem } from './fold/tool-calls.ts';
@@ -56,8 +56,10 @@ export class Questions {
   async #ask(approval: ApprovalItem, toolCall: ToolCallUpdate, signal: AbortSignal): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const takesForms = this.#options.capabilities.elicitation?.form != null;
+    // A client that sends a form has not been shown the options.
+    const isSent = takesForms && defaultOption(approval.options, 'allow') !== undefined;
     const answer =
-      approval.form && takesForms
+      approval.form && isSent
         ? await this.#fillIn(approval, toolCall.toolCallId, signal)
         : await this.#choose(approval, toolCall, signal);
     if (answer === undefined || signal.aborted) return;
@@ -104,7 +106,7 @@ export class Questions {
       stopWaitingOnCancel: true,
     });
     const isAccepted = answer.action === 'accept';
-    const option = options.find(({ kind }) => kind.startsWith(isAccepted ? 'allow' : 'reject'));
+    const option = defaultOption(options, isAccepted ? 'allow' : 'reject');
     if (option === undefined) return undefined;
     const content = isAccepted && 'content' in answer ? answer.content : undefined;
     return { optionId: option.optionId, ...(content != null && { content }) } as ApprovalAnswer;

@@ -17,6 +17,13 @@ it('allowing comes first, and keys never answer permanently', () => {
   expect(keyAnswers(forGood)).toEqual({ allow: undefined, deny: undefined });
 });
 
+it('Escape rejects for good only where there is no other refusal', () => {
+  const always = { optionId: 'never', name: 'Never', kind: 'reject_always' as const };
+  const { options } = approval('p');
+  expect(keyAnswers(approval('p', { options: [always, ...options] })).deny?.optionId).toBe('no');
+  expect(keyAnswers(approval('p', { options: [always] })).deny?.optionId).toBe('never');
+});
+
 it('no key chooses among several answers', () => {
   const { options } = approval('p');
   const yes = options.find(({ kind }) => kind === 'allow_once')!;

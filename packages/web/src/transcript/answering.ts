@@ -1,4 +1,4 @@
-import type { ApprovalOption, ApprovalUpsert } from '@liminal/protocol';
+import { type ApprovalOption, type ApprovalUpsert, defaultOption } from '@liminal/protocol';
 
 /** The order of options: allowing first, the most regrettable last. */
 const order: ApprovalOption['kind'][] = [
@@ -12,16 +12,13 @@ export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[
   return options.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
 
-/** The answers of Enter and Escape: once only, never permanently, and never one of several choices. */
+/** The answers of Enter and Escape, which are defaults: neither grants for good. */
 export function keyAnswers(approval: ApprovalUpsert): {
   allow: ApprovalOption | undefined;
   deny: ApprovalOption | undefined;
 } {
-  const allowing = approval.options.filter((option) => option.kind === 'allow_once');
-  return {
-    allow: allowing.length === 1 ? allowing[0] : undefined,
-    deny: approval.options.find((option) => option.kind === 'reject_once'),
-  };
+  const { options } = approval;
+  return { allow: defaultOption(options, 'allow'), deny: defaultOption(options, 'reject') };
 }
 
 /** The decision, in a word. */

@@ -1,15 +1,23 @@
 /** An agent's questions to people: for permission, and for answers that only they know. */
+import { ApprovalOption } from '@liminal/protocol';
 import { z } from 'zod';
 import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
-/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. */
-const Option = z.looseObject({
-  optionId: z.string(),
-  name: z.string().catch(''),
-  kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']).catch('reject_once'),
-});
+/** An unknown kind counts as a refusal, so that nothing is allowed by mistake, and is no default's choice. */
+const Option = z
+  .looseObject({
+    optionId: z.string(),
+    name: z.string().catch(''),
+    kind: ApprovalOption.shape.kind.optional().catch(undefined),
+  })
+  .transform(({ optionId, name, kind }): ApprovalOption => {
+    const shown = { optionId, name: name === '' ? optionId : name };
+    return kind === undefined
+      ? { ...shown, kind: 'reject_once', isUnclear: true }
+      : { ...shown, kind };
+  });
 
 const PermissionRequest = z.looseObject({
   toolCall: z
@@ -44,11 +52,7 @@ export async function requestPermission(
   const outcome = await ask(
     {
       title: toolCall.title ?? 'Allow this?',
-      options: options.map(({ optionId, name, kind }) => ({
-        optionId,
-        name: name === '' ? optionId : name,
-        kind,
-      })),
+      options,
       ...(description !== '' && { description }),
       ...(callId !== undefined && { callId }),
     },

@@ -1,0 +1,20 @@
+import type { ApprovalOption } from './content.ts';
+
+/**
+ * The option that a default may choose: an answer at a deadline, with nobody to ask, or by one key. Undefined if no
+ * option may be chosen. A default never grants for good, never chooses between several ways to allow, and never chooses
+ * an option whose kind is not known, or whose id is also that of an option of another kind.
+ */
+export function defaultOption(
+  options: readonly ApprovalOption[],
+  answer: 'allow' | 'reject',
+): ApprovalOption | undefined {
+  const clear = options.filter(
+    ({ optionId, kind, isUnclear }) =>
+      isUnclear !== true && !options.some((one) => one.optionId === optionId && one.kind !== kind),
+  );
+  const of = (kind: ApprovalOption['kind']) => clear.filter((option) => option.kind === kind);
+  if (answer === 'reject') return of('reject_once')[0] ?? of('reject_always')[0];
+  const allowing = of('allow_once');
+  return allowing.length === 1 ? allowing[0] : undefined;
+}

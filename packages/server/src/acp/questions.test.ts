@@ -1,0 +1,52 @@
+import type { AgentContext } from '@agentclientprotocol/sdk/unstable';
+import type { ApprovalAnswer, ApprovalOption } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { Questions } from './questions.ts';
+
+/** What the client is asked with, and the answer that reaches the runtime, of a form with options of these kinds. */
+async function fillIn(kinds: string, action: 'accept' | 'decline') {
+  const asked: string[] = [];
+  const given: ApprovalAnswer[] = [];
+  const answered = Promise.withResolvers<void>();
+  const request = async (method: string) => {
+    asked.push(method);
+    // A moment later than the answer would be given.
+    setImmediate(() => setImmediate(answered.resolve));
+    if (method === 'elicitation/create') return { action, content: {} };
+    return { outcome: { outcome: 'cancelled' } };
+  };
+  const questions = new Questions({
+    client: { request } as unknown as AgentContext,
+    capabilities: { elicitation: { form: {} } },
+    runtime: { answerApproval: async (_session, _id, answer) => void given.push(answer) },
+    sessionId: 's',
+    onProblem: answered.reject,
+  });
+  const options = kinds.split(' ').map((kind) => ({ optionId: kind, name: kind, kind }));
+  const approval = { type: 'approval', id: 'a', approvalId: 'a', title: 'Which release?' } as const;
+  questions.ask(
+    { ...approval, options: options as ApprovalOption[], form: { properties: {} } },
+    { toolCallId: 'a' },
+  );
+  await answered.promise;
+  return { asked, given: given.map(({ optionId }) => optionId) };
+}
+
+test.each([
+  ['allow_always allow_once reject_once', 'accept', 'allow_once'],
+  ['reject_always allow_once reject_once', 'decline', 'reject_once'],
+  ['reject_always allow_once', 'decline', 'reject_always'],
+  ['allow_once allow_always', 'decline', undefined],
+] as const)('SAFE: a form with the options %s, to %s, answers %s', async (kinds, action, given) => {
+  expect(await fillIn(kinds, action)).toEqual({
+    asked: ['elicitation/create'],
+    given: given === undefined ? [] : [given],
+  });
+});
+
+test('SAFE: a form whose only way to allow is for good is not sent as a form', async () => {
+  expect(await fillIn('allow_always reject_once', 'accept')).toEqual({
+    asked: ['session/request_permission'],
+    given: [],
+  });
+});
