@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient, type LiminalClient } from '@liminal/client';
 import { AcpEditor } from '@liminal/testkit/acp-editor';
 import { expect, vi } from 'vitest';
+import { PseudoTerminal } from './pseudo-terminal.ts';
 
 const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
 const many = fileURLToPath(new URL('many-commands.ts', import.meta.url));
@@ -25,6 +26,7 @@ export class Home {
   readonly data = join(this.folder, 'data');
   readonly #started: Command[] = [];
   readonly #editors: AcpEditor[] = [];
+  readonly #terminals: PseudoTerminal[] = [];
   #many: ManyCommands | undefined;
 
   constructor() {
@@ -35,6 +37,13 @@ export class Home {
     const command = new Command(args, this.project, { ...this.#env, ...env });
     this.#started.push(command);
     return command;
+  }
+
+  /** Starts a command in a terminal that a person sits at. */
+  atTerminal(args: string[]): PseudoTerminal {
+    const terminal = new PseudoTerminal([process.execPath, main, ...args], this.project, this.#env);
+    this.#terminals.push(terminal);
+    return terminal;
   }
 
   /** An editor that runs `liminal acp` with these flags. */
@@ -90,6 +99,7 @@ export class Home {
   async close(): Promise<void> {
     await this.#many?.end();
     await Promise.all(this.#editors.map((editor) => editor.kill()));
+    await Promise.all(this.#terminals.map((terminal) => terminal.end()));
     await Promise.all(this.#started.map((command) => command.end('SIGTERM')));
     // One that an editor has started.
     if (existsSync(join(this.data, 'server.json')) && isAlive(this.server.pid)) {

@@ -134,6 +134,8 @@ function asTool(server: string, tool: McpTool, client: Client): Tool<Record<stri
   const { name, title, description = '', annotations, inputSchema } = tool;
   const called = nameOf(server, name);
   const permission = { always: `${name} of ${server}`, rule: `tool:${called}` };
+  const own = `${name} (${server})`;
+  const shown = title ?? annotations?.title ?? name;
   const isHarmless = annotations?.readOnlyHint === true && annotations.openWorldHint === false;
   return {
     name: called,
@@ -141,7 +143,7 @@ function asTool(server: string, tool: McpTool, client: Client): Tool<Record<stri
     kind: 'other',
     input: z.record(z.string(), z.unknown()),
     parameters: inputSchema,
-    face: async () => ({ title: `${title ?? annotations?.title ?? name} (${server})` }),
+    face: async () => ({ title: shown === name ? own : `${own}: ${shown}` }),
     needs: () => (isHarmless ? undefined : [permission]),
     run: async (input, { signal, print }) => {
       const options = {

@@ -51,6 +51,12 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
   expect(problems.get('hello')).toBeUndefined();
 });
 
+test('SAFE: the own name of a tool stands before the title that its server gives', async () => {
+  const { tool, projectDir } = await open({ hello: greeter('Hello', 'Show the notes') });
+  const { title } = await (await tool('mcp__hello__greet')).face({}, projectDir);
+  expect(title).toBe('greet (hello): Show the notes');
+});
+
 test('what is no text is shown, and text of it is read', async () => {
   const { tool, context } = await open({ hello: greeter() });
   const { output, blocks } = await (await tool('mcp__hello__show')).run({}, context);

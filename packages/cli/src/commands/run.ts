@@ -1,21 +1,23 @@
 import { resolve } from 'node:path';
 import { type JoinedTurn, joinTurns, type LiminalClient, type SessionView } from '@liminal/client';
 import {
-  type ApprovalOption,
+  type ApprovalAnswer,
+  type ApprovalUpsert as Approval,
   defaultOption,
   LiminalError,
-  markHidden,
   messageOf,
 } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { type AttachedFile, readAttachments, uploadAttachments } from '../attach.ts';
 import { connect } from '../connect.ts';
-import { ask, canAsk, type Choice } from '../terminal/ask.ts';
+import { ask, canAsk, dropTypedLines, here } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
 import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
+import { requestLines } from '../terminal/request-lines.ts';
+import { oneRow, withMarkedRows } from '../terminal/rows.ts';
 import { TextStream } from '../terminal/text-stream.ts';
 import { type Line, Transcript } from '../transcript.ts';
 import { watch } from '../watch.ts';
@@ -31,8 +33,6 @@ export interface RunFlags {
   /** Print the answer as JSON, one object per line. */
   json?: boolean;
 }
-
-type Approval = Extract<Line, { kind: 'approval' }>['item'];
 
 /**
  * Sends one prompt; the answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
@@ -88,10 +88,13 @@ export class PrintedTurn {
   readonly #transcript = new Transcript();
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
-  /** The ids of the questions on the screen. */
+  #turn: JoinedTurn | undefined;
+  /** What is not printed yet: nothing is, below a question. */
+  #lines: Line[] = [];
+  /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();
-  /** Aborts the last of them. */
-  #question = new AbortController();
+  /** The one on the screen. */
+  #asked: Asked | undefined;
 
   constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
     this.#client = client;
@@ -113,7 +116,7 @@ export class PrintedTurn {
         const turn = joined.find((each) => each.turnId === this.#turnId);
         if (!turn) return false;
         this.#tellActivity(info?.activity ?? '');
-        this.#tell(turn);
+        this.#read(turn);
         if (turn.status === 'in_progress') return false;
         exitCode = turn.status === 'complete' ? 0 : 1;
         if (turn.goesOnIn === undefined) return true;
@@ -121,32 +124,61 @@ export class PrintedTurn {
       }
     };
     await watch(this.#client, this.#sessionId, look, isGone);
-    this.#question.abort();
+    this.#takeBack();
+    this.#print();
     this.#text.breakLine();
     process.off('SIGINT', cancel);
     return exitCode;
   }
 
-  #tell(turn: JoinedTurn): void {
-    if (!this.#isJson) this.#text.update(turn);
+  #read(turn: JoinedTurn): void {
+    this.#turn = turn;
     for (const line of this.#transcript.read({ turns: [turn] })) {
-      if (this.#isJson) console.log(jsonLine(line));
+      if (line.kind === 'item' && line.item.type === 'approval') this.#closed(line.item);
+      // Programs wait for nobody.
+      if (this.#isJson && !process.stdout.isTTY) console.log(jsonLine(line));
+      this.#lines.push(line);
+    }
+    if (this.#asked && isChanged(this.#asked, turn)) this.#asked.stop.abort(changed);
+    this.#print();
+  }
+
+  /** A request that is over is not asked any more. */
+  #closed({ approvalId, itemId }: Approval): void {
+    this.#lines = this.#lines.filter(
+      (line) => line.kind !== 'approval' || line.item.itemId !== itemId,
+    );
+    if (this.#asked?.approval.approvalId === approvalId) this.#takeBack();
+  }
+
+  #takeBack(): void {
+    this.#asked?.stop.abort();
+    this.#asked = undefined;
+  }
+
+  /** Prints what is new, up to a question: what came below it could look like another question. */
+  #print(): void {
+    if (this.#asked) return;
+    if (!this.#isJson && this.#turn) this.#text.update(this.#turn);
+    while (!this.#asked) {
+      const line = this.#lines.shift();
+      if (line === undefined) return;
       this.#show(line);
     }
   }
 
   /** Says what the silent agent waits for, as a retry after an overloaded model. */
   #tellActivity(activity: string): void {
-    if (activity === this.#activity) return;
+    if (activity === this.#activity || this.#asked) return;
     this.#activity = activity;
     if (activity === '') return;
     this.#text.breakLine();
-    console.error(markHidden(activity));
+    console.error(oneRow(activity));
   }
 
   #show(line: Line): void {
-    if (line.kind === 'approval') return void this.#ask(line.item).catch(complain);
-    if (line.kind === 'item' && line.item.type === 'approval') this.#question.abort();
+    if (this.#isJson && process.stdout.isTTY) console.log(jsonLine(line));
+    if (line.kind === 'approval') return void this.#ask(line.item);
     if (this.#isJson) return;
     // Messages have been streamed, or were typed a moment ago.
     if (line.kind === 'item' && line.item.type === 'message') return;
@@ -161,50 +193,103 @@ export class PrintedTurn {
     const { approvalId } = approval;
     if (this.#asking.has(approvalId)) return;
     this.#asking.add(approvalId);
+    this.#text.breakLine();
     try {
       await this.#decide(approval);
+    } catch (error) {
+      complain(error);
     } finally {
       this.#asking.delete(approvalId);
+      if (this.#asked?.approval.approvalId === approvalId) this.#asked = undefined;
+      this.#print();
     }
   }
 
   async #decide(approval: Approval): Promise<void> {
-    const { approvalId, title, description, options, form } = approval;
-    this.#text.breakLine();
-    if (description !== undefined) console.error(markHidden(description));
-    this.#question = new AbortController();
-    const choice = canAsk()
-      ? await ask(title, options, this.#question.signal)
-      : await this.#reject(title, options);
-    if (!choice) return;
-    const { option, note } = choice;
-    const { optionId, kind } = option;
-    const isFilled = form !== undefined && kind.startsWith('allow');
-    const content = isFilled ? await askForm(form, this.#question.signal) : undefined;
-    if (isFilled && content === undefined) return;
+    const answer = canAsk() ? await this.#askHere(approval) : await this.#reject(approval);
+    if (answer === undefined) return;
     try {
-      const answer = { optionId, ...(content && { content }), ...(note && { note }) };
+      const { approvalId } = approval;
       await this.#client.requests.answerApproval(this.#sessionId, approvalId, answer);
     } catch (error) {
-      if (isFilled && error instanceof LiminalError && error.code === 'INVALID_OPTION') {
+      const code = error instanceof LiminalError ? error.code : undefined;
+      if (answer.content !== undefined && code === 'INVALID_OPTION') {
         complain(error);
         return this.#decide(approval);
       }
-      const isOver = error instanceof LiminalError && error.code === 'APPROVAL_ALREADY_ANSWERED';
-      if (!isOver) throw error;
+      if (code !== 'APPROVAL_ALREADY_ANSWERED') throw error;
     }
   }
 
+  /** A person's answer to the newest state of a request; undefined if there is none. */
+  async #askHere(approval: Approval): Promise<ApprovalAnswer | undefined> {
+    const asked = askedIn(this.#turn, approval);
+    this.#asked = asked;
+    const { signal } = asked.stop;
+    await dropTypedLines();
+    const answer = signal.aborted ? undefined : await answerTo(asked);
+    if (signal.reason !== changed) return answer;
+    console.error('The agent has changed its request:');
+    return this.#askHere(approval);
+  }
+
   /** The refusal to answer with; stops the turn if the request offers none. */
-  async #reject(title: string, options: readonly ApprovalOption[]): Promise<Choice | undefined> {
+  async #reject({ title, options }: Approval): Promise<ApprovalAnswer | undefined> {
     const option = defaultOption(options, 'reject');
     const done = option === undefined ? 'the turn was stopped' : 'this was rejected';
-    console.error(`Nobody is at the terminal to be asked, so ${done}: ${markHidden(title)}`);
+    console.error(`Nobody is at the terminal to be asked, so ${done}: ${oneRow(title)}`);
     if (option === undefined) await this.#client.requests.cancel(this.#sessionId);
-    return option && { option };
+    return option && { optionId: option.optionId };
   }
 }
 
+/** A request with all that is shown of it. */
+interface Asked {
+  approval: Approval;
+  about: readonly string[];
+  stop: AbortController;
+}
+
+/** Why a question is aborted that is asked again. */
+const changed = 'changed';
+
+/** The newest state of a request and its call. */
+function askedIn(turn: JoinedTurn | undefined, approval: Approval): Asked {
+  const newest = waitingIn(turn, approval) ?? approval;
+  const call = turn?.items.find(
+    (item) => item.type === 'tool_call' && item.callId === newest.callId,
+  );
+  const about = requestLines(newest, call?.type === 'tool_call' ? call : undefined);
+  return { approval: newest, about, stop: new AbortController() };
+}
+
+/** Whether the turn has another state of the request than the one on the screen. */
+function isChanged({ approval, about }: Asked, turn: JoinedTurn): boolean {
+  if (waitingIn(turn, approval) === undefined) return false;
+  const now = askedIn(turn, approval);
+  return shownOf(now.approval, now.about) !== shownOf(approval, about);
+}
+
+const shownOf = ({ title, options, form }: Approval, about: readonly string[]): string =>
+  JSON.stringify([title, options, form, about]);
+
+function waitingIn(turn: JoinedTurn | undefined, { approvalId }: Approval): Approval | undefined {
+  return turn?.items.find(
+    (item): item is Approval => item.type === 'approval' && item.approvalId === approvalId,
+  );
+}
+
+async function answerTo({ approval, about, stop }: Asked): Promise<ApprovalAnswer | undefined> {
+  const { title, options, form } = approval;
+  const choice = await ask(title, options, stop.signal, here(), about);
+  if (!choice) return undefined;
+  const { option, note } = choice;
+  const answer = { optionId: option.optionId, ...(note && { note }) };
+  if (form === undefined || !option.kind.startsWith('allow')) return answer;
+  const content = await askForm(form, stop.signal);
+  return content && { ...answer, content };
+}
+
 function complain(error: unknown): void {
-  console.error(messageOf(error));
+  console.error(withMarkedRows(messageOf(error)));
 }

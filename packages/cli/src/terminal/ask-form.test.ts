@@ -52,7 +52,7 @@ test('a form is filled in by numbers, words, and y or n', async () => {
 
 test('a choice is shown with its preview', async () => {
   const { shown } = await fill(['2'], ['1'], ['7'], ['y'], ['']);
-  expect(shown).toContain('  2  Blue\n       a blue\n         box\n');
+  expect(shown).toContain('  2  Blue\n  │    a blue\n  │      box\n');
 });
 
 test('own words are an answer, an empty line is none, and a mistake is said and asked again', async () => {

@@ -7,17 +7,26 @@ import {
   readFields,
   valueProblem,
 } from '@liminal/protocol';
-import { askLine, type Terminal, type Understood } from './ask.ts';
+import {
+  askLine,
+  choiceRows,
+  columnsOf,
+  here,
+  type Terminal,
+  titleRows,
+  type Understood,
+} from './ask.ts';
+import { fitted, linesOf, mark, markedRows } from './rows.ts';
 
 /** Lets a person fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
 export async function askForm(
   form: Form,
   signal: AbortSignal,
-  terminal?: Terminal,
+  terminal: Terminal = here(),
 ): Promise<FormContent | undefined> {
   const content: FormContent = {};
   for (const field of readFields(form)) {
-    const question = { text: fieldText(field), prompt: promptOf(field) };
+    const question = { rows: fieldRows(field, terminal), prompt: promptOf(field) };
     const understand = (line: string): Understood<{ value: FormValue | undefined }> => {
       const value = readValue(line, field);
       const problem = valueProblem(field, value);
@@ -30,14 +39,20 @@ export async function askForm(
   return content;
 }
 
-function fieldText(field: Field): string {
+function fieldRows(field: Field, terminal: Terminal): string[] {
   const header = field.header ? `[${field.header}] ` : '';
-  const about = field.description ? `  ${field.description}\n` : '';
-  const choices = choicesOf(field).map(({ title, description, preview = '' }, index) => {
-    const shown = preview === '' ? '' : `${preview.replace(/^/gm, '       ')}\n`;
-    return `  ${index + 1}  ${title}${description ? ` – ${description}` : ''}\n${shown}`;
-  });
-  return `? ${header}${field.title}\n${about}${choices.join('')}`;
+  const about = field.description ? linesOf(field.description) : [];
+  const heads = { first: `  ${mark}   `, further: `  ${mark}   ` };
+  return [
+    ...titleRows(`${header}${field.title}`, terminal),
+    ...markedRows(about, columnsOf(terminal)),
+    ...choicesOf(field).flatMap(({ title, description, preview = '' }, index) => [
+      ...choiceRows(index, `${title}${description ? ` – ${description}` : ''}`, terminal),
+      ...(preview === '' ? [] : linesOf(preview)).flatMap((line) =>
+        fitted(line, heads, columnsOf(terminal)),
+      ),
+    ]),
+  ];
 }
 
 function promptOf(field: Field): string {

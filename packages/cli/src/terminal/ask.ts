@@ -1,21 +1,36 @@
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ApprovalOption, markHidden } from '@liminal/protocol';
+import { fitted, markedRows, mark, oneRow } from './rows.ts';
 
 export interface Terminal {
   input: NodeJS.ReadableStream;
   /** Not standard output, which is for the answer. */
-  output: NodeJS.WritableStream;
+  output: NodeJS.WritableStream & { columns?: number; rows?: number };
 }
 
 /** An answer, or what to do instead, in one sentence. */
 export type Understood<T> = { answer: T } | { problem: string };
+
+/** The size of a terminal that gives none. */
+const usual = { columns: 80, rows: 24 };
+/** How long typed lines may take to arrive, in ms. */
+const ARRIVAL_MS = 20;
 
 /** Whether somebody can answer a question. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
+export const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
+
+/** Drops the lines that were typed so far: they were not meant for a question that was not on the screen. */
+export async function dropTypedLines({ input }: Terminal = here()): Promise<void> {
+  const drop = (): void => {};
+  input.on('data', drop).resume();
+  await delay(ARRIVAL_MS);
+  input.off('data', drop).pause();
+}
 
 export interface Choice {
   option: ApprovalOption;
@@ -23,21 +38,29 @@ export interface Choice {
   note?: string;
 }
 
-/** Lets a person choose one of the options; `undefined` when `signal` aborts the question or the input ends. */
+/**
+ * Lets a person choose one of the options; `undefined` when `signal` aborts the question or the input ends. `about` is
+ * what the question is about: lines without hidden characters, which are shown whole.
+ */
 export async function ask(
   title: string,
   options: readonly ApprovalOption[],
   signal: AbortSignal,
   terminal: Terminal = here(),
+  about: readonly string[] = [],
 ): Promise<Choice | undefined> {
-  const names = options.map((option, index) => `  ${index + 1}  ${option.name}\n`);
+  const columns = columnsOf(terminal);
+  const rows = [
+    ...markedRows(about, columns),
+    ...titleRows(title, terminal),
+    ...options.flatMap(({ name }, index) => choiceRows(index, name, terminal)),
+  ];
   const withNote = options.flatMap(({ takesNote }, index) => (takesNote === true ? index + 1 : []));
   const hint = withNote.length === 0 ? '' : `; after ${withNote.join(' or ')} also why`;
-  const question = {
-    text: `? ${title}\n${names.join('')}`,
-    prompt: `Your choice (1-${options.length}${hint}): `,
-  };
+  const pages = new Pages(rows, terminal);
+  const question = { rows, prompt: `Your choice (1-${options.length}${hint}): `, hasPages: true };
   const understand = (line: string): Understood<Choice> => {
+    if (line.toLowerCase() === 'v') return { problem: pages.next() };
     const [, number, note = ''] = /^(\d+)(?:[\s,.:]+(.*))?$/.exec(line) ?? [];
     const option = options[Number(number) - 1];
     if (!option) return { problem: `Give a number from 1 to ${options.length}.` };
@@ -57,24 +80,30 @@ export async function confirm(question: string): Promise<boolean> {
     return answer === undefined ? { problem: 'Answer y or n.' } : { answer };
   };
   const stop = new AbortController();
-  const asked = { text: `? ${question}\n`, prompt: 'y/N: ' };
+  const asked = { rows: titleRows(question, here()), prompt: 'y/N: ' };
   return (await askLine(asked, understand, stop.signal)) ?? false;
 }
 
-/**
- * Asks a question without hidden characters until a line is understood; `undefined` when `signal` aborts it or the
- * input ends.
- */
+interface Question {
+  /** Without hidden characters; none is wider than the terminal. */
+  rows: readonly string[];
+  prompt: string;
+  /** Whether the answer v shows the rows in pages. */
+  hasPages?: boolean;
+}
+
+/** Asks a question until a line is understood; `undefined` when `signal` aborts it or the input ends. */
 export async function askLine<T>(
-  { text, prompt }: { text: string; prompt: string },
+  question: Question,
   understand: (line: string) => Understood<T>,
   signal: AbortSignal,
-  { input, output }: Terminal = here(),
+  terminal: Terminal = here(),
 ): Promise<T | undefined> {
-  output.write(markHidden(text));
+  const { input, output } = terminal;
+  output.write([...question.rows, ...notesBelow(question, terminal), ''].join('\n'));
   // Not `terminal`, which would take Ctrl-C from us.
   const lines = createInterface({ input, output, terminal: false, signal });
-  const again = () => output.write(markHidden(prompt));
+  const again = () => output.write(question.prompt);
   again();
   for await (const line of lines) {
     const understood = understand(line.trim());
@@ -82,5 +111,51 @@ export async function askLine<T>(
     output.write(`${markHidden(understood.problem)}\n`);
     again();
   }
+  // Without an answer the cursor is still behind the prompt.
+  output.write('\n');
   return undefined;
+}
+
+/** What to do about rows of the question that the screen has no room for. */
+function notesBelow({ rows, prompt, hasPages = false }: Question, terminal: Terminal): string[] {
+  const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
+  if (rows.length <= room) return [];
+  const [how, rest] = ['Scroll up to read them', hasPages ? ', or answer v for pages.' : '.'];
+  // The note takes a row from the others.
+  return [`${rows.length + 1 - room} more lines above. ${how}${rest}`];
+}
+
+export function titleRows(title: string, terminal: Terminal): string[] {
+  return fitted(oneRow(title), { first: '? ', further: mark }, columnsOf(terminal));
+}
+
+/** One of the numbered choices below a question; `index` counts from 0. */
+export function choiceRows(index: number, name: string, terminal: Terminal): string[] {
+  const heads = { first: `  ${index + 1}  `, further: `  ${mark}  ` };
+  return fitted(oneRow(name), heads, columnsOf(terminal));
+}
+
+export const columnsOf = ({ output }: Terminal): number => output.columns || usual.columns;
+const heightOf = ({ output }: Terminal): number => output.rows || usual.rows;
+
+/** Rows in pages that fit on the screen. */
+class Pages {
+  readonly #rows: readonly string[];
+  readonly #height: number;
+  #shown = 0;
+
+  constructor(rows: readonly string[], terminal: Terminal) {
+    this.#rows = rows;
+    // Two rows for the numbers and the prompt, and one for the answer's own line.
+    this.#height = Math.max(heightOf(terminal) - 3, 1);
+  }
+
+  /** The next page; after the last one the first. */
+  next(): string {
+    const from = this.#shown;
+    const page = this.#rows.slice(from, from + this.#height);
+    const to = from + page.length;
+    this.#shown = to < this.#rows.length ? to : 0;
+    return [...page, `(lines ${from + 1} to ${to} of ${this.#rows.length})`].join('\n');
+  }
 }

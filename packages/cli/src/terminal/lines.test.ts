@@ -106,7 +106,7 @@ test('a waiting request stands below its description', () => {
   expect(formatLine({ kind: 'approval', item })).toBe('? Run rm? (waits for an answer)');
   const described = { ...item, description: 'To tidy up.' };
   expect(formatLine({ kind: 'approval', item: described })).toBe(
-    'To tidy up.\n? Run rm? (waits for an answer)',
+    '│ To tidy up.\n? Run rm? (waits for an answer)',
   );
 });
 

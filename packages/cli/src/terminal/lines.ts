@@ -2,6 +2,7 @@
 import { goesOnWords, type JoinedTurn, stopReason } from '@liminal/client';
 import { markHidden, type UpsertObject } from '@liminal/protocol';
 import type { Line } from '../transcript.ts';
+import { linesOf, mark, oneRow, withMarkedRows } from './rows.ts';
 
 type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
 
@@ -9,39 +10,47 @@ type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
 const brief = 100;
 const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
 
-/** Empty for items that a reader of lines need not see. */
+/**
+ * Empty for items that a reader of lines need not see. Further rows of a text are marked, so that it cannot contain what
+ * looks like another item.
+ */
 export function formatLine(line: Line): string {
   switch (line.kind) {
     case 'item':
       return formatItem(line.item);
     case 'approval':
-      return `${markHidden(formatQuestion(line.item))} (waits for an answer)`;
+      return `${formatQuestion(line.item)} (waits for an answer)`;
     case 'turn':
-      return formatTurn(line.turn);
+      return withMarkedRows(formatTurn(line.turn));
   }
 }
 
 /** The question, below the agent's description of it. */
 function formatQuestion({ title, description }: Of<'approval'>): string {
-  return description === undefined ? `? ${title}` : `${description}\n? ${title}`;
+  const about = description === undefined ? [] : linesOf(description).map((line) => mark + line);
+  return [...about, `? ${oneRow(title)}`].join('\n');
 }
 
 function formatItem(item: UpsertObject): string {
   switch (item.type) {
-    case 'message':
-      return item.origin === 'user' ? `> ${item.content}${deliveryOf(item)}` : item.content;
+    case 'message': {
+      const isUser = item.origin === 'user';
+      return withMarkedRows(isUser ? `> ${item.content}${deliveryOf(item)}` : item.content);
+    }
     case 'thinking':
       return item.content === '' ? '' : `~ ${shorten(item.content)}`;
     case 'tool_call':
       return formatTool(item);
     case 'plan':
-      return item.entries.map((entry) => `${planMarks[entry.status]} ${entry.content}`).join('\n');
+      return item.entries
+        .map((entry) => withMarkedRows(`${planMarks[entry.status]} ${entry.content}`))
+        .join('\n');
     case 'file_changes':
       return formatChanges(item);
     case 'approval':
-      return markHidden(`? ${item.title}: ${formatOutcome(item)}`);
+      return oneRow(`? ${item.title}: ${formatOutcome(item)}`);
     case 'error':
-      return `! ${item.errorMessage ?? item.errorCode ?? 'Something went wrong.'}`;
+      return withMarkedRows(`! ${item.errorMessage ?? item.errorCode ?? 'Something went wrong.'}`);
   }
 }
 

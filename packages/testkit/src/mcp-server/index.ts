@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 
 /** How to start an MCP server whose tool `greet {name}` answers `<greeting>, <name>!`; `main.ts` says what else it has. */
-export function greeter(greeting = 'Hello'): {
+export function greeter(
+  greeting = 'Hello',
+  title?: string,
+): {
   type: 'stdio';
   command: string;
   args: string[];
@@ -11,6 +14,6 @@ export function greeter(greeting = 'Hello'): {
     type: 'stdio',
     command: process.execPath,
     args: [fileURLToPath(new URL('main.ts', import.meta.url))],
-    env: { GREETING: greeting },
+    env: { GREETING: greeting, ...(title !== undefined && { TITLE: title }) },
   };
 }

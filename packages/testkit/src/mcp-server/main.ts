@@ -1,5 +1,5 @@
 /**
- * An MCP server on standard input and output: `greet` greets in the words of `$GREETING`, `measure` says how many
+ * An MCP server on standard input and output: `greet`, titled `$TITLE`, greets in the words of `$GREETING`, `measure` says how many
  * characters of JSON it was given, `register` asks people for what its form says, `sign_in` asks them to open a link,
  * `show` answers with more than text. `register` and `sign_in` answer with what people answered, as JSON.
  */
@@ -27,6 +27,7 @@ type Message = z.infer<typeof Message>;
 const tools = [
   {
     name: 'greet',
+    title: process.env['TITLE'],
     description: 'Greets somebody.',
     inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   },

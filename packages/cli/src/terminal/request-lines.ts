@@ -1,0 +1,89 @@
+import {
+  type ApprovalUpsert,
+  type FileDiff,
+  markHidden,
+  type ToolCallUpsert,
+} from '@liminal/protocol';
+import { structuredPatch } from 'diff';
+import { linesOf, oneRow } from './rows.ts';
+
+/** Unchanged lines around a change. */
+const context = 3;
+/** Beyond these counts of lines, and of changed lines, a comparison takes too long: all is shown as replaced. */
+const comparable = { lines: 20_000, changes: 1_000 };
+
+/**
+ * All that a permission request is about, whole, as lines without hidden characters: what the agent says of it, and its
+ * call with every argument and every change of a file. `call` is undefined if the turn has no such call.
+ */
+export function requestLines(
+  { description, title, callId }: ApprovalUpsert,
+  call: ToolCallUpsert | undefined,
+): string[] {
+  const said = description === undefined ? [] : linesOf(description);
+  if (call === undefined) {
+    return callId === undefined ? said : [...said, 'The call itself was not shown by the agent.'];
+  }
+  const { toolName, title: named, toolArguments, diffs = [] } = call;
+  return [
+    ...said,
+    ...(toolName === title ? [] : [`Tool: ${oneRow(toolName)}`]),
+    ...(named === undefined || named === title || named === toolName ? [] : [oneRow(named)]),
+    ...Object.entries(toolArguments).flatMap(([name, value]) =>
+      argumentLines(name, isWithin(diffs, value) ? '(in the change below)' : value),
+    ),
+    ...placesOf(call).map((place) => oneRow(place)),
+    ...diffs.flatMap(diffLines),
+  ];
+}
+
+/** Whether the value is the text of a change, which is shown as such. */
+function isWithin(diffs: readonly FileDiff[], value: unknown): boolean {
+  const isLong = typeof value === 'string' && value.includes('\n');
+  return isLong && diffs.some(({ oldText, newText }) => value === newText || value === oldText);
+}
+
+/** A value never begins where a name does. */
+function argumentLines(name: string, value: unknown): string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  const [first = '', ...more] = linesOf(text);
+  if (more.length === 0) return [`${oneRow(name)}: ${first}`];
+  return [`${oneRow(name)}:`, ...[first, ...more].map((line) => `    ${line}`)];
+}
+
+/** The places that the agent names besides the arguments and the changes. */
+function placesOf({ locations = [], toolArguments, diffs = [] }: ToolCallUpsert): string[] {
+  const known = new Set<unknown>([
+    ...Object.values(toolArguments),
+    ...diffs.map(({ path }) => path),
+  ]);
+  return locations
+    .filter(({ path }) => !known.has(path))
+    .map(({ path, line }) => `at ${path}${line === undefined ? '' : `:${line}`}`);
+}
+
+function diffLines({ path, oldText, newText }: FileDiff): string[] {
+  const isNew = oldText === undefined || oldText === null;
+  return [
+    `${isNew ? 'new file' : 'change of'} ${oneRow(path)}`,
+    ...(isNew ? signed('+', newText) : changedLines(oldText, newText)),
+  ].map((line, at) => (at === 0 ? line : `    ${line}`));
+}
+
+function changedLines(before: string, after: string): string[] {
+  const isLong = before.split('\n').length + after.split('\n').length > comparable.lines;
+  const patch = isLong
+    ? undefined
+    : structuredPatch('', '', before, after, '', '', {
+        context,
+        maxEditLength: comparable.changes,
+      });
+  if (patch === undefined) return [...signed('-', before), ...signed('+', after)];
+  return patch.hunks.flatMap(({ lines, oldStart }) => [
+    `from line ${oldStart}`,
+    ...lines.map((line) => markHidden(line)),
+  ]);
+}
+
+const signed = (sign: '+' | '-', text: string): string[] =>
+  text === '' ? [] : linesOf(text.replace(/\n$/, '')).map((line) => `${sign}${line}`);

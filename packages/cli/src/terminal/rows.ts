@@ -1,0 +1,66 @@
+/** Text that agents and people wrote, on rows of a terminal that cannot look like rows of Liminal's own. */
+import { markHidden } from '@liminal/protocol';
+
+/** The start of each row that an agent or a person wrote. */
+export const mark = '│ ';
+
+/** The text on one row: line breaks and hidden characters are shown. */
+export function oneRow(text: string): string {
+  return markHidden(text.replaceAll(/\r*\n/g, '⏎'));
+}
+
+/** The lines of a text, with hidden characters shown. */
+export const linesOf = (text: string): string[] => markHidden(text).split(/\r*\n/);
+
+/** The text with the mark before each row but the first. */
+export function withMarkedRows(text: string): string {
+  return text.replaceAll(/\r*\n/g, `\n${mark}`);
+}
+
+/** Lines without hidden characters, with the mark before each row. */
+export function markedRows(lines: readonly string[], columns: number): string[] {
+  return lines.flatMap((line) => fitted(line, { first: mark, further: mark }, columns));
+}
+
+/**
+ * A line in rows of at most `columns`, so that the terminal itself never begins a row within it. Further rows are
+ * indented by two more columns than the line.
+ */
+export function fitted(
+  line: string,
+  { first, further }: { first: string; further: string },
+  columns: number,
+): string[] {
+  const room = Math.max(columns - Math.max(widthOf(first), widthOf(further)), 8);
+  const [, indentation = ''] = /^( {0,8})/.exec(line) ?? [];
+  const rows: string[] = [];
+  for (let rest = line; rest !== '' || rows.length === 0;) {
+    const indent = rows.length === 0 ? '' : `${indentation}  `.slice(0, room / 2);
+    const end = endWithin(rest, room - indent.length);
+    rows.push((rows.length === 0 ? first : further) + indent + rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return rows;
+}
+
+const segmenter = new Intl.Segmenter();
+const plain = /^[ -~]*$/;
+
+/** Where the first row of a text ends, as an index; at least one character is on it. */
+function endWithin(text: string, room: number): number {
+  if (plain.test(text.slice(0, room + 1))) return Math.min(room, text.length);
+  let width = 0;
+  // A character is at least one unit long.
+  for (const { segment, index } of segmenter.segment(text.slice(0, room + 64))) {
+    width += widthOf(segment);
+    if (width > room && index > 0) return index;
+  }
+  return Math.min(text.length, room + 64);
+}
+
+/** At least the columns of a text in any terminal: fonts and terminals disagree about all that is not ASCII. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += plain.test(character) ? 1 : character === '\t' ? 8 : 2;
+  return width;
+}
