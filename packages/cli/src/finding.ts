@@ -1,3 +1,6 @@
+import { cleanText } from './terminal/clean-text.ts';
+import { oneRow } from './terminal/rows.ts';
+
 /** What a check has found, in a line for people. */
 export interface Finding {
   /** `bad`: it does not work. `poor`: it does, but something is missing. */
@@ -8,5 +11,5 @@ export interface Finding {
 const marks = { good: 'ok  ', poor: 'note', bad: 'FAIL' };
 
 export function findingLine({ verdict, text }: Finding): string {
-  return `${marks[verdict]}  ${text}`;
+  return `${marks[verdict]}  ${oneRow(cleanText(text))}`;
 }

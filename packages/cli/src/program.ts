@@ -19,6 +19,7 @@ import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { cleanOutputs } from './terminal/clean-outputs.ts';
 import { exposedSecrets } from './exposed-secrets.ts';
 import { allowClosedPipes } from './terminal/closed-pipe.ts';
+import { withMarkedRows } from './terminal/rows.ts';
 import { version } from './version.ts';
 
 /** Exit code: the command line or configuration cannot be understood. */
@@ -35,7 +36,8 @@ export async function main(args: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
-    console.error(error instanceof LiminalError ? error.message : hideUrlSecrets(inspect(error)));
+    const isOurs = error instanceof LiminalError;
+    console.error(isOurs ? withMarkedRows(error.message) : hideUrlSecrets(inspect(error)));
     return error instanceof ConfigError ? usageError : 1;
   }
 }

@@ -9,6 +9,7 @@ import { LiminalError, messageOf } from '@liminal/protocol';
 import { checkedParts } from '@liminal/runtime';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
+import { oneRow } from '../terminal/rows.ts';
 
 export interface ExportFlags {
   out?: string;
@@ -41,8 +42,8 @@ export async function exportSession(
     const contents = await contentsOf(part);
     await rename(part, path);
     const { size } = await stat(path);
-    console.log(name);
-    console.error(sentences(contents, size).join('\n'));
+    console.log(oneRow(name));
+    console.error(sentences(contents, size).map(oneRow).join('\n'));
     return 0;
   } finally {
     await rm(part, { force: true });

@@ -1,9 +1,9 @@
-import { markHidden } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
 import { findTurn } from '../find-turn.ts';
 import { canAsk, confirm } from '../terminal/ask.ts';
+import { oneRow } from '../terminal/rows.ts';
 
 export interface RewindFlags {
   /** The turn's number from the session's beginning, or its id. */
@@ -33,7 +33,7 @@ export async function rewind(
     await requests.loadSession(sessionId);
     const turnId = await findTurn(client, sessionId, turn);
     const { files } = await requests.rewind(sessionId, turnId, { dryRun: true });
-    for (const file of files) console.log(markHidden(file));
+    for (const file of files) console.log(oneRow(file));
     if (files.length === 0) console.error('No file that the agent edited differs from then.');
     if (dryRun || files.length === 0) return 0;
     const what = files.length === 1 ? 'this file' : `these ${files.length} files`;

@@ -1,6 +1,7 @@
-import { escapeHiddenInJson, markHidden, type SessionSummary } from '@liminal/protocol';
+import { escapeHiddenInJson, type SessionSummary } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
+import { oneRow } from '../terminal/rows.ts';
 
 export interface SessionsFlags {
   /** Only archived ones, which are left out otherwise. */
@@ -45,5 +46,5 @@ function lineOf({
 }: SessionSummary) {
   const marks = pinned === true ? `${state}, pinned` : state;
   const when = updatedAt.slice(0, 16).replace('T', ' ');
-  return markHidden(`${sessionId}  ${when}  ${cliType}  ${marks}  ${projectDir}  ${title}`);
+  return oneRow(`${sessionId}  ${when}  ${cliType}  ${marks}  ${projectDir}  ${title}`);
 }

@@ -2,7 +2,6 @@ import type { LiminalClient } from '@liminal/client';
 import {
   escapeHiddenInJson,
   LiminalError,
-  markHidden,
   type Response,
   runSpans,
   type Span,
@@ -12,6 +11,7 @@ import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
 import { turnsOf } from '../find-turn.ts';
 import { sendSpans } from '../send-spans.ts';
+import { oneRow } from '../terminal/rows.ts';
 
 export interface TraceFlags {
   json?: boolean;
@@ -66,7 +66,7 @@ function waterfall(spans: readonly Span[]): string {
     const line = `${begun} ${took}  ${'  '.repeat(depth)}${span.name}`;
     const inside = below.get(span.spanId) ?? [];
     const shown = span.hasFailed ? `${line}  (failed)` : line;
-    return [markHidden(shown), ...inside.flatMap((one) => lines(one, depth + 1))];
+    return [oneRow(shown), ...inside.flatMap((one) => lines(one, depth + 1))];
   };
   return [`trace ${turn.traceId}`, ...lines(turn, 0)].join('\n');
 }
