@@ -1,17 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** How long a browser has to read the page that leads to the link, in ms. */
+const READ_MS = 60_000;
+
 /** Whether somebody in front of this machine would see a browser open. */
 export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
   if (env['CI'] || env['SSH_CONNECTION'] || env['SSH_TTY']) return false;
   return platform === 'darwin' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
 }
 
-/** Never fails: the link is on the terminal too. */
+/**
+ * Opens a link that signs in. All users of this machine can read the arguments of programs, so the browser is given a page
+ * that only this user can read, and that leads to the link. Never fails: the link is on the terminal too.
+ */
 export async function openInBrowser(url: string): Promise<void> {
+  const page = writePage(url);
   try {
     // Loaded only here: most servers run where there is no desktop.
     const { default: open } = await import('open');
-    const opener = await open(url);
-    opener.on('error', () => {});
+    const opener = await open(pathToFileURL(page).href);
+    opener.on('error', notOpened);
+    opener.on('exit', (code) => {
+      if (code !== 0) notOpened();
+    });
   } catch {
-    console.error('No browser could be opened: follow the link yourself.');
+    notOpened();
   }
+}
+
+function notOpened(): void {
+  console.error('No browser could be opened: follow the link yourself.');
+}
+
+/** The path of a page that leads to the URL; it is removed after a while, and when this process ends. */
+function writePage(url: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'liminal-open-'));
+  const page = join(folder, 'open-liminal.html');
+  const href = url.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const html = `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=${href}">
+<title>Liminal</title>
+<a href="${href}">Open Liminal</a>
+`;
+  writeFileSync(page, html, { mode: 0o600, flag: 'wx' });
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
+  setTimeout(() => {
+    remove();
+    process.off('exit', remove);
+  }, READ_MS).unref();
+  return page;
 }
