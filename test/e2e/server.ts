@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,6 +17,8 @@ export interface ServerOptions {
   env: Record<string, string>;
   /** The command line's program. Default: the repository's. */
   program?: string;
+  /** A file that gets all that the server writes, as with `npm start >server.log 2>&1`. Default: pipes. */
+  logFile?: string;
 }
 
 /** The real server, in a process of its own, as `npm start` runs it. Can be killed and started again on its port. */
@@ -65,17 +67,20 @@ export class LiminalServer {
 
   /** What all its runs wrote so far. */
   get log(): string {
-    return this.#log;
+    const { logFile } = this.#options;
+    return logFile === undefined ? this.#log : readFileSync(logFile, 'utf8');
   }
 
   /** Starts it again, on the same data folder and port. */
   async restart(): Promise<void> {
     const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
-    const { program = liminal } = this.#options;
+    const { program = liminal, logFile } = this.#options;
+    const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
     const child = spawn(process.execPath, [program, ...args, '--data', this.#options.dataDir], {
       env: this.#options.env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, output],
     });
+    if (typeof output === 'number') closeSync(output);
     this.#child = child;
     this.#link = new URL(await this.#printedLink(child));
   }
@@ -100,22 +105,27 @@ export class LiminalServer {
   }
 
   #printedLink(child: ChildProcess): Promise<string> {
-    let printed = '';
+    const from = this.log.length;
     return new Promise((resolve, reject) => {
-      const fail = (what: string) => reject(new Error(`${what}\n${this.#log}`));
+      const fail = (what: string) => reject(new Error(`${what}\n${this.log}`));
       const timer = setTimeout(() => fail('The server printed no link.'), patience);
       child.once('error', reject);
       child.once('exit', (code) => fail(`The server ended with ${code} and printed no link.`));
-      const note = (chunk: Buffer) => (this.#log += chunk.toString());
-      child.stderr?.on('data', note);
-      child.stdout?.on('data', (chunk: Buffer) => {
-        note(chunk);
-        printed += chunk.toString();
-        const link = /http:\/\/\S+(?=\s)/.exec(printed)?.[0];
+      const look = () => {
+        const [, link] = /^Liminal is at (\S+)\n/m.exec(this.log.slice(from)) ?? [];
         if (link === undefined) return;
         clearTimeout(timer);
+        clearInterval(looking);
         resolve(link);
-      });
+      };
+      // A file does not notify of its growth in the way a pipe does.
+      const looking = this.#options.logFile === undefined ? undefined : setInterval(look, 50);
+      for (const output of [child.stdout, child.stderr]) {
+        output?.on('data', (chunk: Buffer) => {
+          this.#log += chunk.toString();
+          look();
+        });
+      }
     });
   }
 

@@ -1,13 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Requests } from '@liminal/client';
-import type { UpsertObject } from '@liminal/protocol';
+import { serverOperations, type UpsertObject } from '@liminal/protocol';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { fillDisk, freeDisk, onFullDisk } from './disk.ts';
 import { type Reader, textOf } from './reader.ts';
 import { refusedStart } from './refused-start.ts';
-import { shareServer } from './server.ts';
+import { FaultServer, shareServer } from './server.ts';
 
 const codes = (reader: Reader) =>
   reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
@@ -86,6 +87,50 @@ test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are
   expect(await after.ended(last.turnId)).toMatchObject({ status: 'complete' });
   expect(server.log).not.toMatch(crash);
   await requests.kill(sessionId);
+});
+
+test('INV-6 SAFE: a server whose log is on the disk that fills loses lines of its log and nothing else: turns, sign-outs and files are written when there is room, and the log has the number of lost lines', async () => {
+  const [full, free] = [gate(), gate()];
+  const script = byPrompt({ 'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free]))] });
+  const faults = await FaultServer.start({ script, logsToFile: true });
+  const { server, requests, folders } = faults;
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await requests.send(sessionId, 'Begin.');
+  await reader.until(() => reader.said(turnId) === 'Before. ');
+  const signOut = async () => {
+    const answer = await fetch(server.origin + serverOperations.signOut.path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+      body: '{"everywhere":true}',
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  expect(await signOut()).toMatchObject({ status: 200 });
+  const signedOut = join(folders.dataDir, 'signed-out.json');
+  const before = readFileSync(signedOut, 'utf8');
+
+  fillDisk(server.pid);
+  full.open();
+  await free.reached;
+  await reader.until(() => codes(reader).includes('LOG_WRITE_FAILED'));
+  expect(await signOut()).toMatchObject({
+    status: 507,
+    body: { error: { code: 'STORE_WRITE_FAILED' } },
+  });
+  expect(readFileSync(signedOut, 'utf8')).toBe(before);
+
+  freeDisk(server.pid);
+  free.open();
+  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+  expect(reader.said(turnId)).toBe('Before. Meanwhile. ');
+  await expect
+    .poll(() => server.log, { timeout: 60_000 })
+    .toMatch(/"lost":\d+.*log lines are lost/);
+  await expect.poll(() => readFileSync(signedOut, 'utf8'), { timeout: 60_000 }).not.toBe(before);
+  const lines = server.log.split('\n').filter((line) => line.startsWith('{'));
+  for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg');
+  expect(readdirSync(folders.dataDir).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
 testAtLength(

@@ -25,6 +25,8 @@ export interface FaultServerOptions {
   env?: Record<string, string>;
   /** The command line's program. Default: the repository's. */
   program?: string;
+  /** Whether the server writes its log into a file of its data folder. Default: into a pipe. */
+  logsToFile?: boolean;
 }
 
 /** The folders of one test, all below one that only it knows. */
@@ -72,8 +74,13 @@ export class FaultServer {
     const api = await startMessagesApi({ script: options.script ?? [] });
     atEnd(() => api.close());
     const env = { ...claudeEnvironment(home, api.url), ...options.env };
-    const { program } = options;
-    const server = await LiminalServer.start({ dataDir, env, ...(program && { program }) });
+    const { program, logsToFile } = options;
+    const server = await LiminalServer.start({
+      dataDir,
+      env,
+      ...(program && { program }),
+      ...(logsToFile && { logFile: join(dataDir, 'server.log') }),
+    });
     const started = new FaultServer(folders, api, server, census);
     atEnd(() => started.#end());
     return started;

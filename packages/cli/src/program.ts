@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { inspect } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
-import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { ExportFlags } from './commands/export.ts';
@@ -18,7 +18,7 @@ import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { cleanOutputs } from './terminal/clean-outputs.ts';
 import { exposedSecrets } from './exposed-secrets.ts';
-import { allowClosedPipes } from './terminal/closed-pipe.ts';
+import { outliveFailedOutputs } from './terminal/failed-output.ts';
 import { withMarkedRows } from './terminal/rows.ts';
 import { version } from './version.ts';
 
@@ -29,11 +29,14 @@ const usageError = 2;
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = createProgram((code) => (exitCode = code));
-  allowClosedPipes(process.stdout, process.stderr);
+  const outputFailure = outliveFailedOutputs(process.stdout, process.stderr);
   cleanOutputs(process.stdout, process.stderr);
   try {
     await program.parseAsync(commandFirst(program, args), { from: 'user' });
-    return exitCode;
+    const failure = outputFailure();
+    if (failure === undefined) return exitCode;
+    console.error(`The output could not be written: ${messageOf(failure)}. Some of it is lost.`);
+    return 1;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
     const isOurs = error instanceof LiminalError;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { reapOrphans, startGuard } from '@liminal/agents';
 import { createRuntime, type Logger } from '@liminal/runtime';
-import { createCredentials, createLogger, createServer, Metrics } from '@liminal/server';
+import { createCredentials, createServer, Metrics } from '@liminal/server';
 import { createAgents } from './agents.ts';
 import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
@@ -11,6 +11,7 @@ import { keptSignedOut } from './data/signed-out.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
 import { link } from './link.ts';
+import { openLog } from './open-log.ts';
 import { ownSecrets } from './own-secrets.ts';
 import { outliveRejections } from './outlive-rejections.ts';
 import { findPort } from './port.ts';
@@ -58,7 +59,8 @@ async function start(config: Config, closers: Closers) {
     );
   }
   const secrets = ownSecrets(config, process.env);
-  const logger = createLogger(config.logLevel, process.stderr, secrets);
+  const { logger, close: closeLog } = openLog(config.logLevel, secrets);
+  closers.push(async () => closeLog());
   const rejectionsEndUs = outliveRejections(logger);
   closers.push(async () => rejectionsEndUs());
   const telemetry = await startTelemetry(config.telemetry, logger, 'server');

@@ -61,7 +61,7 @@ async function write(file: ReadableStream<Uint8Array>, part: string, name: strin
   const isPacked = name.endsWith('.gz');
   try {
     // Others on this machine must not read it.
-    const there = createWriteStream(part, { mode: 0o600 });
+    const there = createWriteStream(part, { mode: 0o600, flush: true });
     const bytes = Readable.from(file);
     await (isPacked ? pipeline(bytes, createGzip(), there) : pipeline(bytes, there));
   } catch (cause) {

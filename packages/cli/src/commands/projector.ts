@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { startProjectorWorker } from '@liminal/runtime';
-import { createLogger } from '@liminal/server';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
+import { openLog } from '../open-log.ts';
 import { ownSecrets } from '../own-secrets.ts';
 import { openShared, refuseToKeep } from '../storage.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
@@ -17,7 +17,7 @@ export async function projector(config: Config): Promise<number> {
   }
   refuseToKeep({ shared, settings });
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
-  const logger = createLogger(logLevel, process.stderr, ownSecrets(config, process.env));
+  const logger = openLog(logLevel, ownSecrets(config, process.env)).logger;
   const telemetry = await startTelemetry(config.telemetry, logger, 'projector');
   const storage = await openShared(shared);
   const worker = startProjectorWorker({

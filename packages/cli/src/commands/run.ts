@@ -13,7 +13,7 @@ import { type AttachedFile, readAttachments, uploadAttachments } from '../attach
 import { connect } from '../connect.ts';
 import { ask, canAsk, dropTypedLines, here } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
-import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
+import { closedPipeExit, readerGone } from '../terminal/failed-output.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
 import { requestLines } from '../terminal/request-lines.ts';

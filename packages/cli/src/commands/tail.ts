@@ -1,7 +1,7 @@
 import { joinTurns } from '@liminal/client';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
-import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
+import { closedPipeExit, readerGone } from '../terminal/failed-output.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
 import { type Line, Transcript } from '../transcript.ts';

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LearntStores } from '@liminal/runtime';
 
@@ -15,8 +15,12 @@ export function learntStores(dataDir: string): LearntStores {
       return text === undefined ? undefined : (JSON.parse(text) as unknown);
     },
     async write(learnt) {
-      await writeFile(draft, `${JSON.stringify(learnt)}\n`, { mode: 0o600 });
-      await rename(draft, path);
+      try {
+        await writeFile(draft, `${JSON.stringify(learnt)}\n`, { mode: 0o600, flush: true });
+        await rename(draft, path);
+      } finally {
+        await rm(draft, { force: true });
+      }
     },
   };
 }

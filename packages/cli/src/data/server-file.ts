@@ -1,6 +1,7 @@
 /** How a command finds the server that runs on the same data folder. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from './write-whole.ts';
 
 export interface ServerFile {
   /** Without a trailing slash. */
@@ -15,8 +16,7 @@ const patience = 5000;
 /** Records a server in its data folder; the result removes the record. */
 export function writeServerFile(dataDir: string, server: ServerFile): () => void {
   const path = pathIn(dataDir);
-  rmSync(path, { force: true });
-  writeFileSync(path, `${JSON.stringify(server)}\n`, { mode: 0o600 });
+  writeWhole(path, `${JSON.stringify(server)}\n`);
   return () => rmSync(path, { force: true });
 }
 

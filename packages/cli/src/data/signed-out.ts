@@ -1,8 +1,10 @@
 /** Which browsers were signed out, across restarts and on every server of a cluster. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LiminalError, messageOf } from '@liminal/protocol';
 import { isBefore, type SignedOut, signedInAt } from '@liminal/server';
 import { z } from 'zod';
+import { writeWhole } from './write-whole.ts';
 
 const State = z.object({
   /** Sign-ins of an earlier generation are invalid. */
@@ -15,6 +17,9 @@ type State = z.infer<typeof State>;
 /** A browser keeps its cookie no longer than this (ms), so older sign-outs need not be remembered. */
 const longest = 401 * 24 * 60 * 60_000;
 
+/** ms until a file that could not be written is written again. */
+const RETRY_MS = 5_000;
+
 /** The file's state, which several servers can share. */
 export interface KeptSignedOut extends SignedOut {
   /** The state as JSON; the same state is the same text. */
@@ -23,15 +28,29 @@ export interface KeptSignedOut extends SignedOut {
   merge(text: string): void;
 }
 
-/** Throws if the data folder cannot be read. A file that cannot be understood signs every browser out. */
+/**
+ * Throws if the data folder cannot be read. A file that cannot be understood signs every browser out. `add`, `addAll`
+ * and `merge` take effect at once; they throw LiminalError `STORE_WRITE_FAILED` if the file cannot be written yet.
+ */
 export function keptSignedOut(dataDir: string): KeptSignedOut {
   const path = join(dataDir, 'signed-out.json');
   const state = read(path);
   const listeners: (() => void)[] = [];
+  let retry: NodeJS.Timeout | undefined;
+  const save = (): void => {
+    clearTimeout(retry);
+    try {
+      writeWhole(path, `${textOf(state)}\n`);
+    } catch (cause) {
+      retry = setTimeout(() => ignoreErrors(save), RETRY_MS).unref();
+      const message = `The sign-out holds only until this process ends: ${path} could not be written (${messageOf(cause)}). Free some space, and sign out again.`;
+      throw new LiminalError('STORE_WRITE_FAILED', message, { cause });
+    }
+  };
   const changed = (): void => {
     state.devices = state.devices.filter((id) => signedInAt(id) > Date.now() - longest);
     for (const listener of listeners) listener();
-    writeFileSync(path, `${textOf(state)}\n`, { mode: 0o600 });
+    save();
   };
   return {
     get generation() {
@@ -66,6 +85,13 @@ export function keptSignedOut(dataDir: string): KeptSignedOut {
 
 function textOf({ generation, devices }: State): string {
   return JSON.stringify({ generation, devices: devices.toSorted() });
+}
+
+/** The error of a retry is not reported: the first error was. */
+function ignoreErrors(write: () => void): void {
+  try {
+    write();
+  } catch {}
 }
 
 function read(path: string): State {

@@ -1,0 +1,28 @@
+/** Handles outputs that fail: `… | head -1` ends before us, a file of output is on a full disk. */
+import type { Writable } from 'node:stream';
+
+/** The exit code with which a shell reports that SIGPIPE ended a program. */
+export const closedPipeExit = 128 + 13;
+
+/**
+ * Keeps failing outputs from ending the process, which may have turns to store.
+ * @returns A function that returns the first error other than that of a closed pipe.
+ */
+export function outliveFailedOutputs(...outputs: Writable[]): () => Error | undefined {
+  let failure: Error | undefined;
+  for (const output of outputs) {
+    output.on('error', (error) => {
+      if (!isClosedPipe(error)) failure ??= error;
+    });
+  }
+  return () => failure;
+}
+
+/** Aborted when nothing more can be written to the output, for example because its reader is gone. */
+export function readerGone(output: Writable): AbortSignal {
+  const gone = new AbortController();
+  output.once('error', () => gone.abort());
+  return gone.signal;
+}
+
+const isClosedPipe = (error: Error): boolean => 'code' in error && error.code === 'EPIPE';

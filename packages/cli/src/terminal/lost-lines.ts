@@ -1,0 +1,70 @@
+import { fstatSync, writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+
+/** ms between tries to report lost lines. */
+const TRY_MS = 1_000;
+const NEWLINE = 10;
+
+/**
+ * Lets an output that is a file lose lines instead of failing: a server goes on working when the disk of its log is full.
+ * Lost lines are counted, and the count is reported as soon as a report can be written.
+ */
+export class LostLines {
+  readonly #fd: number;
+  readonly #report: (lost: number) => void;
+  #lost = 0;
+  /** Whether the file ends with the first part of a lost line. */
+  #endsInLine = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param output - Written to by this class alone from now on. Anything but a file stays as it is: a pipe or a terminal
+   * that fails once never works again.
+   * @param report - Writes the report, a line, to the output.
+   */
+  constructor(output: Writable & { fd: number }, report: (lost: number) => void) {
+    this.#fd = output.fd;
+    this.#report = report;
+    if (!fstatSync(output.fd).isFile()) return;
+    output._write = (chunk: Uint8Array, _encoding, done) => {
+      this.#write(chunk);
+      done();
+    };
+  }
+
+  #write(chunk: Uint8Array): void {
+    const start = Buffer.alloc(this.#endsInLine ? 1 : 0, NEWLINE);
+    const bytes = Buffer.concat([start, chunk]);
+    let written = 0;
+    try {
+      // A file system with little room takes a part.
+      while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
+      this.#endsInLine = false;
+    } catch {
+      if (written > 0) this.#endsInLine = bytes[written - 1] !== NEWLINE;
+      this.#lost += Math.max(1, count(bytes.subarray(Math.max(written, start.length))));
+      this.#timer ??= setInterval(() => this.#tryReport(), TRY_MS).unref();
+    }
+  }
+
+  #tryReport(): void {
+    const lost = this.#lost;
+    this.#lost = 0;
+    this.#report(lost);
+    // A report that was lost is not counted.
+    if (this.#lost > 0) this.#lost = lost;
+    else this.close();
+  }
+
+  /** Reports nothing more. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+function count(bytes: Uint8Array): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === NEWLINE) lines += 1;
+  return lines;
+}

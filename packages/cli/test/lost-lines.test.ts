@@ -1,0 +1,56 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from './command.ts';
+
+const source = new URL('../src/terminal/lost-lines.ts', import.meta.url).href;
+/** Writes each line of its input to its log, and reports lost lines there. */
+const program = `
+  import { createInterface } from 'node:readline';
+  import { LostLines } from '${source}';
+  new LostLines(process.stderr, (lost) => process.stderr.write('lost: ' + lost + '\\n'));
+  for await (const line of createInterface({ input: process.stdin })) {
+    process.stderr.write(line + '\\n');
+    process.stdout.write('.');
+  }`;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'liminal-log-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('SAFE: lines that the file of a log cannot take are dropped and counted, a line that fits in part too; later lines are whole', async () => {
+  const log = join(folder, 'server.log');
+  const output = openSync(log, 'a');
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['pipe', 'pipe', output],
+  });
+  closeSync(output);
+  let done = '';
+  child.stdout!.on('data', (chunk: Buffer) => (done += chunk.toString()));
+  const limit = (bytes: number | 'unlimited') =>
+    execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`]);
+  const write = async (...lines: string[]) => {
+    const until = done.length + lines.length;
+    child.stdin!.write(lines.map((line) => `${line}\n`).join(''));
+    await eventually(() => done).toHaveLength(until);
+  };
+  try {
+    await write('first');
+    limit(statSync(log).size + 3);
+    await write('second', 'third', 'fourth');
+    expect(readFileSync(log, 'utf8')).toBe('first\nsec');
+    limit('unlimited');
+    await eventually(() => readFileSync(log, 'utf8')).toBe('first\nsec\nlost: 3\n');
+    await write('fifth');
+    limit(statSync(log).size);
+    await write('sixth');
+    limit('unlimited');
+    await eventually(() => readFileSync(log, 'utf8')).toBe('first\nsec\nlost: 3\nfifth\nlost: 1\n');
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
