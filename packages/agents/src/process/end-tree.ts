@@ -63,27 +63,32 @@ async function end({ mark, pid }: TreeTarget, graceMs: number): Promise<Ended> {
 }
 
 async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promise<Ended> {
-  const start = performance.now();
   const known = new Set<string>();
   const told = new Set<string>();
+  // When the first SIGTERM and the first SIGKILL were sent: a look at the table may take long, and costs no grace.
+  let toldAt: number | undefined;
+  let killedAt: number | undefined;
   // Each round looks again, because processes fork while they are being ended; one may go unseen that was forked while
   // the table was read, by a process that then ended.
   for (let empty = 0; ;) {
     const { tree, isWhole } = findTree({ ...query, known });
     empty = tree.length === 0 && isWhole ? empty + 1 : 0;
     if (empty === 2) return { ended: known.size, left: [] };
-    const elapsed = performance.now() - start;
-    if (elapsed > graceMs + killLimitMs) {
+    const now = performance.now();
+    if (killedAt !== undefined && now - killedAt > killLimitMs) {
       return { ended: known.size - tree.length, left: tree.map(({ pid }) => pid) };
     }
+    if (tree.length > 0) toldAt ??= now;
+    const graceLeft = graceMs - (now - (toldAt ?? now));
+    if (graceLeft <= 0 && tree.length > 0) killedAt ??= now;
     for (const one of tree) {
-      if (elapsed >= graceMs) signal(one, 'SIGKILL');
+      if (graceLeft <= 0) signal(one, 'SIGKILL');
       else if (!told.has(keyOf(one))) signal(one, 'SIGTERM');
       told.add(keyOf(one));
       known.add(keyOf(one));
     }
     if (tree.length === 0) await delay(1);
-    else await gone(tree, Math.min(100, Math.max(10, graceMs - elapsed)));
+    else await gone(tree, Math.min(100, Math.max(10, graceLeft)));
   }
 }
 

@@ -67,6 +67,21 @@ test('INV-8: a tree ends in time even if the clock is set back meanwhile', async
   expect(outcome.left).toEqual([]);
 }, 10_000);
 
+test('INV-8: a tree ends even if the first look at the process table takes longer than the grace and the limit together', async () => {
+  const mark = processMark();
+  const { script, count } = shapes['ignores SIGTERM']!;
+  const { root, pids } = await growTree(script, count, mark.env);
+  const real = performance.now.bind(performance);
+  let calls = 0;
+  const clock = vi
+    .spyOn(performance, 'now')
+    .mockImplementation(() => real() + (calls++ === 0 ? 0 : 60_000));
+  const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 100 });
+  clock.mockRestore();
+  expect(pids.filter(isThere)).toEqual([]);
+  expect(outcome.left).toEqual([]);
+});
+
 test('INV-8: the guard stays until all endings are done', async () => {
   const guard = await startGuard();
   const mark = processMark();

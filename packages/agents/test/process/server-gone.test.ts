@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -89,6 +89,24 @@ describe('the guard', () => {
     await kill(server);
 
     await untilGone([...server.pids, server.guard!]);
+  });
+
+  test('INV-8: kills what ignores SIGTERM after seconds of grace, not after a number of looks, each of which may take long', async () => {
+    const looks = join(dataDir, 'looks');
+    // Each look at the marks takes a second.
+    await writeFile(
+      join(dataDir, 'grep'),
+      `#!/bin/sh\necho >>'${looks}'\n/bin/sleep 1\nexec /bin/grep "$@"\n`,
+      { mode: 0o755 },
+    );
+    const server = await startServer('guarded', { PATH: `${dataDir}:${process.env['PATH']}` });
+
+    await kill(server);
+    await untilGone(server.pids);
+
+    // It has looked about twice by then, and 20 times if it counted looks.
+    expect((await readFile(looks, 'utf8')).length).toBeLessThan(10);
+    await untilGone([server.guard!]);
   });
 
   test('INV-8: outlives signals from its start on', async () => {
