@@ -95,6 +95,8 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       clients: options.terminals,
       translator: this.#translator,
       env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
+      turnId: () => this.#translator.turn?.turnId,
+      isCancelled: () => this.#turns.isCancelled,
       canAsk: () => this.#isOpen && !this.#turns.isStale,
       onAsk: () => this.#turns.heard(),
     });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentBlock } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
@@ -26,6 +27,8 @@ export interface AcpTurnsOptions {
 /** A prompt that the agent has not answered yet. */
 interface Prompt {
   isCancelled: boolean;
+  /** Resolves when all that a cancelled turn started in our terminals has ended. */
+  stopped?: Promise<void>;
   /** Its turn was ended without the answer, which no longer matters. */
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
@@ -54,6 +57,11 @@ export class AcpTurns {
     return this.#prompt?.isOver === true;
   }
 
+  /** Whether the agent still works on a prompt that was cancelled. */
+  get isCancelled(): boolean {
+    return this.#prompt?.isCancelled === true;
+  }
+
   /** Begins a turn. Waits until the agent is done with an abandoned one. Throws `TURN_IN_PROGRESS`. */
   async send(
     text: string,
@@ -77,13 +85,14 @@ export class AcpTurns {
     this.#ask(promptOf(text, blocks));
   }
 
-  /** Stops the running turn, if any. */
+  /** Stops the running turn, if any, and what it started in our terminals. */
   cancel(): void {
-    const { translator } = this.#options;
+    const { translator, client } = this.#options;
     if (translator.turn === undefined) return;
     translator.stop(now());
     this.#tellToStop();
     this.#cancelQuestions();
+    const stopped = client.terminals.cancelTurn();
     const prompt = this.#prompt;
     if (prompt === undefined) {
       // A turn that the agent began has no answer to wait for.
@@ -91,6 +100,7 @@ export class AcpTurns {
       return;
     }
     prompt.isCancelled = true;
+    prompt.stopped ??= stopped;
     prompt.timer ??= setTimeout(() => this.#giveUp(prompt), this.#options.cancelLimitMs);
   }
 
@@ -143,7 +153,16 @@ export class AcpTurns {
     this.#options.client.cancelQuestions('turn_ended');
   }
 
+  /** Ends the turn once what a cancelled one has started has ended, or after the limit. */
   #settle(prompt: Prompt, endTurn: () => void): void {
+    const { stopped } = prompt;
+    if (stopped === undefined || prompt.isOver) return this.#endPrompt(prompt, endTurn);
+    clearTimeout(prompt.timer);
+    const limit = delay(this.#options.cancelLimitMs, undefined, { ref: false });
+    void Promise.race([stopped, limit]).then(() => this.#endPrompt(prompt, endTurn));
+  }
+
+  #endPrompt(prompt: Prompt, endTurn: () => void): void {
     if (this.#prompt !== prompt) return;
     this.#prompt = undefined;
     clearTimeout(prompt.timer);

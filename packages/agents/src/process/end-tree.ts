@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findTree, keyOf, type TreeQuery } from './find-tree.ts';
 import { endGroup } from './group.ts';
+import { isWithin } from './mark.ts';
 import { hasProcessTable, isRunning, type Process } from './table.ts';
 
 export interface TreeTarget {
-  /** `ProcessMark.id`: ends everything that started with the mark, detached or not. */
+  /** `ProcessMark.id`: ends everything that started with the mark, or one within it, detached or not. */
   mark?: string;
   /** Ends this process and its descendants; without Linux's `/proc`, its process group. */
   pid?: number;
@@ -57,7 +58,7 @@ export async function endMarksOf(serverId: string, options: EndOptions = {}): Pr
 async function end({ mark, pid }: TreeTarget, graceMs: number): Promise<Ended> {
   if (!hasProcessTable) return endGroup(pid, graceMs, killLimitMs);
   return endFound(
-    { ...(mark && { hasMark: (one) => one === mark }), ...(pid && { pid }) },
+    { ...(mark && { hasMark: (one) => isWithin(one, mark) }), ...(pid && { pid }) },
     graceMs,
   );
 }

@@ -2,6 +2,6 @@
 export { endTree, type EndOptions, type Ended, type TreeTarget } from './end-tree.ts';
 export { type AgentProcesses, agentProcesses } from './count-agents.ts';
 export { startGuard, type Guard } from './guard.ts';
-export { processMark, type ProcessMark } from './mark.ts';
+export { markWithin, processMark, type ProcessMark } from './mark.ts';
 export { reapOrphans } from './orphans.ts';
 export { processSupport, type ProcessSupport } from './support.ts';

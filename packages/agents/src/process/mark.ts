@@ -27,7 +27,20 @@ const agents = new Map<string, string>();
 export function processMark(agent = 'other'): ProcessMark {
   const escaped = encodeURIComponent(agent);
   agents.set(escaped, agent);
-  const id = `${serverId}/${randomUUID()}/${escaped}`;
+  return markOf(`${serverId}/${randomUUID()}/${escaped}`);
+}
+
+/** A new mark for some of the processes that a mark stands for: they end with either. */
+export function markWithin({ id }: ProcessMark): ProcessMark {
+  return markOf(`${id}/${randomUUID()}`);
+}
+
+/** Whether a process with the mark `one` ends with the processes of `mark`. */
+export function isWithin(one: string, mark: string): boolean {
+  return one === mark || one.startsWith(`${mark}/`);
+}
+
+function markOf(id: string): ProcessMark {
   const outer = process.env[variable];
   return { id, env: { [variable]: outer ? `${outer} ${id}` : id } };
 }

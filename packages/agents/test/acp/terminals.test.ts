@@ -1,8 +1,8 @@
 /** Programs that an agent runs through Liminal, and files that it reads and writes through it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Step } from '@liminal/testkit';
-import { expect, test } from 'vitest';
+import type { AgentScript, Step } from '@liminal/testkit';
+import { describe, expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
 import { runAgent, said } from './running-agent.ts';
 
@@ -126,6 +126,114 @@ test('INV-8: processes that programs leave behind end with the session', async (
   await provider.killSession(listener.sessionId);
 
   expect(readProcess(left)).toBeUndefined();
+});
+
+describe('Stop', () => {
+  /** Prints the ids of three processes: the program, one in the background, and one that ignores SIGTERM. */
+  const program = `echo $$; sleep 600 & echo $!; setsid sh -c 'trap "" TERM; echo $$; sleep 600' & wait; sleep 600`;
+  const pidsIn = (text: string): number[] => text.match(/^\d+$/gm)?.map(Number) ?? [];
+  const running = (pids: number[]): number[] => pids.filter((pid) => readProcess(pid));
+  const stopped = '(Stopped with the turn, with all that it started.)';
+
+  async function playUntilStopped(cancel: AgentScript['cancel'], provider = {}) {
+    const { create: begin, ...rest } = await runAgent(
+      {
+        cancel,
+        turns: [{ steps: [create({ command: program }), shown, { hang: true }] }],
+      },
+      { provider },
+    );
+    const listener = await begin();
+    const turnId = await listener.send('Run it.');
+    const pids = await listener.until(() => {
+      const said = listener.of(turnId).map(({ payload }) => {
+        const isOutput = payload.type === 'item_delta' && payload.itemId.includes(':output:');
+        return isOutput ? payload.deltaContent : '';
+      });
+      const printed = pidsIn(said.join(''));
+      return printed.length === 3 ? printed : undefined;
+    });
+    expect(running(pids)).toEqual(pids);
+    return { ...rest, listener, turnId, pids };
+  }
+
+  test.each(['cancelled', 'end_turn', 'error', 'never', 'ignore'] as const)(
+    'INV-8: ends what the turn started in a terminal, of an agent that neither kills nor releases it and answers with %s; the item says so',
+    async (cancel) => {
+      const { listener, turnId, pids, provider } = await playUntilStopped(cancel, {
+        cancelLimitMs: cancel === 'never' || cancel === 'ignore' ? 2_000 : 60_000,
+      });
+
+      await provider.cancelTurn(listener.sessionId);
+      const response = await listener.response(turnId);
+
+      expect(running(pids)).toEqual([]);
+      expect(response.status).toBe('aborted');
+      const output = response.outputItems.find((item) => item.type === 'function_call_output');
+      expect(output).toMatchObject({ success: false, output: expect.stringContaining(stopped) });
+    },
+  );
+
+  test('starts nothing more in the cancelled turn; later turns have terminals again', async () => {
+    const late = call('terminal/create', { command: 'sleep 600' }, { id: 'late' });
+    const {
+      create: begin,
+      provider,
+      control,
+    } = await runAgent({
+      turns: [
+        { when: 'first', steps: [{ say: 'Well.' }, { hang: true }], onCancel: [late] },
+        { steps: [create({ command: 'true' }), terminal('wait_for_exit')] },
+      ],
+    });
+    const listener = await begin();
+    const turnId = await listener.send('The first.');
+    await listener.event(turnId, 'item_delta');
+
+    await provider.cancelTurn(listener.sessionId);
+    await listener.ended(turnId);
+
+    const refused = await control.until(({ id }) => id === 'late');
+    expect(refused.error).toMatchObject({ message: expect.stringContaining('cancelled') });
+    await listener.ask('The second.');
+    const answer = await control.until(({ id }) => id === 'terminal/wait_for_exit');
+    expect(answer.result).toEqual({ exitCode: 0, signal: null });
+  });
+
+  test('leaves the program of an earlier turn, whose terminal the agent still holds; it ends with the session', async () => {
+    const pidOf = async (text: string) => {
+      const { line } = await control.until(({ line: one }) => one.includes(`"output":"${text}`));
+      return Number(new RegExp(`"output":"${text} (\\d+)`).exec(line)?.[1]);
+    };
+    const print = (text: string) => [
+      create({ command: `echo ${text} $$; exec sleep 600` }),
+      { repeat: { times: 50, steps: [{ pauseMs: 20 }, terminal('output')] } },
+    ];
+    const {
+      create: begin,
+      provider,
+      control,
+    } = await runAgent({
+      turns: [
+        { when: 'first', steps: print('first') },
+        { steps: [...print('second'), { say: 'Begun.' }, { hang: true }] },
+      ],
+    });
+    const listener = await begin();
+    await listener.ask('The first.');
+    const first = await pidOf('first');
+    const turnId = await listener.send('The second.');
+    await listener.event(turnId, 'item_delta');
+    const second = await pidOf('second');
+    expect(running([first, second])).toEqual([first, second]);
+
+    await provider.cancelTurn(listener.sessionId);
+    await listener.ended(turnId);
+    expect(running([first, second])).toEqual([first]);
+
+    await provider.killSession(listener.sessionId);
+    expect(running([first])).toEqual([]);
+  });
 });
 
 test('a program that cannot be run is reported', async () => {

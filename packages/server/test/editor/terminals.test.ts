@@ -28,7 +28,11 @@ async function withAgent(played = steps) {
 }
 
 /** An editor whose programs say where they ran, and what it was asked. */
-function withTerminals(asked: unknown[], exited = async () => ({ exitCode: 3 })): EditorOptions {
+function withTerminals(
+  asked: unknown[],
+  exited = async () => ({ exitCode: 3 }),
+  killed = () => {},
+): EditorOptions {
   const { terminal } = methods.client;
   return {
     capabilities: { terminal: true },
@@ -40,6 +44,11 @@ function withTerminals(asked: unknown[], exited = async () => ({ exitCode: 3 }))
         })
         .onRequest(terminal.waitForExit, exited)
         .onRequest(terminal.output, () => ({ output: 'in the editor', truncated: false }))
+        .onRequest(terminal.kill, ({ params: { terminalId } }) => {
+          asked.push(`kill ${terminalId}`);
+          killed();
+          return {};
+        })
         .onRequest(terminal.release, ({ params: { terminalId } }) => {
           asked.push(`release ${terminalId}`);
           return {};
@@ -107,6 +116,25 @@ test('an editor that goes while its program runs: the turn goes on, and nobody k
     output: expect.stringContaining('[The editor that ran this has gone'),
   });
   await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
+});
+
+test('INV-8: Stop ends the program at the editor, of an agent that does not end it', async () => {
+  const { editor } = await withAgent([...steps.slice(0, 1), { say: 'Begun.' }, { hang: true }]);
+  const asked: unknown[] = [];
+  const killed = Promise.withResolvers<{ exitCode: number }>();
+  const zed = await editor(
+    withTerminals(
+      asked,
+      () => killed.promise,
+      () => killed.resolve({ exitCode: 143 }),
+    ),
+  );
+  const sessionId = await zed.create();
+  const prompt = zed.prompt(sessionId, 'Run it.');
+  await expect.poll(() => zed.said).toBe('Begun.');
+  await zed.agent.notify(methods.agent.session.cancel, { sessionId });
+  expect(await prompt).toMatchObject({ stopReason: 'cancelled' });
+  expect(asked.slice(1)).toEqual(['kill theirs']);
 });
 
 test('INV-8: a program that the agent has left behind at the editor is released with the session', async () => {

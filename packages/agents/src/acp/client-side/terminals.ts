@@ -1,8 +1,8 @@
 import { messageOf } from '@liminal/protocol';
 import { randomUUID } from 'node:crypto';
-import { endTree, type ProcessMark, processMark } from '../../process/index.ts';
+import { endTree, markWithin, type ProcessMark, processMark } from '../../process/index.ts';
 import type { ClientTerminals, ExitStatus, TerminalRequest } from '../../client-terminals.ts';
-import { clientRefused, invalidParams, notFound } from './client-error.ts';
+import { type ClientError, clientRefused, invalidParams, notFound } from './client-error.ts';
 import { ClientsTerminal } from './clients-terminal.ts';
 import { ShownOutput } from '../../base/shown-output.ts';
 import { Terminal, type TerminalOutput, type TerminalStart } from './terminal.ts';
@@ -27,6 +27,10 @@ export interface TerminalsOptions {
   /** A program's environment, from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
   watcher: TerminalWatcher;
+  /** The id of the running turn, if any. */
+  turnId: () => string | undefined;
+  /** Whether the agent still works on a prompt that was cancelled. */
+  isCancelled: () => boolean;
   /** Those of our own clients, which come first. */
   clients?: ClientTerminals | undefined;
 }
@@ -35,26 +39,53 @@ export interface TerminalsOptions {
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
 const maxTerminals = 64;
+const endGraceMs = 500;
+/** Shown at the end of a terminal's output. */
+const stoppedNote = '\n(Stopped with the turn, with all that it started.)\n';
 
-/** The terminals of one session. Their programs carry a mark of the session, and end with it (invariant 8). */
+/** What one turn has started. */
+interface TurnTerminals {
+  id: string | undefined;
+  mark: ProcessMark;
+  isCancelled: boolean;
+  terminals: Map<string, Terminal | ClientsTerminal>;
+}
+
+/**
+ * The terminals of one session. Their programs, and what those started, end with the session, or with the turn that
+ * started them if that is cancelled (invariant 8). Otherwise a program may outlive its turn until the agent releases it.
+ */
 export class Terminals {
   readonly #options: TerminalsOptions;
   readonly #terminals = new Map<string, Terminal | ClientsTerminal>();
   #starting = 0;
-  #mark: ProcessMark | undefined;
+  readonly #mark: ProcessMark;
+  #turn: TurnTerminals;
+  #isUsed = false;
 
   constructor(options: TerminalsOptions) {
     this.#options = options;
+    this.#mark = processMark(options.cliType);
+    this.#turn = this.#newTurn(undefined);
   }
 
+  /** Throws ClientError, also in a cancelled turn. */
   async create(request: CreateRequest): Promise<{ terminalId: string }> {
+    if (this.#options.isCancelled()) throw cancelled();
     if (this.#terminals.size + this.#starting >= maxTerminals) {
       throw invalidParams(`There are ${maxTerminals} terminals already: release some first.`);
     }
     this.#starting += 1;
+    this.#isUsed = true;
+    const turn = this.#runningTurn();
     try {
-      const { terminalId, terminal } = await this.#start(request);
+      const { terminalId, terminal } = await this.#start(request, turn);
+      if (turn.isCancelled) {
+        void terminal.release().catch(() => undefined);
+        throw cancelled();
+      }
       this.#terminals.set(terminalId, terminal);
+      turn.terminals.set(terminalId, terminal);
       return { terminalId };
     } finally {
       this.#starting -= 1;
@@ -88,21 +119,51 @@ export class Terminals {
   async release({ terminalId }: { terminalId: string }): Promise<Record<string, never>> {
     const terminal = this.#find(terminalId);
     this.#terminals.delete(terminalId);
+    this.#turn.terminals.delete(terminalId);
     await terminal.release();
     return {};
   }
 
-  /** Ends all programs, and what they left behind. */
-  async end(): Promise<void> {
-    for (const terminal of this.#terminals.values()) {
-      // Not waited for: a client may be slow. Those here end below, with what they have started.
-      if (terminal instanceof ClientsTerminal) void terminal.release();
-    }
-    this.#terminals.clear();
-    if (this.#mark !== undefined) await endTree({ mark: this.#mark.id }, { graceMs: 500 });
+  /** Ends all programs that the running turn started, and what they left behind. The agent can still read their output. */
+  async cancelTurn(): Promise<void> {
+    const turn = this.#runningTurn();
+    turn.isCancelled = true;
+    if (!this.#isUsed) return;
+    const terminals = [...turn.terminals.values()];
+    await Promise.allSettled([
+      endHere(terminals, turn.mark),
+      ...terminals.filter(isTheirs).map(async (one) => one.kill()),
+      ...terminals.map(async ({ exited }) => exited),
+    ]);
   }
 
-  async #start({ command, args = [], env = [], cwd, outputByteLimit }: CreateRequest) {
+  /** Ends all programs, and what they left behind. */
+  async end(): Promise<void> {
+    const terminals = [...this.#terminals.values()];
+    // Not waited for: a client may be slow.
+    for (const terminal of terminals.filter(isTheirs)) void terminal.release();
+    this.#terminals.clear();
+    if (this.#isUsed) await endHere(terminals, this.#mark);
+  }
+
+  #runningTurn(): TurnTerminals {
+    const id = this.#options.turnId();
+    if (this.#turn.id === id) return this.#turn;
+    // Nobody holds the terminals of a cancelled turn: many agents do not release them.
+    for (const terminalId of this.#turn.isCancelled ? this.#turn.terminals.keys() : []) {
+      void this.release({ terminalId }).catch(() => undefined);
+    }
+    return (this.#turn = this.#newTurn(id));
+  }
+
+  #newTurn(id: string | undefined): TurnTerminals {
+    return { id, mark: markWithin(this.#mark), isCancelled: false, terminals: new Map() };
+  }
+
+  async #start(
+    { command, args = [], env = [], cwd, outputByteLimit }: CreateRequest,
+    turn: TurnTerminals,
+  ) {
     const { projectDir, watcher, clients } = this.#options;
     const terminalId = randomUUID();
     const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
@@ -110,6 +171,7 @@ export class Terminals {
       onOutput: (text: string) => shown.add(text),
       onExit: (exit: ExitStatus) => {
         shown.end();
+        if (turn.isCancelled) watcher.terminalOutput(terminalId, stoppedNote);
         watcher.terminalExit(terminalId, exit);
       },
     };
@@ -125,16 +187,16 @@ export class Terminals {
     });
     const terminal = theirs
       ? new ClientsTerminal(theirs, listeners)
-      : await this.#startHere(request, listeners);
+      : await this.#startHere(request, listeners, turn.mark);
     return { terminalId, terminal };
   }
 
   async #startHere(
     { env, ...request }: TerminalRequest,
     listeners: Pick<TerminalStart, 'onOutput' | 'onExit'>,
+    mark: ProcessMark,
   ): Promise<Terminal> {
-    this.#mark ??= processMark(this.#options.cliType);
-    const whole = this.#options.env({ ...env }, this.#mark.env);
+    const whole = this.#options.env({ ...env }, mark.env);
     return Terminal.start({ ...request, env: whole, ...listeners }).catch((error: unknown) => {
       throw invalidParams(`“${request.command}” could not be started: ${messageOf(error)}.`);
     });
@@ -146,3 +208,19 @@ export class Terminals {
     return terminal;
   }
 }
+
+const isTheirs = (terminal: Terminal | ClientsTerminal): terminal is ClientsTerminal =>
+  terminal instanceof ClientsTerminal;
+
+/** Ends those that run here, and then by the mark what they left behind: without a process table nobody can find it. */
+async function endHere(
+  terminals: readonly (Terminal | ClientsTerminal)[],
+  { id: mark }: ProcessMark,
+): Promise<void> {
+  const ours = terminals.filter((one) => !isTheirs(one));
+  await Promise.all(ours.map(async (one) => one.kill()));
+  await endTree({ mark }, { graceMs: endGraceMs });
+}
+
+const cancelled = (): ClientError =>
+  clientRefused('The turn was cancelled: no program is started in it any more.');
