@@ -115,7 +115,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const onTrouble = (error: unknown): void => this.#warn(error);
     const { meter } = options;
     const kept = { ...options.storage, ...keeping(options.storage, options.settings), meter };
-    const storage = { ...kept, cluster: new PostedEnds(board, onTrouble) };
+    const storage = { ...kept, cluster: new PostedEnds({ board, leases, onTrouble }) };
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     this.#options = options;
@@ -135,6 +135,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
     const cluster = new SessionCluster({
       board,
+      leases,
       ownership: this.#ownership,
       sessionStates: this.#sessionStates,
       settled: this.#settled,

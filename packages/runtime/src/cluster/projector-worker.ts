@@ -13,6 +13,7 @@ import { keeping } from '../keeping.ts';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './posted-state.ts';
+import { PostedEnds } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
 import type { Tracing } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
@@ -43,12 +44,16 @@ export interface ProjectorWorker {
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { logger, tracing } = options;
-  const storage = { ...options.storage, ...keeping(options.storage, options.settings) };
-  const { leases, board, registry, upserts } = storage.coordination;
+  const { leases, board, registry, upserts } = options.storage.coordination;
   const { leaseMs, projects, publishUpserts, ...set } = { ...defaultSettings, ...options.settings };
   const onTrouble = (error: unknown): void => {
     const details = { code: errorCode(error), error: errorMessage(error) };
     logger.warn(details, 'something between the servers failed');
+  };
+  const storage = {
+    ...options.storage,
+    ...keeping(options.storage, options.settings),
+    cluster: new PostedEnds({ board, leases, onTrouble }),
   };
   const ownership = new Ownership({
     leases,

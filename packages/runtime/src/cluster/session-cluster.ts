@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Response, SessionSummary } from '@liminal/protocol';
-import type { Board } from '@liminal/storage';
+import type { Board, Leases } from '@liminal/storage';
 import type { RunWatchers } from '../history/index.ts';
 import type { Cluster, Session } from '../session/index.ts';
 import type { SessionReaders } from '../readers/index.ts';
@@ -9,27 +10,44 @@ import { postSettled } from './projector.ts';
 import type { SessionStates } from './session-states.ts';
 import type { SettledRuns } from './settled-runs.ts';
 
+/** How long the cluster remembers that a run has been counted, ms: servers that end one run do so within a few leases. */
+const COUNTED_MS = 60 * 60_000;
+
+interface PostedEndsOptions {
+  board: Board;
+  leases: Leases;
+  onTrouble: (error: unknown) => void;
+}
+
 /** Tells the other servers of runs that got their end in history. */
 export class PostedEnds implements RunWatchers {
-  readonly #board: Board;
-  readonly #onTrouble: (error: unknown) => void;
+  readonly #ends: PostedEndsOptions;
 
-  constructor(board: Board, onTrouble: (error: unknown) => void) {
-    this.#board = board;
-    this.#onTrouble = onTrouble;
+  constructor({ board, leases, onTrouble }: PostedEndsOptions) {
+    this.#ends = { board, leases, onTrouble };
   }
 
   async endInHistory(run: { runId: string; sessionId: string }): Promise<void> {
-    await postSettled(this.#board, run).catch(this.#onTrouble);
+    const { board, onTrouble } = this.#ends;
+    await postSettled(board, run).catch(onTrouble);
+  }
+
+  async countsEnd(runId: string): Promise<boolean> {
+    const { leases, onTrouble } = this.#ends;
+    try {
+      // A new holder each time: one server may end a run twice, too.
+      return (await leases.acquire(`counted:${runId}`, randomUUID(), COUNTED_MS)) !== undefined;
+    } catch (error) {
+      onTrouble(error);
+      return false;
+    }
   }
 }
 
-interface SessionClusterOptions {
-  board: Board;
+interface SessionClusterOptions extends PostedEndsOptions {
   ownership: Ownership;
   sessionStates: SessionStates;
   settled: SettledRuns;
-  onTrouble: (error: unknown) => void;
 }
 
 /** The other servers, as the sessions of this one see them. */
@@ -37,7 +55,7 @@ export class SessionCluster extends PostedEnds implements Cluster {
   readonly #options: SessionClusterOptions;
 
   constructor(options: SessionClusterOptions) {
-    super(options.board, options.onTrouble);
+    super(options);
     this.#options = options;
   }
 

@@ -7,6 +7,8 @@ import type { Meter } from '../meter.ts';
 export interface RunWatchers {
   /** Tells them that history has the run's end, which the log will not do. */
   endInHistory(run: { runId: string; sessionId: string }): Promise<void>;
+  /** Whether this server is to count the end of a run that several servers may end: true once for all of them. */
+  countsEnd(runId: string): Promise<boolean>;
 }
 
 export interface Storage {

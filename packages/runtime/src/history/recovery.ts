@@ -236,10 +236,14 @@ export async function endInHistory(
   await cluster?.endInHistory(run);
 }
 
-/** Its cost is not told: agents tell that of the session with a turn's own end. */
-async function count({ meter, store }: Storage, ended: ResponseState): Promise<void> {
+/**
+ * Counts a run that was ended here, at one of the servers that end it at once. Counts no cost: agents report the session's
+ * cost only with a turn's regular end.
+ */
+async function count({ meter, store, cluster }: Storage, ended: ResponseState): Promise<void> {
   const run = toResponse(ended);
   if (!meter || !run) return;
+  if (cluster && !(await cluster.countsEnd(run.id))) return;
   const record = await store.getSession(run.sessionId).catch(() => undefined);
   const cliType = record?.cliType ?? run.providerId;
   const turn = meterTurn(run, { cliType, costBefore: run.usage?.costUsd });
