@@ -95,9 +95,10 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       clients: options.terminals,
       translator: this.#translator,
       env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
-      turnId: () => this.#translator.turn?.turnId,
-      isCancelled: () => this.#turns.isCancelled,
-      canAsk: () => this.#isOpen && !this.#turns.isStale,
+      state: () => ({
+        canAsk: this.#isOpen && !this.#turns.isStale,
+        isCancelled: this.#turns.isCancelled,
+      }),
       onAsk: () => this.#turns.heard(),
     });
     const { client } = this;

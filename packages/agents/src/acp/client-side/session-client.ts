@@ -10,13 +10,13 @@ import { ProjectFiles } from './project-files.ts';
 import { elicit, requestPermission, type PermissionAnswer } from './questions.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
-export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher'> {
+export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher' | 'turn'> {
   /** What our own clients have open. */
   files?: ClientFiles | undefined;
   /** Shows the questions, and the output of terminals. */
   translator: AcpTranslator;
-  /** Whether a turn runs in which people can be asked. */
-  canAsk: () => boolean;
+  /** Whether people can be asked now, and whether the agent still works on a prompt that was cancelled. */
+  state: () => { canAsk: boolean; isCancelled: boolean };
   /** People have been asked something. */
   onAsk: () => void;
 }
@@ -30,14 +30,15 @@ export class SessionClient {
   readonly #elicitations: Elicitations;
 
   constructor(options: SessionClientOptions) {
-    const { translator, onAsk } = options;
+    const { translator, onAsk, state } = options;
     this.#options = options;
     this.files = new ProjectFiles(options.projectDir, options.files);
     const watcher = {
       terminalOutput: (id: string, text: string) => translator.terminalOutput(id, text, now()),
       terminalExit: (id: string, exit: ExitStatus) => translator.terminalExit(id, exit, now()),
     };
-    this.terminals = new Terminals({ ...options, watcher });
+    const turn = () => ({ id: translator.turn?.turnId, isCancelled: state().isCancelled });
+    this.terminals = new Terminals({ ...options, watcher, turn });
     this.#approvals = new PendingApprovals({
       open: (request) => {
         translator.openApproval(request, now());
@@ -55,14 +56,14 @@ export class SessionClient {
 
   /** `params` of the request, as they came. Throws ClientError. */
   async requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer> {
-    if (!this.#options.canAsk()) return { outcome: { outcome: 'cancelled' } };
+    if (!this.#options.state().canAsk) return { outcome: { outcome: 'cancelled' } };
     const showCall = (call: unknown) => this.#options.translator.toolCall(call, now());
     return requestPermission(params, this.#ask, showCall, signal);
   }
 
   /** `params` of the request, as they came. Throws ClientError. */
   async elicit(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer> {
-    if (!this.#options.canAsk()) return { action: 'cancel' };
+    if (!this.#options.state().canAsk) return { action: 'cancel' };
     return elicit(params, this.#elicitations, signal);
   }
 

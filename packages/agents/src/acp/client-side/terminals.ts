@@ -27,10 +27,8 @@ export interface TerminalsOptions {
   /** A program's environment, from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
   watcher: TerminalWatcher;
-  /** The id of the running turn, if any. */
-  turnId: () => string | undefined;
-  /** Whether the agent still works on a prompt that was cancelled. */
-  isCancelled: () => boolean;
+  /** The running turn's id, if any, and whether the agent still works on a prompt that was cancelled. */
+  turn: () => { id: string | undefined; isCancelled: boolean };
   /** Those of our own clients, which come first. */
   clients?: ClientTerminals | undefined;
 }
@@ -71,7 +69,7 @@ export class Terminals {
 
   /** Throws ClientError, also in a cancelled turn. */
   async create(request: CreateRequest): Promise<{ terminalId: string }> {
-    if (this.#options.isCancelled()) throw cancelled();
+    if (this.#options.turn().isCancelled) throw cancelled();
     if (this.#terminals.size + this.#starting >= maxTerminals) {
       throw invalidParams(`There are ${maxTerminals} terminals already: release some first.`);
     }
@@ -147,7 +145,7 @@ export class Terminals {
   }
 
   #runningTurn(): TurnTerminals {
-    const id = this.#options.turnId();
+    const { id } = this.#options.turn();
     if (this.#turn.id === id) return this.#turn;
     // Nobody holds the terminals of a cancelled turn: many agents do not release them.
     for (const terminalId of this.#turn.isCancelled ? this.#turn.terminals.keys() : []) {
