@@ -129,6 +129,44 @@ it('a huge output is folded to its end, and all that is kept can be seen', async
   await expect.poll(() => scroller.evaluate((e) => e.clientHeight)).toBeGreaterThan(before * 3);
 });
 
+const letters = 'abcdefgh';
+const rainbow = (count: number) =>
+  Array.from({ length: count }, (_, n) => `\u001B[3${n % 8}m${letters[n % 7]}`).join('');
+
+it.each([
+  ['60,000 coloured letters in a line', rainbow(60_000), 'and more in this line'],
+  ['1,000 lines of 80 coloured letters', `${rainbow(80)}\n`.repeat(1_000), 'abcdefg'],
+  ['lines of letters that join', `${'\u0E33\u0323'.repeat(4_000)}\n`.repeat(50), '\u0E33\u0323'],
+  ['lines in two directions', `${'a\u05D0'.repeat(4_000)}\n`.repeat(50), 'a\u05D0'],
+])('SAFE: the page draws a bounded part of %s, and answers', async (_, text, words) => {
+  const page = await stage.visitShared();
+  const { write, end } = program();
+  write(text.slice(0, text.length / 2));
+  await output(page).waitFor();
+  write(text.slice(text.length / 2));
+  end(0);
+  await card(page).getByText('Exit code 0').waitFor();
+  await expect.poll(() => output(page).evaluate((e) => e.textContent)).toContain(words);
+  expect(await output(page).locator('*').count()).toBeLessThan(12_000);
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
+  const start = performance.now();
+  await field.fill('Are you there');
+  expect(performance.now() - start).toBeLessThan(10_000);
+  await field.fill('');
+});
+
+it('a long line is copied as it was written', async () => {
+  const page = await stage.visitShared();
+  const { write } = program();
+  const line = Array.from({ length: 900 }, (_, n) => `\u001B[3${n % 8}mword${n}`).join(' ');
+  write(`before\n${line}\nafter\n`);
+  await output(page).getByText('after').waitFor();
+  await output(page).evaluate((e) => getSelection()?.selectAllChildren(e));
+  // oxlint-disable-next-line no-control-regex -- what the terminal removes
+  const plain = line.replaceAll(/\u001B\[\d+m/g, '');
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe(`before\n${plain}\nafter`);
+});
+
 it('a short command stays one line, and an open card shows what it wrote', async () => {
   const page = await stage.visitShared();
   const startedAt = new Date().toISOString();

@@ -88,10 +88,9 @@ function useTerminal(text: string): TerminalText {
 
 /** Without empty lines at the beginning and the end; the last line break begins an empty line. */
 function withoutEmptyEdges(lines: TerminalText['lines']) {
-  const first = Math.max(0, lines.findIndex(isSomething));
-  return { first, lines: lines.slice(first, lines.findLastIndex(isSomething) + 1) };
-}
-
-function isSomething(line: TerminalText['lines'][number]): boolean {
-  return line.some(({ text }) => text.trim() !== '');
+  const first = Math.max(
+    0,
+    lines.findIndex(({ isBlank }) => !isBlank),
+  );
+  return { first, lines: lines.slice(first, lines.findLastIndex(({ isBlank }) => !isBlank) + 1) };
 }

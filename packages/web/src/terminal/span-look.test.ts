@@ -6,7 +6,7 @@ import { TerminalText } from './terminal-text.ts';
 function look(text: string) {
   const terminal = new TerminalText();
   terminal.show(text);
-  return lookOf(terminal.lines[0]![0]!.style);
+  return lookOf(terminal.lines[0]!.spans[0]!.style);
 }
 
 it.each([

@@ -10,34 +10,51 @@ export interface Span {
 }
 
 /** Immutable: a line that is written to becomes another object. */
-export type Line = readonly Span[];
+export interface Line {
+  readonly spans: readonly Span[];
+  /** Number of characters, with those beyond the longest kept line. */
+  readonly length: number;
+  /** Whether nothing but blanks is kept of it. */
+  readonly isBlank: boolean;
+}
 
+/** Characters kept of one line: browsers cannot lay out a line of a million. */
+export const longestLine = 10_000;
 /** Number of lines kept; older ones are dropped here. */
 const keptLines = 20_000;
 /** Characters read of a longer text: its end. */
 const readCharacters = 4_000_000;
-/** An escape sequence without an end after this many characters is not one. */
-const longestSequence = 2_000;
+/** The furthest column, and number of lines below the last one, at which a cursor is without text there. */
+const furthest = { column: 250, below: 100 };
 
+/*
+ * An escape sequence without an end after 2,000 characters is not one. Both expressions take linear time: an escape
+ * character begins every sequence and stands in none.
+ */
 /* oxlint-disable no-control-regex -- they are what is read here */
 /** Cursor movements, styles, and sequences without a meaning on a page; by its groups. */
 const control =
-  /\u001B\[(?<parameters>[0-?]*)[ -/]*(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[PX^_][^\u001B]*\u001B\\|[ -/]*[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
+  /\u001B\[(?<parameters>[0-?]{0,2000})[ -/]{0,9}(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\)|[PX^_][^\u001B]{0,2000}\u001B\\|[ -/]{0,9}[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
 /** An incomplete escape sequence at the end. */
-const begun = /\u001B(?:\[[0-?]*[ -/]*|\][^\u0007\u001B]*\u001B?|[PX^_][^\u001B]*\u001B?|[ -/]*)?$/;
+const begun =
+  /\u001B(?:\[[0-?]{0,2000}[ -/]{0,9}|\][^\u0007\u001B]{0,2000}\u001B?|[PX^_][^\u001B]{0,2000}\u001B?|[ -/]{0,9})?$/;
 /* oxlint-enable no-control-regex */
 
 /**
  * A program's output as a terminal shows it: with colours, and without what was overwritten. It is as wide as the
- * longest line, and never clears lines above, since people read them later.
+ * longest line, and never clears lines above, since people read them later. Reading takes time in proportion to the
+ * text that is added, whatever its control sequences are.
  */
 export class TerminalText {
   #text = '';
-  #lines: Line[] = [[]];
+  #lines: Line[] = [empty];
+  /** Lines that the present text writes to, by their number from the first line of the output. */
+  #open = new Map<number, OpenLine>();
   #forgotten = 0;
   #cursor = { row: 0, column: 0 };
   #parser = createAnsiSequenceParser();
+  #style = plain;
   #styles = new Map<string, Style>();
   #unfinished = '';
 
@@ -54,7 +71,8 @@ export class TerminalText {
   /** Shows this text. If it continues the present text, only the new part is read. */
   show(text: string): void {
     if (text === this.#text) return;
-    if (!text.startsWith(this.#text)) this.#reset();
+    // Compared as bytes: `startsWith` goes character by character.
+    if (text.slice(0, this.#text.length) !== this.#text) this.#reset();
     if (this.#text === '') this.#write(this.#skip(text));
     else this.#write(text.slice(this.#text.length));
     this.#text = text;
@@ -62,10 +80,11 @@ export class TerminalText {
 
   #reset(): void {
     this.#text = '';
-    this.#lines = [[]];
+    this.#lines = [empty];
     this.#forgotten = 0;
     this.#cursor = { row: 0, column: 0 };
     this.#parser = createAnsiSequenceParser();
+    this.#style = plain;
     this.#unfinished = '';
   }
 
@@ -81,9 +100,8 @@ export class TerminalText {
 
   #write(added: string): void {
     const text = this.#unfinished + added;
-    const tail = begun.exec(text)?.[0] ?? '';
-    this.#unfinished = tail.length > longestSequence ? '' : tail;
-    const whole = text.slice(0, text.length - tail.length);
+    this.#unfinished = begun.exec(text)?.[0] ?? '';
+    const whole = text.slice(0, text.length - this.#unfinished.length);
     let at = 0;
     for (const match of whole.matchAll(control)) {
       this.#put(whole.slice(at, match.index));
@@ -91,16 +109,21 @@ export class TerminalText {
       at = match.index + match[0].length;
     }
     this.#put(whole.slice(at));
-    this.#forget();
+    this.#close();
   }
 
   #obey({ groups: { key, final, parameters = '' } = {} }: RegExpExecArray): void {
-    // Without a number it means "reset", which the parser knows only by its number.
-    if (final === 'm') this.#parser.parse(`\u001B[${parameters || '0'}m`);
+    if (final === 'm') this.#restyle(parameters);
     else if (final !== undefined) this.#move(final, Number.parseInt(parameters, 10));
     else if (key === '\n') this.#goTo(this.#cursor.row + 1, 0);
     else if (key === '\r') this.#cursor.column = 0;
     else if (key === '\b') this.#cursor.column = Math.max(0, this.#cursor.column - 1);
+  }
+
+  #restyle(parameters: string): void {
+    // Without a number it means "reset", which the parser knows only by its number. It gives the style with a text.
+    const [token] = this.#parser.parse(`\u001B[${parameters || '0'}m.`);
+    this.#style = token === undefined ? plain : this.#known(token);
   }
 
   /** Control sequences by their last letter; `given` is their number, or NaN. */
@@ -123,7 +146,7 @@ export class TerminalText {
       case 'G':
         return this.#goTo(row, by - 1);
       case 'J':
-        if (!given) this.#lines.length = row + 1;
+        if (!given) this.#dropBelow(row);
         return given ? undefined : this.#erase(0);
       case 'K':
         return this.#erase(given || 0);
@@ -132,55 +155,75 @@ export class TerminalText {
     }
   }
 
-  /** Limits the cursor: not above the first line, nor absurdly far to the right. */
+  /** Limits the cursor: not above the first line, nor far from all text. */
   #goTo(row: number, column: number): void {
-    const furthest = { row: this.#lines.length + 100, column: 10_000 };
-    this.#cursor = {
-      row: Math.min(Math.max(0, row), furthest.row),
-      column: Math.min(Math.max(0, column), Math.max(furthest.column, this.#cursor.column)),
-    };
-    while (this.#lines.length <= this.#cursor.row) this.#lines.push([]);
+    this.#cursor.row = Math.min(Math.max(0, row), this.#lines.length + furthest.below);
+    while (this.#lines.length <= this.#cursor.row) this.#lines.push(empty);
+    this.#forget();
+    const limit = Math.max(furthest.column, this.#lengthHere());
+    this.#cursor.column = Math.min(Math.max(0, column), limit);
+  }
+
+  #lengthHere(): number {
+    const { row } = this.#cursor;
+    const line = this.#open.get(this.#forgotten + row) ?? this.#lines[row];
+    return line?.length ?? 0;
+  }
+
+  #dropBelow(row: number): void {
+    for (let below = row + 1; below < this.#lines.length; below += 1) {
+      this.#open.delete(this.#forgotten + below);
+    }
+    this.#lines.length = row + 1;
   }
 
   /** 0: from the cursor to the line's end; 1: from its beginning to the cursor; 2: the whole line. */
   #erase(part: number): void {
     const { row, column } = this.#cursor;
-    const line = this.#lines[row] ?? [];
-    if (part === 0) this.#lines[row] = sliceLine(line, 0, column);
-    if (part === 2) this.#lines[row] = [];
-    if (part === 1) {
-      const blank = { text: ' '.repeat(column), style: plain };
-      this.#lines[row] = joinSpans([blank], sliceLine(line, column, Infinity));
-    }
+    if (part === 0) this.#opened().cut(column);
+    if (part === 1) this.#opened().clear(column);
+    if (part === 2) this.#opened().cut(0);
+    this.#goTo(row, column);
   }
 
   #put(text: string): void {
     if (text === '') return;
-    const { row, column } = this.#cursor;
-    const line = this.#lines[row] ?? [];
-    const length = lengthOf(line);
-    const [{ value: _, ...look } = { value: '', ...plain }] = this.#parser.parse(text);
-    const span = { text, style: this.#known(look) };
-    const gap = column > length ? [{ text: ' '.repeat(column - length), style: plain }] : [];
-    const before = column < length ? sliceLine(line, 0, column) : line;
-    const after = column < length ? sliceLine(line, column + text.length, Infinity) : [];
-    this.#lines[row] = joinSpans(joinSpans(joinSpans(before, gap), [span]), after);
-    this.#cursor.column = column + text.length;
+    this.#opened().put(this.#cursor.column, text, this.#style);
+    this.#cursor.column += text.length;
   }
 
-  #known(style: Style): Style {
-    const { foreground, background, decorations } = style;
+  /** The cursor's line, to be written to. */
+  #opened(): OpenLine {
+    const { row } = this.#cursor;
+    const number = this.#forgotten + row;
+    let line = this.#open.get(number);
+    if (line === undefined) {
+      line = new OpenLine(this.#lines[row] ?? empty);
+      this.#open.set(number, line);
+    }
+    return line;
+  }
+
+  #close(): void {
+    for (const [number, line] of this.#open) {
+      this.#lines[number - this.#forgotten] = line.close();
+    }
+    this.#open.clear();
+  }
+
+  #known({ foreground, background, decorations }: Style): Style {
     if (foreground === null && background === null && decorations.size === 0) return plain;
     const key = JSON.stringify([foreground, background, [...decorations].toSorted()]);
-    const known = this.#styles.get(key);
-    if (known === undefined) this.#styles.set(key, style);
-    return known ?? style;
+    const known = this.#styles.get(key) ?? { foreground, background, decorations };
+    this.#styles.set(key, known);
+    return known;
   }
 
   #forget(): void {
     const surplus = this.#lines.length - keptLines;
     // In batches, not one at a time.
     if (surplus < keptLines / 10) return;
+    for (let row = 0; row < surplus; row += 1) this.#open.delete(this.#forgotten + row);
     this.#lines.splice(0, surplus);
     this.#forgotten += surplus;
     this.#cursor.row = Math.max(0, this.#cursor.row - surplus);
@@ -189,26 +232,81 @@ export class TerminalText {
 
 const plain: Style = { foreground: null, background: null, decorations: new Set() };
 
-function lengthOf(line: Line): number {
-  return line.reduce((length, { text }) => length + text.length, 0);
-}
+const empty: Line = { spans: [], length: 0, isBlank: true };
 
-function sliceLine(line: Line, from: number, to: number): Line {
-  const kept: Span[] = [];
-  let at = 0;
-  for (const { text, style } of line) {
-    const part = text.slice(Math.max(0, from - at), Math.max(0, to - at));
-    if (part !== '') kept.push({ text: part, style });
-    at += text.length;
+const blank = ' '.charCodeAt(0);
+/** For the gap before a text. */
+const blanks = {
+  characters: Array.from({ length: furthest.column }, () => blank),
+  styles: Array.from({ length: furthest.column }, () => plain),
+};
+
+/** A line that is being written to: a character and its style for each column. */
+class OpenLine {
+  #characters: number[] = [];
+  #styles: Style[] = [];
+  /** So many columns at the beginning are blank for sure. */
+  #blank = 0;
+  #length = 0;
+
+  constructor({ spans, length }: Line) {
+    for (const { text, style } of spans) this.put(this.#length, text, style);
+    this.#length = length;
   }
-  return kept;
-}
 
-/** Joins two lines; neighbouring spans with the same look become one. */
-function joinSpans(first: Line, second: Line): Line {
-  const [next, ...rest] = second;
-  const last = first.at(-1);
-  if (last === undefined || next === undefined) return last === undefined ? second : first;
-  if (last.style !== next.style) return [...first, ...second];
-  return [...first.slice(0, -1), { text: last.text + next.text, style: last.style }, ...rest];
+  get length(): number {
+    return this.#length;
+  }
+
+  put(column: number, text: string, style: Style): void {
+    if (column > this.#length) this.#fill(column);
+    const end = Math.min(column + text.length, longestLine);
+    for (let at = column; at < end; at += 1) {
+      this.#characters[at] = text.charCodeAt(at - column);
+      this.#styles[at] = style;
+    }
+    this.#blank = Math.min(this.#blank, column);
+    this.#length = Math.max(this.#length, column + text.length);
+  }
+
+  /** Adds blanks up to a column. */
+  #fill(column: number): void {
+    const gap = column - this.#length;
+    this.#characters = this.#characters.concat(blanks.characters.slice(0, gap));
+    this.#styles = this.#styles.concat(blanks.styles.slice(0, gap));
+  }
+
+  /** Erases all from a column on. */
+  cut(column: number): void {
+    this.#length = Math.min(this.#length, column);
+    this.#blank = Math.min(this.#blank, column);
+    this.#characters.length = Math.min(this.#characters.length, column);
+    this.#styles.length = this.#characters.length;
+  }
+
+  /** Erases all up to a column. */
+  clear(column: number): void {
+    if (column >= this.#length) return this.cut(0);
+    const end = Math.min(column, longestLine);
+    for (let at = this.#blank; at < end; at += 1) {
+      this.#characters[at] = blank;
+      this.#styles[at] = plain;
+    }
+    this.#blank = Math.max(this.#blank, end);
+    return undefined;
+  }
+
+  close(): Line {
+    const spans: Span[] = [];
+    let from = 0;
+    for (let at = 1; at <= this.#styles.length; at += 1) {
+      const style = this.#styles[from] ?? plain;
+      if (this.#styles[at] === style) continue;
+      const text = String.fromCharCode(...this.#characters.slice(from, at));
+      spans.push({ text, style });
+      from = at;
+    }
+    const isBlank = spans.every(({ text }) => text.trim() === '');
+    return { spans, length: this.#length, isBlank };
+  }
 }
