@@ -6,6 +6,7 @@ import spoken from '../look/spoken.module.css';
 import { useAgentName } from './agents.tsx';
 import { useNavigation } from './navigation.tsx';
 import { news } from './news.ts';
+import { labelOf } from '../words/label.ts';
 
 /** Announces once, to screen readers, that an answer has ended, or that a session needs a person or has failed. */
 export function Announcer() {
@@ -65,7 +66,8 @@ function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
     last.current = ended?.turnId;
     if (isNew && ended.status === 'complete') say(`${name} has answered.`);
     if (isNew && ended.status === 'aborted') say(`${name} was stopped.`);
-    if (isNew && ended.status === 'error') say(`${name} has failed. ${ended.error?.message ?? ''}`);
+    if (isNew && ended.status === 'error')
+      say(`${name} has failed. ${labelOf(ended.error?.message ?? '')}`);
   }, [ended, isReady, name, say]);
   return null;
 }

@@ -1,4 +1,5 @@
 import type { SessionState, SessionSummary } from '@liminal/protocol';
+import { labelOf } from '../words/label.ts';
 
 /**
  * Announcements about hidden sessions whose state has changed: one waits, or has failed. The session that is shown
@@ -12,7 +13,7 @@ export function news(
   return sessions.flatMap(({ sessionId, state, title }) => {
     const was = before.get(sessionId);
     if (was === undefined || was === state || sessionId === active) return [];
-    if (state === 'waiting') return [`${title} needs you.`];
-    return state === 'failed' ? [`${title} has failed.`] : [];
+    if (state === 'waiting') return [`${labelOf(title)} needs you.`];
+    return state === 'failed' ? [`${labelOf(title)} has failed.`] : [];
   });
 }

@@ -4,6 +4,7 @@ import type { SessionState } from '@liminal/protocol';
 import { useEffect } from 'react';
 import { states } from '../look/states.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
+import { labelOf } from '../words/label.ts';
 
 /** Shows the state of the active session in the window's title and icon, and that another one needs a person. */
 export function useDocumentMark(projects: Projects, active: string | undefined): void {
@@ -26,7 +27,7 @@ export function documentTitle(
   state: SessionState,
   waiting: number,
 ): string {
-  const name = title === undefined ? 'Liminal' : `${title} – Liminal`;
+  const name = title === undefined ? 'Liminal' : `${labelOf(title)} – Liminal`;
   if (waiting > 0) return `${states.waiting.sign} ${waiting > 1 ? `(${waiting}) ` : ''}${name}`;
   return title === undefined ? name : `${states[state].sign} ${name}`;
 }

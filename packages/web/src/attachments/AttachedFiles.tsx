@@ -1,4 +1,3 @@
-import { markHidden } from '@liminal/protocol';
 import { AudioLines, FileText, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { Button } from '../look/controls.tsx';
@@ -10,6 +9,7 @@ import css from './AttachedFiles.module.css';
 import { FileImage, imageName } from './FileImage.tsx';
 import type { Attachment, Attachments, Incoming } from './use-attachments.ts';
 import { fileOf } from './why-not-sent.ts';
+import { labelOf } from '../words/label.ts';
 
 interface AttachedFilesProps {
   attachments: Attachments;
@@ -100,7 +100,7 @@ interface CardProps {
 
 function Card({ name, state, isBusy = false, problem, onRemove, onRetry, children }: CardProps) {
   const id = useId();
-  const said = markHidden(name);
+  const said = labelOf(name);
   return (
     <li className={css.card} data-failed={problem !== undefined} data-busy={isBusy}>
       <span className={css.picture}>{children}</span>

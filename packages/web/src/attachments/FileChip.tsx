@@ -1,6 +1,5 @@
 import { describeError } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
-import { markHidden } from '@liminal/protocol';
 import { AudioLines, Download, FileText } from 'lucide-react';
 import { useState } from 'react';
 import { ShownText } from '../look/ShownText.tsx';
@@ -24,7 +23,7 @@ export function FileChip({ uri, name, size, isAudio }: FileChipProps) {
   const save = async () => {
     setProblem(undefined);
     try {
-      saveFile(await files.read(uri), markHidden(name));
+      saveFile(await files.read(uri), name);
     } catch (error) {
       setProblem(describeError(error).message);
     }

@@ -1,11 +1,12 @@
 import { fileUri } from '@liminal/client';
-import { type ContentBlock, markHidden } from '@liminal/protocol';
+import type { ContentBlock } from '@liminal/protocol';
 import { useState } from 'react';
 import { join } from '../look/controls.tsx';
 import { baseName } from '../words/paths.ts';
 import css from './FileImage.module.css';
 import { ImageView } from './ImageView.tsx';
 import { useFile } from './use-file.ts';
+import { labelOf } from '../words/label.ts';
 
 export type ImageBlock = Extract<ContentBlock, { type: 'image' }>;
 
@@ -22,7 +23,7 @@ export function FileImage({ block, className }: FileImageProps) {
   const { data, mimeType, size } = block;
   const src = file.url ?? (data === undefined ? undefined : `data:${mimeType};base64,${data}`);
   const name = imageName(block);
-  const said = markHidden(name);
+  const said = labelOf(name);
   if (file.problem !== undefined) {
     return (
       <span className={join(css.missing, className)} role="img" aria-label={said} title={said}>

@@ -1,9 +1,9 @@
-import { markHidden } from '@liminal/protocol';
 import { Download } from 'lucide-react';
 import controls from '../look/controls.module.css';
 import { Dialog } from '../look/Dialog.tsx';
 import { bytes } from '../words/amounts.ts';
 import css from './ImageView.module.css';
+import { fileNameOf, labelOf } from '../words/label.ts';
 
 interface ImageViewProps {
   src: string;
@@ -14,7 +14,7 @@ interface ImageViewProps {
 
 /** An image as large as the page allows. */
 export function ImageView({ src, name, size, onClose }: ImageViewProps) {
-  const said = markHidden(name);
+  const said = labelOf(name);
   return (
     <Dialog title={said} look="wide" onClose={onClose}>
       <div className={css.image}>
@@ -22,7 +22,7 @@ export function ImageView({ src, name, size, onClose }: ImageViewProps) {
       </div>
       <div className={css.foot}>
         {size !== undefined && <span>{bytes(size)}</span>}
-        <a className={controls.button} href={src} download={said} data-autofocus>
+        <a className={controls.button} href={src} download={fileNameOf(name)} data-autofocus>
           <Download size={14} aria-hidden="true" />
           Download
         </a>

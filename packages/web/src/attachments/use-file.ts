@@ -1,6 +1,7 @@
 import { describeError } from '@liminal/client';
 import { useClient, useConnection } from '@liminal/client/react';
 import { useEffect, useState } from 'react';
+import { fileNameOf } from '../words/label.ts';
 
 /** A file for showing: an address that lives as long as the component, or why there is none. */
 export interface ShownFile {
@@ -48,7 +49,7 @@ export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a');
   // Without its type: a browser that is made to open it shows no page of ours.
   link.href = URL.createObjectURL(new Blob([file]));
-  link.download = name;
+  link.download = fileNameOf(name);
   link.click();
   // A browser reads it a moment later.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

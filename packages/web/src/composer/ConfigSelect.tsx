@@ -12,6 +12,7 @@ import {
   isTelling,
   needsSearch,
 } from './config-options.ts';
+import { labelOf } from '../words/label.ts';
 
 interface ConfigSelectProps {
   option: ConfigOption;
@@ -112,10 +113,10 @@ function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
       </Combobox.Trigger>
       <Combobox.Portal>
         <Combobox.Positioner {...place}>
-          <Combobox.Popup className={css.popup} data-search aria-label={option.name}>
+          <Combobox.Popup className={css.popup} data-search aria-label={labelOf(option.name)}>
             <Combobox.Input
               className={css.search}
-              aria-label={`Search: ${option.name}`}
+              aria-label={`Search: ${labelOf(option.name)}`}
               placeholder={option.name}
             />
             <Combobox.Empty className={css.title}>Nothing found.</Combobox.Empty>

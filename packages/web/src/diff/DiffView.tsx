@@ -1,4 +1,4 @@
-import { type FileDiff, markHidden } from '@liminal/protocol';
+import type { FileDiff } from '@liminal/protocol';
 import { ColouredLine } from '../highlight/Code.tsx';
 import { languageOfFile } from '../highlight/language-of-file.ts';
 import type { ColouredLines } from '../highlight/coloured-lines.ts';
@@ -8,6 +8,7 @@ import { ShownText } from '../look/ShownText.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './DiffView.module.css';
 import { type DiffLine, lineDiff } from './line-diff.ts';
+import { labelOf } from '../words/label.ts';
 
 interface DiffViewProps {
   diff: FileDiff;
@@ -31,7 +32,7 @@ export function DiffView({ diff, named }: DiffViewProps) {
   const folds = lines.length > visible + slack;
   const shown = folds ? lines.slice(0, count) : lines;
   const hidden = lines.length - shown.length;
-  const summary = `Changes to ${markHidden(diff.path)}: ${added} added, ${removed} removed`;
+  const summary = `Changes to ${labelOf(diff.path)}: ${added} added, ${removed} removed`;
 
   return (
     <div className={css.diff}>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import css from './FileLink.module.css';
 import { type FileTarget, targetWords } from './file-target.ts';
 import { useFiles } from './files.ts';
+import { labelOf } from '../words/label.ts';
 
 interface FileLinkProps {
   target: FileTarget;
@@ -13,12 +14,12 @@ interface FileLinkProps {
 export function FileLink({ target, children }: FileLinkProps) {
   const files = useFiles();
   const words = markHidden(targetWords(target));
-  if (files === undefined) return <span title={words}>{children ?? words}</span>;
+  if (files === undefined) return <span title={labelOf(words)}>{children ?? words}</span>;
   return (
     <button
       type="button"
       className={css.link}
-      title={`Show ${words}`}
+      title={`Show ${labelOf(words)}`}
       onClick={() => files.open(target)}
     >
       {children ?? words}

@@ -12,6 +12,7 @@ import css from './FilePane.module.css';
 import { FileText } from './FileText.tsx';
 import { type FileTarget, targetWords } from './file-target.ts';
 import type { Files } from './files.ts';
+import { labelOf } from '../words/label.ts';
 
 interface FilePaneProps {
   target: FileTarget;
@@ -61,7 +62,7 @@ function Beside({ title, target, onClose, children }: BesideProps) {
     <section
       ref={ref}
       className={css.beside}
-      aria-label={title}
+      aria-label={labelOf(title)}
       tabIndex={-1}
       data-file-pane
       onKeyDown={onKeyDown}
@@ -98,7 +99,7 @@ function FileView({ target, files, onClose }: FilePaneProps) {
   return (
     <div className={css.view} data-file-pane>
       <header className={css.head}>
-        <h2 className={css.path} title={path}>
+        <h2 className={css.path} title={labelOf(path)}>
           {/* Cut at its beginning: the end says more. */}
           <bdi>{shortPath(path, files.folder)}</bdi>
         </h2>
@@ -130,7 +131,7 @@ function FileContent({ file, target }: { file: FileResult; target: FileTarget })
       return (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         <div className={css.image} role="region" aria-label="Image" tabIndex={0}>
-          <img src={`data:${file.mimeType};base64,${file.data}`} alt={file.path} />
+          <img src={`data:${file.mimeType};base64,${file.data}`} alt={labelOf(file.path)} />
         </div>
       );
     case 'binary':

@@ -6,6 +6,7 @@ import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
 import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
+import { labelOf } from '../words/label.ts';
 
 /** One of a few, or any of several: all choices in sight, with a preview of the one that is pointed at. */
 export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
@@ -121,7 +122,7 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
 /** Preview of a choice. Drawings made of characters stay as they are: only fences make it Markdown. */
 function Preview({ of, text }: { of: string; text: string }) {
   return (
-    <section className={css.preview} aria-label={`Preview of ${of}`}>
+    <section className={css.preview} aria-label={`Preview of ${labelOf(of)}`}>
       {text.includes('```') ? <Markdown>{text}</Markdown> : <pre>{text}</pre>}
     </section>
   );

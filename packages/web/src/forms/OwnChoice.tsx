@@ -2,6 +2,7 @@ import { useRef } from 'react';
 import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import css from './FormFields.module.css';
+import { labelOf } from '../words/label.ts';
 
 /** An answer in own words; the text stays while something else is chosen. */
 export interface OwnAnswer {
@@ -35,7 +36,7 @@ export function OwnChoice({ type, name, about, own, onSay }: OwnChoiceProps) {
         ref={field}
         type="text"
         className={join(look.input, css.short)}
-        aria-label={`Something else: ${about}`}
+        aria-label={`Something else: ${labelOf(about)}`}
         placeholder="Something else …"
         autoComplete="off"
         value={own.text}

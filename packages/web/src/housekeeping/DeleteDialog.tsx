@@ -6,6 +6,7 @@ import { useAgentName } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { labelOf } from '../words/label.ts';
 import css from './DeleteDialog.module.css';
 import { useHousekeeping } from './housekeeping.tsx';
 
@@ -37,8 +38,8 @@ export default function DeleteDialog({ session, onClose }: DeleteDialogProps) {
     <Dialog title="Delete this session?" onClose={onClose}>
       <div className={form.form}>
         <p className={css.what}>
-          <bdi className={css.title}>{title}</bdi> is deleted for good: what was said, what waits in
-          its queue, and files that no other session has.
+          <bdi className={css.title}>{labelOf(title)}</bdi> is deleted for good: what was said, what
+          waits in its queue, and files that no other session has.
           {isAlive && ' Its agent is stopped first.'}
         </p>
         <p className={css.not}>

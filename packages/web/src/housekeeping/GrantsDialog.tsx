@@ -10,6 +10,7 @@ import spoken from '../look/spoken.module.css';
 import { baseName, shortPath } from '../words/paths.ts';
 import { moment } from '../words/time.ts';
 import css from './GrantsDialog.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface GrantsDialogProps {
   /** Any session of the project. */
@@ -89,12 +90,12 @@ function GrantList({ grants, onRevoke }: GrantListProps) {
   return (
     <ul className={css.grants}>
       {grants.map((grant) => (
-        <li key={grant.rule} title={grant.rule}>
+        <li key={grant.rule} title={labelOf(grant.rule)}>
           <span className={css.grant}>
             <ShownText text={grant.title} />
             <small>Allowed {moment(grant.grantedAt, now)}</small>
           </span>
-          <Button aria-label={`Revoke: ${grant.title}`} onClick={() => onRevoke(grant)}>
+          <Button aria-label={`Revoke: ${labelOf(grant.title)}`} onClick={() => onRevoke(grant)}>
             Revoke
           </Button>
         </li>

@@ -15,6 +15,7 @@ import {
 import { useNavigation } from '../app/navigation.tsx';
 import { fetched } from '../look/fetched.tsx';
 import { forgetDrafts } from '../kept/drafts.ts';
+import { labelOf } from '../words/label.ts';
 
 /** What people do with sessions rather than in them. Problems are shown in a toast. */
 export interface Housekeeping {
@@ -75,7 +76,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
         await requests.unarchive(sessionId);
         if (wasShown) places.current.show(sessionId);
       };
-      setToast({ text: `Archived “${title}”.`, undo: () => void attempt(undo()) });
+      setToast({ text: `Archived “${labelOf(title)}”.`, undo: () => void attempt(undo()) });
     };
     return {
       archive: (session) => void attempt(archive(session)),
@@ -90,7 +91,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
         places.current.close(sessionId);
         const session = findSession(sessions.getSnapshot().projects, sessionId);
         setToast({
-          text: session ? `“${session.title}” was deleted.` : 'The session was deleted.',
+          text: session ? `“${labelOf(session.title)}” was deleted.` : 'The session was deleted.',
         });
       },
     };

@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { IconButton, join } from './controls.tsx';
 import css from './Dialog.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface DialogProps {
   title: string;
@@ -43,7 +44,7 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
       ref={ref}
       className={join(css.dialog, look !== 'plain' && css[look])}
       aria-labelledby={hasTitle ? titleId : undefined}
-      aria-label={hasTitle ? undefined : title}
+      aria-label={hasTitle ? undefined : labelOf(title)}
       onClose={onClose}
       onClick={(event) => {
         if (event.target === event.currentTarget) event.currentTarget.close();
@@ -52,7 +53,7 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
       <div className={css.content}>
         {hasTitle && (
           <div className={css.head}>
-            <h2 id={titleId}>{title}</h2>
+            <h2 id={titleId}>{labelOf(title)}</h2>
             <IconButton label="Close" onClick={() => ref.current?.close()}>
               <X size={16} />
             </IconButton>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { pastedOf } from '../words/label.ts';
 
 /** Copies text, and says for a moment that it did. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
@@ -17,7 +18,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
 /** Whether it worked: browsers may refuse, and offer no clipboard to remote pages without TLS. */
 export async function writeClipboard(text: string): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(pastedOf(text));
     return true;
   } catch {
     return false;

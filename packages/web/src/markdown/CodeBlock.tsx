@@ -5,6 +5,7 @@ import { useRemembered } from '../transcript/remembered.ts';
 import css from './CodeBlock.module.css';
 import { CodeHead } from './CodeHead.tsx';
 import { drawer } from './drawer.tsx';
+import { labelOf } from '../words/label.ts';
 
 // Mermaid comes with the first diagram.
 const Diagram = drawer(() => import('./Diagram.tsx'));
@@ -40,7 +41,7 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
     <figure className={css.block} dir="ltr">
       <CodeHead code={code} lang={lang} action={action} />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
-      <pre className={css.pre} tabIndex={0} aria-label={`Code, ${lang || 'text'}`}>
+      <pre className={css.pre} tabIndex={0} aria-label={`Code, ${labelOf(lang) || 'text'}`}>
         <Code code={shown} lang={open ? '' : lang} />
       </pre>
       {lines.length > most && !open && (

@@ -3,6 +3,7 @@ import { useMediaQuery } from '../look/use-media-query.ts';
 import css from './CodeBlock.module.css';
 import { CodeHead } from './CodeHead.tsx';
 import { drawDiagram } from './draw-diagram.ts';
+import { labelOf } from '../words/label.ts';
 
 interface DiagramProps {
   code: string;
@@ -47,7 +48,7 @@ export default function Diagram({ code, fallback, action }: DiagramProps) {
       <CodeHead code={code} lang="mermaid" action={action} />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
       <div className={css.drawing} role="group" aria-label="Diagram" tabIndex={0}>
-        <img src={drawing.src} alt={`Diagram: ${code.slice(0, 300)}`} />
+        <img src={drawing.src} alt={`Diagram: ${labelOf(code)}`} />
       </div>
     </figure>
   );

@@ -4,6 +4,7 @@ import { useFiles } from '../files/files.ts';
 import { Button } from '../look/controls.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './MarkdownImage.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface MarkdownImageProps {
   src: string;
@@ -12,7 +13,7 @@ interface MarkdownImageProps {
 
 /** An image in an answer: from the project at once, from the web only on request. */
 export function MarkdownImage({ src, alt }: MarkdownImageProps) {
-  if (src.startsWith('data:')) return <img className={css.image} src={src} alt={alt} />;
+  if (src.startsWith('data:')) return <img className={css.image} src={src} alt={labelOf(alt)} />;
   const target = linkTarget(src);
   if (target !== undefined) return <ProjectImage path={target.path} alt={alt} />;
   return <RemoteImage src={src} alt={alt} />;
@@ -50,8 +51,8 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
     );
   }
   return (
-    <button type="button" className={css.open} title={`Show ${path}`} onClick={open}>
-      <img className={css.image} src={found.src} alt={name} />
+    <button type="button" className={css.open} title={`Show ${labelOf(path)}`} onClick={open}>
+      <img className={css.image} src={found.src} alt={labelOf(name)} />
     </button>
   );
 }
@@ -81,7 +82,7 @@ function RemoteImage({ src, alt }: MarkdownImageProps) {
     <span className={css.remote}>
       <iframe
         className={css.frame}
-        title={alt || `Image from ${host}`}
+        title={labelOf(alt) || `Image from ${host}`}
         src={`/api/image-frame?url=${encodeURIComponent(src)}`}
         sandbox=""
         referrerPolicy="no-referrer"

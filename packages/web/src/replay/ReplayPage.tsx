@@ -11,6 +11,7 @@ import { Player, type Recording, readRecording } from './recording.ts';
 import css from './ReplayPage.module.css';
 import { usePlayback } from './use-playback.ts';
 import { Waterfall } from './Waterfall.tsx';
+import { labelOf } from '../words/label.ts';
 
 /** A session played from its file. */
 export default function ReplayPage({ sessionId }: { sessionId: string }) {
@@ -64,12 +65,12 @@ function Replay({ recording }: { recording: Recording }) {
   const current = steps[Math.max(0, count - 1)];
   const { cliType, title } = session;
   useEffect(() => {
-    document.title = `Replay of ${title}`;
+    document.title = `Replay of ${labelOf(title)}`;
   }, [title]);
   const actions = useMemo(() => nothingToDo(cliType), [cliType]);
   const intro = useMemo(() => <Intro recording={recording} />, [recording]);
   return (
-    <main className={css.page} aria-label={`Replay of ${title}`}>
+    <main className={css.page} aria-label={`Replay of ${labelOf(title)}`}>
       <header className={css.head}>
         <h1>{title}</h1>
         <span className={css.mark}>Replay</span>

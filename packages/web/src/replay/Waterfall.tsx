@@ -6,6 +6,7 @@ import { duration } from '../words/time.ts';
 import { type RecordedRun, spansOf } from './recording.ts';
 import type { Playback } from './use-playback.ts';
 import css from './Waterfall.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface WaterfallProps {
   runs: readonly RecordedRun[];
@@ -91,7 +92,7 @@ function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
                   type="button"
                   className={join(css.span, hasBegun && css.begun)}
                   data-failed={span.hasFailed}
-                  title={`${span.name}, ${duration(span.endedAt - span.startedAt)}: go to its beginning`}
+                  title={`${labelOf(span.name)}, ${duration(span.endedAt - span.startedAt)}: go to its beginning`}
                   onClick={() => seek(timeline.placeOf(span.startedAt))}
                 >
                   <span className={css.name} style={{ paddingInlineStart: `${depth * 12}px` }}>

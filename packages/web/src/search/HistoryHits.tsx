@@ -6,6 +6,7 @@ import type { SessionHits } from './group-hits.ts';
 import css from './Search.module.css';
 import { Snippet } from './Snippet.tsx';
 import { type HistorySearch, mostHits } from './use-history-search.ts';
+import { labelOf } from '../words/label.ts';
 
 interface HistoryHitsProps {
   search: HistorySearch;
@@ -63,7 +64,7 @@ function Group({ group, query, onFollow }: GroupProps) {
   const { sessionId, cliType, title, hits } = group;
   const [all, setAll] = useState(false);
   return (
-    <section aria-label={title} className={css.group}>
+    <section aria-label={labelOf(title)} className={css.group}>
       <h3 className={css.session}>
         <bdi>{title}</bdi>
         <AgentMark cliType={cliType} />

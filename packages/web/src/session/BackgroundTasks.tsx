@@ -4,6 +4,7 @@ import { Button } from '../look/controls.tsx';
 import { plainText } from '../terminal/plain-text.ts';
 import { Elapsed } from '../transcript/Elapsed.tsx';
 import css from './BackgroundTasks.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface BackgroundTasksProps {
   tasks: readonly BackgroundTask[] | undefined;
@@ -22,18 +23,18 @@ export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
           ) : (
             <SquareTerminal size={14} aria-hidden="true" />
           )}
-          <span className={css.title} title={title}>
+          <span className={css.title} title={labelOf(title)}>
             {title}
           </span>
           {progress !== undefined && (
-            <span className={css.progress} title={plainText(progress)}>
+            <span className={css.progress} title={labelOf(plainText(progress))}>
               {plainText(progress)}
             </span>
           )}
           <span className={css.time}>
             <Elapsed since={startedAt} />
           </span>
-          <Button look="quiet" aria-label={`Stop ${title}`} onClick={() => onStop(taskId)}>
+          <Button look="quiet" aria-label={`Stop ${labelOf(title)}`} onClick={() => onStop(taskId)}>
             Stop
           </Button>
         </li>

@@ -23,6 +23,7 @@ import { useAnswerKeys } from './use-answer-keys.ts';
 import { useSeen } from './use-seen.ts';
 import { useShownWhole } from './use-shown-whole.ts';
 import { findApproval, type WaitingRequest, waitingRequests } from './waiting.ts';
+import { labelOf } from '../words/label.ts';
 
 interface RequestDockProps {
   turns: readonly TurnView[];
@@ -126,7 +127,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
       role="group"
       tabIndex={-1}
       className={css.request}
-      aria-label={`${asks ? 'Question' : 'Permission'}: ${markHidden(approval.title)}`}
+      aria-label={`${asks ? 'Question' : 'Permission'}: ${labelOf(approval.title)}`}
       data-item-id={approval.itemId}
       data-status={approval.status}
     >
@@ -213,7 +214,7 @@ function useAnswerFromElsewhere(
     if (before === undefined || before === docked?.approvalId || ours.current.has(before)) return;
     const approval = findApproval(turns, before);
     if (approval?.outcome !== undefined)
-      setWord(`${markHidden(approval.title)}: ${goneWords(approval)}`);
+      setWord(`${labelOf(approval.title)}: ${goneWords(approval)}`);
   }, [turns, docked]);
   useEffect(() => {
     if (word === undefined) return undefined;

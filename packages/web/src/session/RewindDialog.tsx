@@ -7,6 +7,7 @@ import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
 import { shortPath } from '../words/paths.ts';
 import css from './RewindDialog.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface RewindDialogProps {
   sessionId: string;
@@ -100,8 +101,8 @@ function Plan({ plan, folder }: { plan: RewindResult; folder: string | undefined
       <div className={css.files} role="region" aria-label="Files to be changed back" tabIndex={0}>
         <ul>
           {files.map((path) => (
-            <li key={path} title={path}>
-              <bdi>{shortPath(path, folder)}</bdi>
+            <li key={path} title={labelOf(path)}>
+              <bdi>{labelOf(shortPath(path, folder))}</bdi>
             </li>
           ))}
         </ul>

@@ -5,6 +5,7 @@ import { useAgentName } from '../app/agents.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
 import { shortPath } from '../words/paths.ts';
 import css from './SessionStates.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface SessionIntroProps {
   session: SessionSummary | undefined;
@@ -19,7 +20,8 @@ export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
     <header className={css.intro} data-empty={isEmpty}>
       <h2>{session.title}</h2>
       <p>
-        {agentName} in <code title={session.projectDir}>{shortPath(session.projectDir)}</code>
+        {agentName} in{' '}
+        <code title={labelOf(session.projectDir)}>{shortPath(session.projectDir)}</code>
       </p>
       {session.forkedFrom && <ForkedFrom {...session.forkedFrom} />}
       {isEmpty && <p>Write what you want done. Nothing starts before that.</p>}

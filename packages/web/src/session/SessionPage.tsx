@@ -49,6 +49,7 @@ import { SessionQueue } from './SessionQueue.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
 import { usePrewarm } from './use-prewarm.ts';
+import { labelOf } from '../words/label.ts';
 
 /** One session: its conversation and its composer. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
@@ -68,7 +69,7 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
   return (
     <main
       className={css.page}
-      aria-label={title}
+      aria-label={labelOf(title)}
       data-session-id={sessionId}
       tabIndex={-1}
       // Writing keeps a session that was only previewed. Not at once: a list that is rendered again between its `input`

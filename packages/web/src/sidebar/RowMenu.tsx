@@ -3,6 +3,7 @@ import type { SessionSummary } from '@liminal/protocol';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import menu from '../look/menu.module.css';
 import type { Anchor } from './row-menu.tsx';
+import { labelOf } from '../words/label.ts';
 
 interface RowMenuProps {
   session: SessionSummary;
@@ -25,7 +26,7 @@ export default function RowMenu({ session, anchor: { element, at }, onClose }: R
         >
           <Menu.Popup
             className={menu.popup}
-            aria-label={session.title}
+            aria-label={labelOf(session.title)}
             finalFocus={() => (element.isConnected ? element : true)}
           >
             <SessionItems session={session} />

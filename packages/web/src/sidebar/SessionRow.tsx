@@ -9,6 +9,7 @@ import { StateMark } from '../look/StateMark.tsx';
 import { ago } from '../words/time.ts';
 import { useRowMenu } from './row-menu.tsx';
 import css from './Sidebar.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface SessionRowProps {
   session: SessionSummary;
@@ -33,7 +34,7 @@ export const SessionRow = memo(function SessionRow({ session, now, onFollow }: S
         data-status={session.state}
         data-source={session.source}
         aria-current={isActive ? 'page' : undefined}
-        title={`${session.title}\n${agentName}${origin}`}
+        title={`${labelOf(session.title)}\n${agentName}${origin}`}
         onContextMenu={(event) => {
           event.preventDefault();
           const { clientX: x, clientY: y, currentTarget: element } = event;
@@ -55,7 +56,7 @@ export const SessionRow = memo(function SessionRow({ session, now, onFollow }: S
         // The right arrow key opens the menu of the row that has the focus.
         tabIndex={-1}
         data-beside
-        aria-label={`Menu of ${session.title}`}
+        aria-label={`Menu of ${labelOf(session.title)}`}
         aria-haspopup="menu"
         title="Pin, archive, delete"
         onClick={(event) => openMenu(session, { element: event.currentTarget })}

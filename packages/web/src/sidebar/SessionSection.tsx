@@ -3,6 +3,7 @@ import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface SessionSectionProps {
   /** For people who do not see the heading. */
@@ -26,7 +27,7 @@ export function SessionSection(props: SessionSectionProps) {
   const [all, setAll] = useState(false);
   const shown = all ? sessions : sessions.slice(0, visible);
   return (
-    <section aria-label={name}>
+    <section aria-label={labelOf(name)}>
       <h2 className={css.heading}>
         <button type="button" aria-expanded={open} title={title} onClick={onToggle}>
           <ChevronRight size={12} aria-hidden="true" />

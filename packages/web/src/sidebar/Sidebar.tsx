@@ -14,6 +14,7 @@ import css from './Sidebar.module.css';
 import { groupSessions, needingYou, searchSessions } from './session-groups.ts';
 import { readTexts } from '../kept/read-texts.ts';
 import { shortPath } from '../words/paths.ts';
+import { labelOf } from '../words/label.ts';
 
 interface SidebarProps {
   onNew: () => void;
@@ -89,7 +90,7 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
                   <bdi>{shortPath(projectDir)}</bdi>
                 </span>
               }
-              title={projectDir}
+              title={labelOf(projectDir)}
               sessions={sessions}
               open={isSearching || !collapsed.has(projectId)}
               onToggle={() => toggle(projectId)}
@@ -135,7 +136,7 @@ interface TopSectionProps {
 /** Sessions that are always in sight. */
 function TopSection({ name, sessions, isUrgent = false, now, onFollow }: TopSectionProps) {
   return (
-    <section aria-label={name}>
+    <section aria-label={labelOf(name)}>
       <h2 className={css.heading} data-urgent={isUrgent}>
         {name} {isUrgent && <span>{sessions.length}</span>}
       </h2>

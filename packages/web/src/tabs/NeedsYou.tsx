@@ -5,6 +5,7 @@ import { Button } from '../look/controls.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
 import css from './NeedsYou.module.css';
+import { labelOf } from '../words/label.ts';
 
 /** Other sessions that wait for a person, the longest waiting first. */
 export function useOthersWaiting(): SessionSummary[] {
@@ -24,8 +25,8 @@ export function NeedsYou({ isShort }: { isShort: boolean }) {
   return (
     <Button
       className={css.button}
-      aria-label={`${words}: ${first.title}`}
-      title={others.map(({ title }) => title).join('\n')}
+      aria-label={`${words}: ${labelOf(first.title)}`}
+      title={others.map(({ title }) => labelOf(title)).join('\n')}
       onClick={() => show(first.sessionId)}
     >
       <StateMark state="waiting" />

@@ -8,6 +8,7 @@ import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import css from './TabBar.module.css';
+import { labelOf } from '../words/label.ts';
 
 /** The tab of one session. A preview has a slanted title; a double click keeps it. */
 export function Tab({ sessionId }: { sessionId: string }) {
@@ -20,7 +21,7 @@ export function Tab({ sessionId }: { sessionId: string }) {
   const title = session?.title ?? 'Session';
   const agentName = useAgentName(session?.cliType);
   const lines = [
-    title,
+    labelOf(title),
     session === undefined ? '' : agentName,
     isPreview ? 'Double-click to keep this tab' : '',
   ];
@@ -71,7 +72,7 @@ export function Tab({ sessionId }: { sessionId: string }) {
         // The Delete key closes the tab that has the focus.
         tabIndex={-1}
         data-beside
-        aria-label={`Close ${title}`}
+        aria-label={`Close ${labelOf(title)}`}
         onClick={() => close(sessionId)}
       >
         <X size={13} aria-hidden="true" />

@@ -1,4 +1,4 @@
-import { type ApprovalUpsert, markHidden } from '@liminal/protocol';
+import type { ApprovalUpsert } from '@liminal/protocol';
 import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
@@ -8,6 +8,7 @@ import actions from './ApprovalActions.module.css';
 import { asksSomething, outcomeWords, wasAllowed } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import css from './ToolCard.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface ApprovalCardProps {
   item: ApprovalUpsert;
@@ -30,7 +31,7 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
     <div
       className={css.card}
       role="group"
-      aria-label={markHidden(title)}
+      aria-label={labelOf(title)}
       data-item-id={item.itemId}
       data-status={item.status}
       data-phase={waits ? 'waiting' : 'done'}

@@ -7,6 +7,7 @@ import { FileLink } from '../files/FileLink.tsx';
 import { linkTarget } from '../files/file-target.ts';
 import { baseName } from '../words/paths.ts';
 import css from './Attachments.module.css';
+import { labelOf } from '../words/label.ts';
 
 interface AttachmentsProps {
   blocks?: readonly ContentBlock[] | undefined;
@@ -58,7 +59,7 @@ function linkOf({ uri, name }: Extract<ContentBlock, { type: 'image' }>) {
 function Named({ name, title }: { name: string; title?: string }) {
   const target = title === undefined ? undefined : linkTarget(title);
   return (
-    <span className={css.file} title={title}>
+    <span className={css.file} title={title && labelOf(title)}>
       <FileText size={14} aria-hidden="true" />
       {target === undefined ? name : <FileLink target={target}>{name}</FileLink>}
     </span>

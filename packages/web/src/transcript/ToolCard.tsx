@@ -1,4 +1,4 @@
-import { type ApprovalUpsert, markHidden, type ToolCallUpsert } from '@liminal/protocol';
+import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId, useEffect } from 'react';
 import { join } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
@@ -11,6 +11,7 @@ import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { beganAt, type ToolPhase, toolPhase } from './tool-outcome.ts';
 import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
+import { labelOf } from '../words/label.ts';
 
 interface ToolCardProps {
   call: ToolCallUpsert;
@@ -47,7 +48,7 @@ export function ToolCard(props: ToolCardProps) {
     <div
       className={css.card}
       role="group"
-      aria-label={markHidden(`${verb} ${subject}`.trim())}
+      aria-label={labelOf(`${verb} ${subject}`)}
       data-item-id={call.itemId}
       data-status={call.status}
       data-phase={phase}
