@@ -64,7 +64,7 @@ async function longestTask(browser: Browser, address: string): Promise<number> {
       ).observe({ type: 'longtask' });
     });
     const scroller = page.getByRole('log', { name: 'Conversation' }).locator('..');
-    const drawn = page.locator('img[alt*="graph TD"]');
+    const drawn = page.locator('img[alt*="graph TD"]').first();
     if ((await drawn.count()) > 0)
       throw new Error('The diagram was drawn before it was looked at.');
     while (!(await drawn.isVisible())) {

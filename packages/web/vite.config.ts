@@ -1,13 +1,14 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressAssets } from './compress-assets.ts';
+import { diagramFrame } from './diagram-frame.ts';
 
 /** The server for `vite dev`, and the token for it: a page on another port is not signed in. */
 const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4747';
 const headers = { authorization: `Bearer ${process.env.LIMINAL_TOKEN ?? ''}` };
 
 export default defineConfig({
-  plugins: [react(), compressAssets()],
+  plugins: [react(), diagramFrame(), compressAssets()],
   build: {
     // Current browsers: features that they all have (light-dark(), nesting, Map.groupBy) are not translated.
     target: ['chrome123', 'firefox128', 'safari17.5'],

@@ -7,6 +7,25 @@ import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, takesHtml } from './pages/send-page.ts';
 
 /**
+ * The page inside which the app draws diagrams: it runs the script that it contains, loads nothing, and its origin is
+ * not ours, even if it is opened by itself.
+ */
+const diagramFrameHeaders = {
+  'content-security-policy': [
+    "default-src 'none'",
+    // The page's own policy allows one script, by its hash.
+    "script-src 'unsafe-inline'",
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    'sandbox allow-scripts',
+  ].join('; '),
+  'x-frame-options': 'SAMEORIGIN',
+};
+
+/**
  * Serves the web app from its folder: files with a hash in their name are cached for good, others are revalidated.
  * Packed files from the build (`.br`, `.gz`) are sent to clients that accept them. An address without a file is a place
  * inside the app. Files are looked up on each request, so a new build shows at once.
@@ -31,6 +50,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
           'cache-control',
           immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
         );
+        if (path.startsWith(join(webDir, 'diagram-frame.html'))) reply.headers(diagramFrameHeaders);
       },
     });
     // By its name: for a folder's index no packed file would be used.

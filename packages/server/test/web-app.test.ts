@@ -130,3 +130,29 @@ test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%
 test('an unknown address of the API is refused, not a page', async () => {
   expect(await get('/api/nothing')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
+
+test('the page that draws diagrams is sandboxed and loads nothing', async () => {
+  const webDir = join(server.folder, 'web');
+  mkdirSync(webDir, { recursive: true });
+  const text = '<!doctype html><title>Diagram</title>';
+  writeFileSync(join(webDir, 'diagram-frame.html'), text);
+  writeFileSync(join(webDir, 'diagram-frame.html.br'), brotliCompressSync(text));
+  for (const encoding of ['br', 'identity']) {
+    const { status, headers } = await getPacked('/diagram-frame.html', encoding);
+    expect(status).toBe(200);
+    expect(String(headers['content-security-policy']).split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'unsafe-inline'",
+      "style-src 'unsafe-inline'",
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+      'sandbox allow-scripts',
+    ]);
+    expect(headers['x-frame-options']).toBe('SAMEORIGIN');
+  }
+  const favicon = await getPacked('/favicon.svg', 'identity');
+  expect(favicon.headers['content-security-policy']).toContain("script-src 'self';");
+  rmSync(webDir, { recursive: true });
+});

@@ -36,6 +36,10 @@ const types: Record<string, string> = {
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'";
 
+/** The one that the server sends with the page that draws diagrams. */
+const framePolicy =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts";
+
 /** Another session, in which nothing was said. */
 export function otherSession(id: string, rest: Partial<SessionSummary> = {}): SessionSummary {
   return {
@@ -127,7 +131,9 @@ export class Stage {
         const { status, type, content } = await this.#respond(request, body);
         response.writeHead(status, {
           'content-type': type,
-          'content-security-policy': policy,
+          'content-security-policy': request.url?.startsWith('/diagram-frame.html')
+            ? framePolicy
+            : policy,
           'cache-control': request.url?.startsWith('/assets/') ? 'max-age=3600' : 'no-store',
         });
         response.end(content);

@@ -1,77 +1,109 @@
-import mermaid from 'mermaid';
+import { limits } from '../diagram-frame/limits.ts';
 
-/** A larger diagram (characters, lines, edges) would block the page. */
-const most = { characters: 8000, lines: 150, edges: 50 };
+/**
+ * The page that draws. It has a policy of its own (the server's `static.ts`), by which it loads nothing and is sandboxed:
+ * its origin is no origin, so it reaches neither this page nor the server.
+ */
+const framePath = '/diagram-frame.html';
 
-/** Drawn in this font, which an image has too. */
-const fontFamily = 'system-ui, sans-serif';
+/** How long its code may take to come, a diagram to be drawn, and the frame stays without a diagram, in ms. */
+const times = { load: 60_000, draw: 20_000, idle: 60_000 };
 
-/** Settings that a diagram's directives cannot change. */
-const secure = [
-  'secure',
-  'securityLevel',
-  'startOnLoad',
-  'maxTextSize',
-  'maxEdges',
-  'suppressErrorRendering',
-  'htmlLabels',
-  'fontFamily',
-  'themeCSS',
-  'dompurifyConfig',
-  'deterministicIds',
-];
+interface Frame {
+  element: HTMLIFrameElement;
+  port: MessagePort;
+}
 
-let count = 0;
+let frame: Promise<Frame> | undefined;
+let idle: ReturnType<typeof setTimeout> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Renders a Mermaid diagram and gives it as an image address. Rejects if the diagram has a mistake. */
+/** Renders a Mermaid diagram and gives it as an image address. Rejects if the diagram has a mistake or takes too long. */
 export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
-  if (code.length > most.characters || code.split('\n').length > most.lines) {
+  if (code.length > limits.characters || code.split('\n').length > limits.lines) {
     throw new Error('The diagram is too long to be drawn.');
   }
-  // One after another: Mermaid's settings are global.
+  // One after another: Mermaid's settings are global, and each diagram has its own time.
   const drawn = last.then(() => draw(code, isDark));
   last = drawn.catch(() => undefined);
   return drawn;
 }
 
 async function draw(code: string, isDark: boolean): Promise<string> {
-  mermaid.initialize({
-    startOnLoad: false,
-    securityLevel: 'strict',
-    suppressErrorRendering: true,
-    htmlLabels: false,
-    flowchart: { htmlLabels: false },
-    maxTextSize: most.characters,
-    maxEdges: most.edges,
-    theme: isDark ? 'dark' : 'default',
-    fontFamily,
-    secure,
-  });
-  const place = document.createElement('div');
-  // Mermaid measures each text where it draws: what it changes must not lay the page out anew.
-  place.style.cssText = 'position: fixed; inset: 0; contain: strict; visibility: hidden;';
-  document.body.append(place);
+  clearTimeout(idle);
+  frame ??= openFrame();
   try {
-    const { svg } = await mermaid.render(`diagram-${++count}`, code, place);
-    return asImage(svg);
-  } finally {
-    place.remove();
+    const { port } = await frame;
+    port.postMessage({ code, isDark });
+    const { data } = await next<MessageEvent<unknown>>(port, 'message', times.draw);
+    idle = setTimeout(() => void closeFrame(), times.idle);
+    return imageIn(data);
+  } catch (error) {
+    if (error instanceof NoAnswer) await closeFrame();
+    throw error;
   }
 }
 
-/** An image is XML, and is as big as it says. */
-function asImage(html: string): string {
-  const svg = new DOMParser().parseFromString(html, 'text/html').querySelector('svg');
-  if (svg === null) throw new Error('There is nothing in the diagram.');
-  const [, , width = 0, height = 0] = (svg.getAttribute('viewBox') ?? '')
-    .split(/[\s,]+/)
-    .map(Number);
-  if (width > 0 && height > 0) {
-    svg.setAttribute('width', String(Math.ceil(width)));
-    svg.setAttribute('height', String(Math.ceil(height)));
+/** What comes from the frame is checked like what comes from an agent. It is shown only as an image. */
+function imageIn(answer: unknown): string {
+  if (typeof answer === 'object' && answer !== null && 'svg' in answer) {
+    const { svg } = answer;
+    if (typeof svg === 'string') {
+      return `data:image/svg+xml,${encodeURIComponent(svg.toWellFormed())}`;
+    }
   }
-  svg.style.removeProperty('max-width');
-  const xml = new XMLSerializer().serializeToString(svg);
-  return `data:image/svg+xml,${encodeURIComponent(xml)}`;
+  throw new Error('The diagram has a mistake.');
+}
+
+async function openFrame(): Promise<Frame> {
+  const element = document.createElement('iframe');
+  element.src = framePath;
+  element.title = 'Draws diagrams';
+  element.inert = true;
+  element.setAttribute('sandbox', 'allow-scripts');
+  // Mermaid measures its texts: the frame has a layout, and is not to be seen.
+  element.style.cssText =
+    'position: fixed; inset: 0; width: 100%; height: 100%; border: 0; visibility: hidden; contain: strict;';
+  const loading = next(element, 'load', times.load);
+  document.body.append(element);
+  const { port1: port, port2: theirs } = new MessageChannel();
+  try {
+    await loading;
+  } catch (error) {
+    element.remove();
+    throw error;
+  }
+  // An opaque origin has no name.
+  element.contentWindow?.postMessage('', '*', [theirs]);
+  port.start();
+  return { element, port };
+}
+
+/** The next diagram gets another frame. */
+async function closeFrame(): Promise<void> {
+  const closing = frame;
+  frame = undefined;
+  const open = await closing?.catch(() => undefined);
+  open?.port.close();
+  open?.element.remove();
+}
+
+class NoAnswer extends Error {}
+
+/** Resolves with the next event; rejects after `ms`. */
+async function next<Found extends Event>(
+  target: EventTarget,
+  type: string,
+  ms: number,
+): Promise<Found> {
+  const { promise, resolve, reject } = Promise.withResolvers<Found>();
+  const listener = resolve as (event: Event) => void;
+  const timer = setTimeout(() => reject(new NoAnswer('The diagram took too long.')), ms);
+  target.addEventListener(type, listener, { once: true });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    target.removeEventListener(type, listener);
+  }
 }

@@ -19,7 +19,7 @@ export interface Line {
 }
 
 /** Characters kept of one line: browsers cannot lay out a line of a million. */
-export const longestLine = 10_000;
+const longestLine = 10_000;
 /** Number of lines kept; older ones are dropped here. */
 const keptLines = 20_000;
 /** Characters read of a longer text: its end. */

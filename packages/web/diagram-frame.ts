@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'vite';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const fileName = 'diagram-frame.html';
+
+/**
+ * The page that draws diagrams (`src/diagram-frame`), as one file: a page with an opaque origin can load no other file
+ * of ours. It is built anew for each build, and once for `vite dev`.
+ */
+export function diagramFrame(): Plugin {
+  return {
+    name: 'diagram-frame',
+    configureServer({ middlewares }) {
+      let html: Promise<string> | undefined;
+      middlewares.use(`/${fileName}`, (_, response, next) => {
+        html ??= buildFrame();
+        html.then((page) => {
+          response.setHeader('content-type', 'text/html');
+          response.end(page);
+        }, next);
+      });
+    },
+    async generateBundle() {
+      this.emitFile({ type: 'asset', fileName, source: await buildFrame() });
+    },
+  };
+}
+
+async function buildFrame(): Promise<string> {
+  const built = await build({
+    root,
+    configFile: false,
+    publicDir: false,
+    logLevel: 'error',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    build: {
+      write: false,
+      target: ['chrome123', 'firefox128', 'safari17.5'],
+      lib: { entry: join(root, 'src/diagram-frame/main.ts'), formats: ['iife'], name: 'frame' },
+    },
+  });
+  const [{ output } = { output: [] }] = Array.isArray(built)
+    ? built
+    : 'output' in built
+      ? [built]
+      : [];
+  const [chunk, ...others] = output;
+  if (chunk?.type !== 'chunk' || others.length > 0) {
+    throw new Error(
+      'The page that draws diagrams must be one script: another file could not be loaded.',
+    );
+  }
+  return page(chunk.code);
+}
+
+/** The policy stands beside that of the server (`static.ts`), and names the only script that runs. */
+function page(code: string): string {
+  // Nothing in it ends the element.
+  const script = code
+    .replaceAll('\r', '')
+    .replaceAll('</script', '<\\/script')
+    .replaceAll('<!--', '<\\!--');
+  const hash = createHash('sha256').update(script).digest('base64');
+  const policy = `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; img-src data:`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>Diagram</title>
+</head>
+<body>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
