@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { htmlText } from './fetch/html-text.ts';
+import { pageText } from './fetch/page-text.ts';
 import { get, webAddress, type Answer, type RequestOptions } from './fetch/request.ts';
 import { ToolError, type Tool, type ToolResult } from './tool.ts';
 
@@ -31,7 +31,7 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
       let at = webAddress(url);
       for (let redirects = 0; ; redirects += 1) {
         const answer = await get(at, inTime, options);
-        if (answer.location === undefined) return shown(answer, at);
+        if (answer.location === undefined) return shown(answer, at, signal);
         const next = webAddress(answer.location, at);
         // What was allowed is this host, not where it would like to lead.
         if (next.host !== at.host) {
@@ -44,12 +44,12 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
   };
 }
 
-function shown({ status, contentType, body, isCut }: Answer, { href }: URL): ToolResult {
-  const [type = '', charset] = contentType
-    .toLowerCase()
-    .split(/;.*charset="?/)
-    .map((part) => part.trim());
-  const mime = type.replace(/;.*/, '').trim();
+async function shown(
+  { status, contentType, body, isCut }: Answer,
+  { href }: URL,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { mime, charset } = mediaType(contentType);
   const head = body.subarray(0, 8_192);
   const isText = /^(text\/|$)|[/+](json|xml|javascript|x-javascript|yaml|x-yaml|toml)$/.test(mime);
   if (!isText || head.includes(0)) {
@@ -59,19 +59,28 @@ function shown({ status, contentType, body, isCut }: Answer, { href }: URL): Too
   }
   const text = decoded(body, charset);
   const isHtml = mime === 'text/html' || mime === 'application/xhtml+xml';
-  const plain = isHtml ? htmlText(text) : text;
-  const isLong = isCut || plain.length > maxLength;
+  const page = isHtml ? await pageText(text, signal) : { text, isCut: false };
+  const isLong = isCut || page.isCut || page.text.length > maxLength;
   const output = [
     ...(status === 200 ? [] : [`(status ${status})`]),
-    plain.slice(0, maxLength) || '(The page has no text.)',
+    page.text.slice(0, maxLength) || '(The page has no text.)',
     ...(isLong ? ['(The rest is left out.)'] : []),
   ].join('\n');
   return { output, success: status < 400 };
 }
 
-function decoded(body: Buffer, charset: string | undefined): string {
+function mediaType(contentType: string): { mime: string; charset: string } {
+  const [mime = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters.find((one) => one.startsWith('charset='))?.slice('charset='.length);
+  return { mime, charset: charset?.replaceAll(/["']/g, '').trim() ?? 'utf-8' };
+}
+
+function decoded(body: Buffer, charset: string): string {
   try {
-    return new TextDecoder(charset?.replace(/["';\s].*$/, '') ?? 'utf-8').decode(body);
+    return new TextDecoder(charset).decode(body);
   } catch {
     return new TextDecoder().decode(body);
   }

@@ -95,6 +95,16 @@ test('much text is cut, also when it comes packed or without end', async () => {
   }
 });
 
+test('a small packed page of blanks, with a long content type, comes at once', async () => {
+  const { get } = await serve((_request, response) => {
+    const type = `text/html${';'.repeat(12_000)}charset=utf-8`;
+    response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' });
+    response.end(gzipSync(`<title>Page</title><pre>ä${' '.repeat(1_000_000)}x`));
+  });
+  const { output } = await get('http://a.test:PORT/');
+  expect(output).toMatch(/^Page\n\nä *\n\(The rest is left out\.\)$/);
+});
+
 test.each([
   'http://127.0.0.1/',
   'http://localhost/',

@@ -10,7 +10,7 @@ test('a page becomes its text', () => {
     <a href="javascript:evil()">bad</a><img alt="A picture" src=x>
     <pre>  kept
     as is</pre></body></html>`;
-  expect(htmlText(page)).toBe(
+  expect(htmlText(page).text).toBe(
     [
       'A & B',
       '',
@@ -45,7 +45,7 @@ test('all text for people is there, and nothing else, whatever stands beside it'
   );
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
-      const text = htmlText(`<title></title>${pieces.join('')}`);
+      const { text } = htmlText(`<title></title>${pieces.join('')}`);
       const count = (all: string, part: string): number => all.split(part).length - 1;
       const wanted = pieces.filter((one) => one.includes('seen')).length;
       const titles = Number(pieces.some((one) => one.includes('<title>')));
@@ -55,9 +55,16 @@ test('all text for people is there, and nothing else, whatever stands beside it'
 });
 
 test('deep markup takes little time', () => {
-  expect(htmlText(`${'<div>'.repeat(1_000)}deep`)).toBe('deep');
+  expect(htmlText(`${'<div>'.repeat(499)}deep`)).toEqual({ text: 'deep', isCut: false });
   const before = performance.now();
   htmlText('<div>x'.repeat(500_000));
   // Read to its end it would take minutes.
   expect(performance.now() - before).toBeLessThan(5_000);
+});
+
+test('a page with more text than a model is given is cut', () => {
+  const page = htmlText(`<title>${'t'.repeat(5_000)}</title>${'<p>word'.repeat(500_000)}`);
+  expect(page.isCut).toBe(true);
+  expect(page.text.length).toBeGreaterThan(500_000);
+  expect(page.text.length).toBeLessThan(1_100_000);
 });

@@ -11,15 +11,30 @@ const blocks = new Set(
     ' ',
   ),
 );
+/** The longest title that is shown (characters). */
+const maxTitle = 1_000;
 /** The longest address of a link that is shown (characters). */
 const maxLink = 500;
-/** A page with more elements inside each other is read no further: the tokenizer would take for ever. */
-const maxDepth = 5_000;
-const chunkLength = 16 * 1024;
+/** A page with more elements inside each other is read no further: the parser looks at all of them for each end tag. */
+const maxDepth = 500;
+/** A page is read up to so many characters of text, blanks included: a model is given far less of it. */
+const maxText = 1024 * 1024;
+const chunkLength = 1024;
+
+export interface PageText {
+  text: string;
+  /** Whether the page has more, which was not read. */
+  isCut: boolean;
+}
 
 /** The text of an HTML page for a model: headings, list items and links marked as in Markdown, and no tag. */
-export function htmlText(html: string): string {
+export function htmlText(html: string): PageText {
   const parts: string[] = [];
+  let length = 0;
+  const add = (part: string): void => {
+    if (part !== '') parts.push(part);
+    length += part.length;
+  };
   let title = '';
   let [isTitle, open, depth, pre] = [false, 0, 0, 0];
   const links: string[] = [];
@@ -30,15 +45,15 @@ export function htmlText(html: string): string {
       if (unread.has(name)) depth += 1;
       if (depth > 0) return;
       if (name === 'pre') pre += 1;
-      if (blocks.has(name)) parts.push('\n');
-      if (name === 'li') parts.push('- ');
-      if (/^h[1-6]$/.test(name)) parts.push(`${'#'.repeat(Number(name[1]))} `);
+      if (blocks.has(name)) add('\n');
+      if (name === 'li') add('- ');
+      if (/^h[1-6]$/.test(name)) add(`${'#'.repeat(Number(name[1]))} `);
       if (name === 'a') links.push(linkOf(attributes['href']));
-      if (name === 'img' && attributes['alt']) parts.push(`[${attributes['alt']}]`);
+      if (name === 'img' && attributes['alt']) add(`[${attributes['alt']}]`);
     },
     ontext(text) {
-      if (isTitle) title += text;
-      if (depth === 0) parts.push(pre > 0 ? text : text.replace(/\s+/g, ' '));
+      if (isTitle) title += text.slice(0, maxTitle - title.length);
+      if (depth === 0) add(pre > 0 ? text : text.replace(/\s+/g, ' '));
     },
     onclosetag(name) {
       open -= 1;
@@ -46,22 +61,26 @@ export function htmlText(html: string): string {
       if (unread.has(name)) depth -= 1;
       if (depth > 0) return;
       if (name === 'pre') pre -= 1;
-      if (name === 'a') parts.push(links.pop() ?? '');
-      if (blocks.has(name)) parts.push('\n');
+      if (name === 'a') add(links.pop() ?? '');
+      if (blocks.has(name)) add('\n');
     },
   });
-  for (let at = 0; at < html.length && open < maxDepth; at += chunkLength) {
+  let at = 0;
+  for (; at < html.length && open < maxDepth && length < maxText; at += chunkLength) {
     parser.write(html.slice(at, at + chunkLength));
   }
   parser.end();
-  const text = parts
-    .join('')
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/\n[ \t]+(?=\S)/g, '\n')
+  const lines = parts.join('').slice(0, maxText).split('\n');
+  const text = lines
+    .map((line) => line.trim())
+    .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
   const heading = title.trim().replace(/\s+/g, ' ');
-  return heading === '' ? text : `${heading}\n\n${text}`;
+  return {
+    text: heading === '' ? text : `${heading}\n\n${text}`,
+    isCut: at < html.length || length > maxText,
+  };
 }
 
 const linkOf = (href: string | undefined): string =>

@@ -1,0 +1,5 @@
+/** Runs in a thread of its own, one for each page: see `page-text.ts`. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { htmlText } from './html-text.ts';
+
+parentPort?.postMessage(htmlText(workerData as string));
