@@ -2,43 +2,59 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js';
-import { type ContentBlock, type McpServer, messageOf } from '@liminal/protocol';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type CallToolResult,
+  ListToolsResultSchema,
+  type Tool as McpTool,
+} from '@modelcontextprotocol/sdk/types.js';
+import {
+  type ContentBlock,
+  cutText,
+  maxDepth,
+  type McpServer,
+  messageOf,
+  sizeOf,
+  withinDepth,
+} from '@liminal/protocol';
+import { once } from 'node:events';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { childEnvironment } from '../base/child-environment.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
+import { mcpLimits, type McpLimits, McpTraffic } from './mcp-traffic.ts';
 import type { McpSurroundings } from './mcp-tools.ts';
 
-/** How long a server may take to greet and to list its tools, ms. */
-const startLimitMs = 30_000;
-/** How long a call may take, ms. */
-const callLimitMs = 30 * 60_000;
-/** How many tools of one server a model is told of. */
-const maxTools = 200;
 /** A name that all makers of models take. */
 const maxName = 64;
+
+/** Characters of an error of a server that are shown. */
+const maxSaid = 2_000;
 
 /** One server: connected when its tools are first asked for, and again after it was lost. */
 export class McpConnection {
   readonly #name: string;
   readonly #server: McpServer;
   readonly #options: McpSurroundings;
+  readonly #limits: McpLimits;
   readonly #mark = processMark('tools');
   #connecting: Promise<Tool[]> | undefined;
   #client: Client | undefined;
+  /** Until the last connection has ended. */
+  #ending: Promise<void> = Promise.resolve();
   readonly #closing = new AbortController();
 
   constructor(name: string, server: McpServer, options: McpSurroundings) {
     this.#name = name;
     this.#server = server;
     this.#options = options;
+    this.#limits = { ...mcpLimits, ...options.limits };
   }
 
   async tools(): Promise<Tool[]> {
     if (this.#isClosed) return [];
-    this.#connecting ??= this.#connect();
+    this.#connecting ??= this.#ending.then(() => this.#connect());
     return this.#connecting;
   }
 
@@ -46,7 +62,7 @@ export class McpConnection {
     // A server may be silent for long: its start is not waited for.
     this.#closing.abort();
     await this.#connecting;
-    await this.#end();
+    await this.#end(this.#client);
   }
 
   get #isClosed(): boolean {
@@ -55,30 +71,45 @@ export class McpConnection {
 
   async #connect(): Promise<Tool[]> {
     const client = new Client({ name: 'liminal', version: manifest.version });
+    let hasStarted = false;
+    const exceeded = new AbortController();
+    const traffic = new McpTraffic(this.#limits, ({ message }) => {
+      if (hasStarted) this.#problem(`was disconnected. ${message}`);
+      exceeded.abort();
+      void this.#end(client);
+    });
     this.#client = client;
     client.onclose = () => this.#lost(client);
+    const { startMs } = this.#limits;
+    const late = AbortSignal.timeout(startMs);
+    const ended = AbortSignal.any([this.#closing.signal, late, exceeded.signal]);
     try {
-      await client.connect(this.#transport(), this.#startOptions);
-      const tools = await this.#list(client);
-      this.#options.onProblem(this.#name, undefined);
+      // The SDK waits without a limit for some of a server's answers.
+      const giveUp = once(ended, 'abort').then(() => Promise.reject(ended.reason));
+      const tools = await Promise.race([this.#start(client, traffic, ended), giveUp]);
+      hasStarted = true;
       return tools;
     } catch (error) {
-      this.#problem(`did not start. ${messageOf(error)}`);
-      this.#lost(client);
-      await this.#end();
+      const slow = `It did not answer, or not list all its tools, within ${startMs / 1_000} s.`;
+      const reason = traffic.excess?.message ?? (late.aborted ? slow : saidIn(error));
+      this.#problem(`did not start. ${reason}`);
+      await this.#end(client);
       return [];
     }
   }
 
-  get #startOptions() {
-    return { timeout: startLimitMs, signal: this.#closing.signal };
+  async #start(client: Client, traffic: McpTraffic, signal: AbortSignal): Promise<Tool[]> {
+    const options = { signal, timeout: this.#limits.startMs };
+    await client.connect(traffic.watch(this.#transport(traffic)), options);
+    const tools = await this.#list(client, options);
+    return tools.map((tool) => asTool(tool, { server: this.#name, client, traffic }, this.#limits));
   }
 
-  #transport() {
+  #transport(traffic: McpTraffic): Transport {
     const server = this.#server;
     if (server.type !== 'stdio') {
       const url = new URL(server.url);
-      const options = { requestInit: { headers: server.headers } };
+      const options = { requestInit: { headers: server.headers }, fetch: traffic.fetch };
       return server.type === 'sse'
         ? new SSEClientTransport(url, options)
         : new StreamableHTTPClientTransport(url, options);
@@ -95,18 +126,33 @@ export class McpConnection {
     return new StdioClientTransport({ command, args, env, cwd, stderr: 'ignore' });
   }
 
-  async #list(client: Client): Promise<Tool[]> {
-    const found: McpTool[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await client.listTools({ cursor }, this.#startOptions);
-      found.push(...page.tools);
-      cursor = page.nextCursor;
-      if (cursor === undefined || found.length >= maxTools) break;
+  /** The tools that are used; reports the number of all where that is larger. */
+  async #list(client: Client, options: { signal: AbortSignal }): Promise<McpTool[]> {
+    const { pages, tools: most, toolSize, toolsSize } = this.#limits;
+    const used: McpTool[] = [];
+    let [found, size] = [0, 0];
+    let cursor: string | undefined;
+    for (let page = 1; page === 1 || cursor !== undefined; page += 1) {
+      if (page > pages) throw new Error(`Its list of tools has more than ${pages} pages.`);
+      // The SDK's `listTools` compiles the server's schemas, whose patterns can run without end.
+      const request = { method: 'tools/list' as const, params: { cursor } };
+      const { tools, nextCursor } = await client.request(request, ListToolsResultSchema, options);
+      for (const tool of tools) {
+        const length = withinDepth(tool) === tool ? sizeOf(tool, toolSize) : Infinity;
+        if (length > toolSize || size + length > toolsSize || used.length === most) continue;
+        used.push(tool);
+        size += length;
+      }
+      found += tools.length;
+      cursor = found < most ? nextCursor : undefined;
     }
-    if (found.length > maxTools) {
-      this.#problem(`has ${found.length} tools, of which only ${maxTools} are used.`);
+    this.#options.onProblem(this.#name, undefined);
+    if (used.length < found) {
+      this.#problem(
+        `lists ${found} tools, of which ${used.length} are used: at most ${most}, each with at most ${toolSize / 1024} KiB and ${maxDepth} levels of JSON, and all together with ${toolsSize / 1024} KiB.`,
+      );
     }
-    return found.slice(0, maxTools).map((tool) => asTool(this.#name, tool, client));
+    return used;
   }
 
   /** The next message connects anew. */
@@ -122,15 +168,35 @@ export class McpConnection {
     }
   }
 
-  async #end(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.close().catch(() => undefined);
-    if (this.#server.type === 'stdio') await endTree({ mark: this.#mark.id });
+  async #end(client: Client | undefined): Promise<void> {
+    if (client) this.#lost(client);
+    const before = this.#ending;
+    this.#ending = (async () => {
+      await before;
+      await client?.close().catch(() => undefined);
+      if (this.#server.type === 'stdio') await endTree({ mark: this.#mark.id });
+    })();
+    await this.#ending;
   }
 }
 
-function asTool(server: string, tool: McpTool, client: Client): Tool<Record<string, unknown>> {
+const saidIn = (error: unknown): string => {
+  const said = messageOf(error);
+  return said.length > maxSaid ? cutText(said, maxSaid) : said;
+};
+
+interface Connected {
+  /** The server's name. */
+  server: string;
+  client: Client;
+  traffic: McpTraffic;
+}
+
+function asTool(
+  tool: McpTool,
+  { server, client, traffic }: Connected,
+  { callMs, callTotalMs }: McpLimits,
+): Tool<Record<string, unknown>> {
   const { name, title, description = '', annotations, inputSchema } = tool;
   const called = nameOf(server, name);
   const permission = { always: `${name} of ${server}`, rule: `tool:${called}` };
@@ -148,8 +214,9 @@ function asTool(server: string, tool: McpTool, client: Client): Tool<Record<stri
     run: async (input, { signal, print }) => {
       const options = {
         signal,
-        timeout: callLimitMs,
+        timeout: callMs,
         resetTimeoutOnProgress: true,
+        maxTotalTimeout: callTotalMs,
         onprogress: ({ message }: { message?: string | undefined }) => {
           if (message !== undefined) print(`${message}\n`);
         },
@@ -157,7 +224,7 @@ function asTool(server: string, tool: McpTool, client: Client): Tool<Record<stri
       const result = await client
         .callTool({ name, arguments: input }, undefined, options)
         .catch((error: unknown) => {
-          throw new ToolError(`${server} could not do it. ${messageOf(error)}`);
+          throw new ToolError(`${server} could not do it. ${saidIn(traffic.excess ?? error)}`);
         });
       return resultOf(result as CallToolResult);
     },
@@ -174,7 +241,7 @@ function resultOf({ content, structuredContent, isError = false }: CallToolResul
   const texts = parts.flatMap(({ text }) => text ?? []);
   const blocks = parts.flatMap(({ block }) => block ?? []);
   if (texts.length === 0 && structuredContent !== undefined)
-    texts.push(JSON.stringify(structuredContent));
+    texts.push(JSON.stringify(withinDepth(structuredContent)));
   return { output: texts.join('\n'), success: !isError, ...(blocks.length > 0 && { blocks }) };
 }
 

@@ -1,6 +1,7 @@
 import type { McpServers } from '@liminal/protocol';
 import type { Tool } from '../tools/index.ts';
 import type { McpConnection } from './mcp-connection.ts';
+import type { McpLimits } from './mcp-traffic.ts';
 
 export interface McpSurroundings {
   /** Where programs run. */
@@ -9,6 +10,8 @@ export interface McpSurroundings {
   hiddenVariables: readonly string[];
   /** A server could not be reached, or says something about its end: in a sentence; `undefined` once it is well. */
   onProblem: (server: string, problem: string | undefined) => void;
+  /** Default: `mcpLimits`. */
+  limits?: Partial<McpLimits>;
 }
 
 /** The tools of the configured MCP servers, for one session. Their programs end with it. */

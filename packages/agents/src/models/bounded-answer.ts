@@ -1,0 +1,107 @@
+/** Reads what a server of somebody else sends: an answer without an end must not fill the memory. */
+
+export interface AnswerBound {
+  /** Whether the answer is a stream of events, each of which counts by itself. */
+  isEvents: boolean;
+  /** The most bytes, unpacked, of the whole answer, or of one event. */
+  most: number;
+  /** What the stream fails with if more come. Default: a RangeError. */
+  tooLarge?: () => Error;
+}
+
+/** An answer that is not a stream of events comes in pieces of at least this size, bytes. */
+const pieceSize = 64 * 1024;
+
+const [lineFeed, carriageReturn] = [10, 13];
+
+/**
+ * The bytes of an answer, as a stream that reads only what is asked for. However small the pieces are in which a server
+ * sends them, they come in larger ones, and events come whole: for each piece, parsers look again at all that they have
+ * of an event.
+ * @param next - The next piece; undefined at the end.
+ */
+export function boundedAnswer(
+  next: () => Promise<Uint8Array | undefined>,
+  cancel: () => void,
+  { isEvents, most, tooLarge = () => largerThan(most, isEvents) }: AnswerBound,
+): ReadableStream<Uint8Array> {
+  const held = new HeldBytes();
+  const events = new EventEnds();
+  let size = 0;
+  const add = (bytes: Uint8Array): Uint8Array => {
+    size = (isEvents ? held.length : size) + bytes.length;
+    if (size > most) {
+      cancel();
+      throw tooLarge();
+    }
+    const length = held.length + bytes.length;
+    const whole = length < pieceSize ? 0 : bytes.length;
+    const end = isEvents ? events.lastEnd(bytes) : whole;
+    if (length === end) return bytes;
+    held.add(bytes);
+    return end === 0 ? new Uint8Array() : held.take(length - bytes.length + end);
+  };
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        for (;;) {
+          const bytes = await next();
+          const ready = bytes === undefined ? held.take(held.length) : add(bytes);
+          if (ready.length > 0) controller.enqueue(ready);
+          if (bytes === undefined) controller.close();
+          if (bytes === undefined || ready.length > 0) return;
+        }
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const largerThan = (most: number, isEvents: boolean): RangeError =>
+  new RangeError(`${isEvents ? 'An event' : 'The answer'} is larger than ${most} bytes.`);
+
+/** Bytes that grow at their end. */
+class HeldBytes {
+  #bytes = new Uint8Array(0);
+  length = 0;
+
+  add(bytes: Uint8Array): void {
+    const length = this.length + bytes.length;
+    if (length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
+      larger.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(bytes, this.length);
+    this.length = length;
+  }
+
+  /** Takes the first `count` bytes away. */
+  take(count: number): Uint8Array {
+    const taken = this.#bytes.slice(0, count);
+    this.#bytes.copyWithin(0, count, this.length);
+    this.length -= count;
+    return taken;
+  }
+}
+
+/** Finds the empty lines that end events. Lines end with a line feed, a carriage return, or both. */
+class EventEnds {
+  #isLineEmpty = true;
+  #isAfterReturn = false;
+
+  /** Where the last event that ends in the next bytes does; 0 if none does. */
+  lastEnd(bytes: Uint8Array): number {
+    let end = 0;
+    for (const [at, byte] of bytes.entries()) {
+      const isPair = this.#isAfterReturn && byte === lineFeed;
+      this.#isAfterReturn = byte === carriageReturn;
+      if (isPair) continue;
+      const isLineEnd = byte === lineFeed || byte === carriageReturn;
+      if (isLineEnd && this.#isLineEmpty) end = at + 1;
+      this.#isLineEmpty = isLineEnd;
+    }
+    return end;
+  }
+}

@@ -1,0 +1,161 @@
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { LiminalError } from '@liminal/protocol';
+import { boundedAnswer } from './bounded-answer.ts';
+
+/** What one MCP server may send, so that neither memory nor a turn depends on it. */
+export interface McpLimits {
+  /** How long the greeting and the whole list of tools may take together, ms. */
+  startMs: number;
+  /** How long a call may take without a report of progress, and with such reports, ms. */
+  callMs: number;
+  callTotalMs: number;
+  /** Bytes of a message by HTTP. The SDK has the same bound for a line of a program. */
+  messageSize: number;
+  /** Requests by HTTP that are not answered to their end. */
+  openRequests: number;
+  /** Messages of all kinds, those of them that want an answer, and streams that the server lets us open. */
+  messagesPerMinute: number;
+  requestsPerMinute: number;
+  streamsPerMinute: number;
+  /** Pages of its list of tools. */
+  pages: number;
+  /** Tools that a model is told of, and the characters of JSON of each and of all. */
+  tools: number;
+  toolSize: number;
+  toolsSize: number;
+}
+
+export const mcpLimits: McpLimits = {
+  startMs: 30_000,
+  callMs: 30 * 60_000,
+  callTotalMs: 4 * 60 * 60_000,
+  messageSize: 10 * 1024 * 1024,
+  openRequests: 100,
+  messagesPerMinute: 30_000,
+  requestsPerMinute: 600,
+  streamsPerMinute: 120,
+  pages: 50,
+  tools: 200,
+  toolSize: 128 * 1024,
+  toolsSize: 1024 * 1024,
+};
+
+/** A server has sent more than it may. The message is a sentence about “it”. */
+export class McpExcess extends LiminalError {
+  constructor(message: string) {
+    super('MCP_EXCESS', message);
+  }
+}
+
+/** Watches all that comes from one MCP server, and reports the first excess, once. */
+export class McpTraffic {
+  readonly #limits: McpLimits;
+  readonly #onExcess: (excess: McpExcess) => void;
+  readonly #messages: Rate;
+  readonly #requests: Rate;
+  readonly #streams: Rate;
+  #open = 0;
+  excess: McpExcess | undefined;
+
+  /** @param onExcess - Closes the connection. */
+  constructor(limits: McpLimits, onExcess: (excess: McpExcess) => void) {
+    this.#limits = limits;
+    this.#onExcess = onExcess;
+    this.#messages = new Rate(limits.messagesPerMinute);
+    this.#requests = new Rate(limits.requestsPerMinute);
+    this.#streams = new Rate(limits.streamsPerMinute);
+  }
+
+  /** Counts what a transport receives; to be called before the transport is connected. */
+  watch<T extends Transport>(transport: T): T {
+    transport.onmessage = (message: JSONRPCMessage) => {
+      const { messagesPerMinute, requestsPerMinute } = this.#limits;
+      if (!this.#messages.take()) {
+        this.#exceed(`It sent more than ${messagesPerMinute} messages in a minute.`);
+      } else if ('method' in message && 'id' in message && !this.#requests.take()) {
+        this.#exceed(`It asked more than ${requestsPerMinute} times in a minute.`);
+      }
+    };
+    return transport;
+  }
+
+  /** A `fetch` for a transport, whose answers are bounded. */
+  readonly fetch: FetchLike = async (url, init) => {
+    const { openRequests, streamsPerMinute } = this.#limits;
+    if (this.#open >= openRequests) {
+      throw this.#exceed(`It left ${openRequests} requests without a whole answer.`);
+    }
+    if (init?.method !== 'POST' && !this.#streams.take()) {
+      throw this.#exceed(`It ended more than ${streamsPerMinute} streams in a minute.`);
+    }
+    this.#open += 1;
+    let isOpen = true;
+    const close = (): void => {
+      if (isOpen) this.#open -= 1;
+      isOpen = false;
+    };
+    try {
+      const response = await fetch(url, init);
+      if (response.body !== null) return this.#bounded(response, response.body, close);
+      close();
+      return response;
+    } catch (error) {
+      close();
+      throw error;
+    }
+  };
+
+  /** @param close - Is called when nothing more of the answer comes. */
+  #bounded(response: Response, body: ReadableStream<Uint8Array>, close: () => void): Response {
+    const { messageSize: most } = this.#limits;
+    const { status, statusText, headers } = response;
+    const isEvents = /text\/event-stream/i.test(headers.get('content-type') ?? '');
+    const tooLarge = (): McpExcess =>
+      this.#exceed(`It sent more than ${most / 1024 / 1024} MiB in one message.`);
+    const reader = body.getReader();
+    const next = async (): Promise<Uint8Array | undefined> => {
+      try {
+        const { value } = await reader.read();
+        if (value === undefined) close();
+        return value;
+      } catch (error) {
+        close();
+        throw error;
+      }
+    };
+    const cancel = (): void => {
+      close();
+      reader.cancel().catch(() => undefined);
+    };
+    const bounded = boundedAnswer(next, cancel, { isEvents, most, tooLarge });
+    return new Response(bounded, { status, statusText, headers });
+  }
+
+  #exceed(message: string): McpExcess {
+    if (this.excess === undefined) {
+      this.excess = new McpExcess(message);
+      this.#onExcess(this.excess);
+    }
+    return this.excess;
+  }
+}
+
+/** At most so many of something in each minute. */
+class Rate {
+  readonly #most: number;
+  #since = 0;
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Whether there may be one more. */
+  take(): boolean {
+    const now = performance.now();
+    if (now - this.#since > 60_000) [this.#since, this.#count] = [now, 0];
+    this.#count += 1;
+    return this.#count <= this.#most;
+  }
+}

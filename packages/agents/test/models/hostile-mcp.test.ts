@@ -1,0 +1,370 @@
+/** MCP servers that send without end, or nothing at all. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createGzip } from 'node:zlib';
+import type { McpServers } from '@liminal/protocol';
+import { greeter } from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import type { McpLimits } from '../../src/models/mcp-traffic.ts';
+import { McpTools } from '../../src/models/mcp-tools.ts';
+
+interface Asked {
+  id?: number;
+  method?: string;
+  params?: { cursor?: string; _meta?: { progressToken?: number } };
+}
+
+/** What a server does with a request; the message is undefined for a request without a body. */
+type Answer = (
+  response: ServerResponse,
+  message: Asked | undefined,
+  request: IncomingMessage,
+) => void;
+
+const json = { 'content-type': 'application/json' };
+const events = { 'content-type': 'text/event-stream' };
+
+const result = (id: number | undefined, value: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, result: value });
+
+const greeting = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'hostile', version: '1' },
+};
+const tool = { name: 'work', inputSchema: { type: 'object' } };
+
+/** What an honest server answers. */
+const honest: Answer = (response, message) => {
+  if (message?.method === 'initialize') {
+    response.writeHead(200, json).end(result(message.id, greeting));
+  } else if (message?.method === 'tools/list') {
+    response.writeHead(200, json).end(result(message.id, { tools: [tool] }));
+  } else if (message?.id !== undefined) {
+    response.writeHead(200, json).end(result(message.id, { content: [] }));
+  } else response.writeHead(message === undefined ? 405 : 202).end();
+};
+
+/** Answers a method in another way. */
+const but =
+  (method: string | undefined, answer: Answer): Answer =>
+  (response, message, request) =>
+    (message?.method === method ? answer : honest)(response, message, request);
+
+/** Writes the piece for ever, as fast as it is read. */
+function flood(response: NodeJS.WritableStream & { destroyed?: boolean }, piece: string): void {
+  const block = piece.repeat(Math.ceil(65_536 / piece.length));
+  const more = (): void => {
+    if (response.destroyed !== true) response.write(block, () => setImmediate(more));
+  };
+  more();
+}
+
+const endless =
+  (headers: Record<string, string>, start: string, piece: string, status = 200): Answer =>
+  (response) => {
+    response.writeHead(status, headers).write(start);
+    flood(response, piece);
+  };
+
+const silent: Answer = () => undefined;
+
+async function serve(answer: Answer): Promise<{ url: string; requests: () => number }> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    response.on('error', () => undefined);
+    const said = request.method === 'POST' ? text(request) : Promise.resolve('');
+    said
+      .then((body) =>
+        answer(response, body === '' ? undefined : (JSON.parse(body) as Asked), request),
+      )
+      .catch(() => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, requests: () => requests };
+}
+
+function open(servers: McpServers, limits: Partial<McpLimits> = {}) {
+  const problems = new Map<string, string | undefined>();
+  const mcp = new McpTools(servers, {
+    projectDir: process.cwd(),
+    hiddenVariables: [],
+    onProblem: (server, problem) => void problems.set(server, problem),
+    limits,
+  });
+  onTestFinished(() => mcp.close());
+  return { mcp, problem: () => problems.get('bad') };
+}
+
+async function openHttp(answer: Answer, limits: Partial<McpLimits> = {}) {
+  const { url, requests } = await serve(answer);
+  const servers: McpServers = { bad: { type: 'http', url, headers: {} }, hello: greeter() };
+  return { ...open(servers, limits), requests };
+}
+
+const names = async (mcp: McpTools): Promise<string[]> =>
+  (await mcp.tools()).map(({ name }) => name);
+
+/** By how many MiB the memory has grown at its highest. */
+async function growth(work: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage().rss;
+  let highest = before;
+  const looking = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 20);
+  try {
+    await work();
+  } finally {
+    clearInterval(looking);
+  }
+  return (Math.max(highest, process.memoryUsage().rss) - before) / 1024 / 1024;
+}
+
+/** Generous: without a bound the memory grows by 100 MiB and more in each second. */
+const mostGrowth = 500;
+const tooMuch = 'The MCP server “bad” did not start. It sent more than 10 MiB in one message.';
+
+const bomb: Answer = (response) => {
+  response.writeHead(200, { ...json, 'content-encoding': 'gzip' });
+  const packed = createGzip();
+  packed.pipe(response);
+  response.on('close', () => packed.destroy());
+  flood(packed, '[');
+};
+
+const tooLarge: [string, string | undefined, Answer][] = ['initialize', 'tools/list'].flatMap(
+  (method): [string, string, Answer][] => [
+    ['JSON', method, endless(json, '{"jsonrpc":"2.0","result":{"x":"', 'x')],
+    ['line of an event', method, endless(events, 'data: ', 'x')],
+    ['event', method, endless(events, '', 'data: x\n')],
+    ['event with the other line ends', method, endless(events, '', 'data: x\r\n')],
+    ['comment', method, endless(events, '', ': x\n')],
+    ['error', method, endless(json, '', 'x', 500)],
+    ['packed answer', method, bomb],
+  ],
+);
+
+test.each(tooLarge)(
+  'an endless %s in answer to %s is read up to a bound, and the other servers have their tools',
+  async (_what, method, answer) => {
+    const { mcp, problem } = await openHttp(but(method, answer));
+    const grown = await growth(async () => expect(await names(mcp)).toContain('mcp__hello__greet'));
+    expect(problem()).toContain(tooMuch);
+    expect(grown).toBeLessThan(mostGrowth);
+  },
+);
+
+test('an endless event where the server may speak first disconnects it, and the next message connects anew', async () => {
+  const { mcp, problem, requests } = await openHttp(but(undefined, endless(events, 'data: ', 'x')));
+  expect(await names(mcp)).toContain('mcp__bad__work');
+  await expect
+    .poll(problem, { timeout: 15_000 })
+    .toBe('The MCP server “bad” was disconnected. It sent more than 10 MiB in one message.');
+  const before = requests();
+  expect(await names(mcp)).toContain('mcp__bad__work');
+  expect(requests()).toBeGreaterThan(before);
+});
+
+test.each<[string, Answer]>([
+  ['to the greeting', but('initialize', silent)],
+  ['to its list of tools', but('tools/list', silent)],
+  ['to a notification', but('notifications/initialized', silent)],
+  [
+    'after its headers',
+    but('initialize', (response) => response.writeHead(200, json).flushHeaders()),
+  ],
+])(
+  'a server that does not answer %s is given up, and holds no message up',
+  async (_what, answer) => {
+    const { mcp, problem } = await openHttp(answer, { startMs: 2_000 });
+    expect(await names(mcp)).toContain('mcp__hello__greet');
+    expect(problem()).toBe(
+      'The MCP server “bad” did not start. It did not answer, or not list all its tools, within 2 s.',
+    );
+  },
+);
+
+const pageAfter =
+  (tools: object[]): Answer =>
+  (response, message) => {
+    const nextCursor = `${Number(message?.params?.cursor ?? 0) + 1}`;
+    response.writeHead(200, json).end(result(message?.id, { tools, nextCursor }));
+  };
+
+test('a list of tools without an end is given up', async () => {
+  const { mcp, problem, requests } = await openHttp(but('tools/list', pageAfter([])));
+  expect(await names(mcp)).toContain('mcp__hello__greet');
+  expect(problem()).toBe(
+    'The MCP server “bad” did not start. Its list of tools has more than 50 pages.',
+  );
+  expect(requests()).toBeLessThan(60);
+});
+
+test('a list of tools whose pages come slowly is given up', async () => {
+  const slowly: Answer = (response, message, request) => {
+    setTimeout(() => pageAfter([])(response, message, request), 200);
+  };
+  const { mcp, problem } = await openHttp(but('tools/list', slowly), { startMs: 2_000 });
+  expect(await names(mcp)).toContain('mcp__hello__greet');
+  expect(problem()).toMatch(/did not answer, or not list all its tools, within 2 s\.$/);
+});
+
+test('too many tools, and too large ones, are left out, and the number is reported', async () => {
+  let deep: object = {};
+  for (let level = 0; level < 1_000; level += 1) deep = { properties: { x: deep } };
+  const tools = [
+    { ...tool, name: 'long', description: 'x'.repeat(200_000) },
+    { ...tool, name: 'deep', inputSchema: { type: 'object', properties: { x: deep } } },
+    ...Array.from({ length: 300 }, (_, at) => ({ ...tool, name: `tool-${at}` })),
+  ];
+  const { mcp, problem } = await openHttp(but('tools/list', pageAfter(tools)));
+  const listed = (await names(mcp)).filter((name) => name.startsWith('mcp__bad__'));
+  expect(listed).toHaveLength(200);
+  expect(listed[0]).toBe('mcp__bad__tool-0');
+  expect(problem()).toContain('“bad” lists 302 tools, of which 200 are used');
+
+  const large = { ...tool, description: 'x'.repeat(100_000) };
+  const all = await openHttp(but('tools/list', pageAfter(Array.from({ length: 50 }, () => large))));
+  expect((await names(all.mcp)).filter((name) => name.startsWith('mcp__bad__'))).toHaveLength(10);
+});
+
+const never = new AbortController().signal;
+
+async function callOf(answer: Answer, limits: Partial<McpLimits> = {}) {
+  const { mcp } = await openHttp(but('tools/call', answer), limits);
+  const found = (await mcp.tools()).find(({ name }) => name === 'mcp__bad__work');
+  if (found === undefined) throw new Error('There is no such tool.');
+  const printed: string[] = [];
+  return found.run(
+    {},
+    { projectDir: '/', files: undefined, signal: never, print: (said) => void printed.push(said) },
+  );
+}
+
+test.each<[string, Answer]>([
+  ['answer', endless(json, '{"jsonrpc":"2.0","result":{"x":"', 'x')],
+  ['event', endless(events, 'data: ', 'x')],
+  ['packed answer', bomb],
+])('an endless %s to a call is read up to a bound', async (_what, answer) => {
+  const grown = await growth(async () =>
+    expect(callOf(answer)).rejects.toThrow('bad could not do it. It sent more than 10 MiB'),
+  );
+  expect(grown).toBeLessThan(mostGrowth);
+});
+
+test('reports of progress do not keep a call alive for ever', async () => {
+  const busy: Answer = (response, message) => {
+    response.writeHead(200, events);
+    const progressToken = message?.params?._meta?.progressToken;
+    const params = { progressToken, progress: 1 };
+    const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params });
+    const saying = setInterval(() => response.write(`data: ${notice}\n\n`), 50);
+    response.on('close', () => clearInterval(saying));
+  };
+  await expect(callOf(busy, { callMs: 10_000, callTotalMs: 500 })).rejects.toThrow(
+    'bad could not do it. MCP error -32001: Maximum total timeout exceeded',
+  );
+});
+
+test.each<[string, object]>([
+  ['notices', { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info' } }],
+  ['questions', { jsonrpc: '2.0', id: 1, method: 'ping' }],
+])('a flood of %s ends the call', async (_what, message) => {
+  const answer = endless(events, '', `data: ${JSON.stringify(message)}\n\n`);
+  await expect(callOf(answer)).rejects.toThrow(
+    /It (sent|asked) more than \d+ .*in a minute\.|It left 100 requests/,
+  );
+});
+
+test('answers that are left open are bounded', async () => {
+  const { mcp } = await openHttp(
+    but('tools/call', (response, message) => {
+      response.writeHead(200, events).write(`data: ${result(message?.id, { content: [] })}\n\n`);
+    }),
+    { openRequests: 5 },
+  );
+  const found = (await mcp.tools()).find(({ name }) => name === 'mcp__bad__work');
+  const context = { projectDir: '/', files: undefined, signal: never, print: () => undefined };
+  const calls = await Promise.allSettled(
+    Array.from({ length: 10 }, async () => found?.run({}, context)),
+  );
+  expect(calls.map(({ status }) => status)).toContain('rejected');
+  expect(calls.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toContain(
+    'Error: bad could not do it. It left 5 requests without a whole answer.',
+  );
+});
+
+test('a stream that ends again and again is not opened for ever', async () => {
+  const { mcp, problem, requests } = await openHttp(
+    but(
+      undefined,
+      (response) => void response.writeHead(200, events).end('retry: 0\nid: 1\ndata:\n\n'),
+    ),
+  );
+  await names(mcp);
+  await expect.poll(problem, { timeout: 15_000 }).toContain('more than 120 streams in a minute');
+  const before = requests();
+  expect(before).toBeLessThan(150);
+});
+
+test('a schema of a result, with a pattern that runs without end, is not used', async () => {
+  const outputSchema = {
+    type: 'object',
+    properties: { x: { type: 'string', pattern: '^(a+)+$' } },
+  };
+  const answer: Answer = (response, message, request) => {
+    const structuredContent = { x: `${'a'.repeat(100)}!` };
+    const values: Record<string, object> = {
+      'tools/list': { tools: [{ ...tool, outputSchema }] },
+      'tools/call': { content: [], structuredContent },
+    };
+    const value = values[message?.method ?? ''];
+    if (value === undefined) honest(response, message, request);
+    else response.writeHead(200, json).end(result(message?.id, value));
+  };
+  const { mcp } = await openHttp(answer);
+  const found = (await mcp.tools()).find(({ name }) => name === 'mcp__bad__work');
+  const context = { projectDir: '/', files: undefined, signal: never, print: () => undefined };
+  expect(await found?.run({}, context)).toMatchObject({ success: true });
+});
+
+test.each<[string, Answer, string]>([
+  ['says nothing', silent, 'did not answer'],
+  ['names no endpoint', (response) => response.writeHead(200, events).flushHeaders(), 'within'],
+  ['sends an endless line', endless(events, 'data: ', 'x'), 'more than 10 MiB in one message'],
+  ['sends endless comments', endless(events, '', ': x\n'), 'more than 10 MiB in one message'],
+  ['ends each stream', (response) => response.writeHead(200, events).end('retry: 0\n\n'), ''],
+])('a server of the older transport that %s is given up', async (_what, answer, why) => {
+  const { url } = await serve(answer);
+  const servers: McpServers = { bad: { type: 'sse', url, headers: {} }, hello: greeter() };
+  const { mcp, problem } = open(servers, why.includes('MiB') ? {} : { startMs: 2_000 });
+  const grown = await growth(async () => expect(await names(mcp)).toContain('mcp__hello__greet'));
+  expect(problem()).toContain('The MCP server “bad” did not start. ');
+  expect(problem()).toContain(why);
+  expect(grown).toBeLessThan(mostGrowth);
+});
+
+test.each([
+  ['an endless line', 'x', 'did not start.'],
+  [
+    'endless notices',
+    '{"jsonrpc":"2.0","method":"notifications/message","params":{}}\\n',
+    'It sent',
+  ],
+  ['endless questions', '{"jsonrpc":"2.0","id":1,"method":"ping"}\\n', 'It asked'],
+])('a program that prints %s is ended', async (_what, piece, why) => {
+  const code = `const block = '${piece}'.repeat(1_000); const more = () => process.stdout.write(block, more); more();`;
+  const bad = { type: 'stdio' as const, command: process.execPath, args: ['-e', code], env: {} };
+  const { mcp, problem } = open({ bad, hello: greeter() }, { startMs: 10_000 });
+  const grown = await growth(async () => expect(await names(mcp)).toContain('mcp__hello__greet'));
+  expect(problem()).toContain(why);
+  expect(grown).toBeLessThan(mostGrowth);
+});

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from '@swc/core';
+
+/** A regular expression of the code. */
+export interface Expression {
+  file: string;
+  line: number;
+  /** As in the code. */
+  code: string;
+  /** Undefined for an expression whose text is known only at run time. */
+  known: { source: string; flags: string } | undefined;
+}
+
+interface Node {
+  type: string;
+  span: { start: number; end: number };
+  [field: string]: unknown;
+}
+
+/** The regular expressions of a file: literals, and what `RegExp` is called with. */
+export function collectExpressions(root: string, file: string): Expression[] {
+  const bytes = readFileSync(join(root, file));
+  const tsx = file.endsWith('x');
+  const module: unknown = parseSync(bytes.toString(), { syntax: 'typescript', tsx });
+  const nodes = [...nodesIn(module)];
+  const constants = constantsOf(nodes);
+  return nodes.flatMap((node) => {
+    const [source, flags] = partsOf(node);
+    if (source === undefined) return [];
+    const text = textOf(source, constants);
+    const flagText = flags === undefined ? '' : textOf(flags, constants);
+    // Places in a file count bytes, from 1.
+    const start = node.span.start - 1;
+    const code = bytes.subarray(start, node.span.end - 1).toString();
+    const line = bytes.subarray(0, start).toString().split('\n').length;
+    const isKnown = text !== undefined && flagText !== undefined;
+    return [{ file, line, code, known: isKnown ? { source: text, flags: flagText } : undefined }];
+  });
+}
+
+function* nodesIn(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) for (const one of value) yield* nodesIn(one);
+  else if (typeof value === 'object' && value !== null) {
+    if (isNode(value)) yield value;
+    for (const one of Object.values(value)) yield* nodesIn(one);
+  }
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && 'span' in value;
+
+/** What the nodes of a file call by a name that never changes, unless two of them have the same. */
+function constantsOf(nodes: readonly Node[]): Map<string, Node | undefined> {
+  const constants = new Map<string, Node | undefined>();
+  for (const node of nodes) {
+    if (node.type !== 'VariableDeclaration') continue;
+    for (const { id, init } of node['declarations'] as { id: Node; init: unknown }[]) {
+      if (id.type !== 'Identifier') continue;
+      const name = id['value'] as string;
+      const isOne = node['kind'] === 'const' && !constants.has(name) && isNode(init);
+      constants.set(name, isOne ? init : undefined);
+    }
+  }
+  return constants;
+}
+
+/** The nodes of an expression's source and flags; none if the node is something else. */
+function partsOf(node: Node): [source?: Node, flags?: Node] {
+  if (node.type === 'RegExpLiteral') {
+    const literal = (value: unknown): Node => ({ ...node, type: 'StringLiteral', value });
+    return [literal(node['pattern']), literal(node['flags'])];
+  }
+  if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return [];
+  const callee = node['callee'] as Node;
+  if (callee.type !== 'Identifier' || callee['value'] !== 'RegExp') return [];
+  const given = (node['arguments'] ?? []) as { expression: Node }[];
+  return [given[0]?.expression, given[1]?.expression];
+}
+
+/** The text that a node makes; undefined if that is known only at run time. */
+function textOf(node: Node, constants: Map<string, Node | undefined>): string | undefined {
+  switch (node.type) {
+    case 'StringLiteral':
+      return node['value'] as string;
+    case 'Identifier': {
+      const constant = constants.get(node['value'] as string);
+      return constant && textOf(constant, constants);
+    }
+    case 'RegExpLiteral':
+      return node['pattern'] as string;
+    case 'TemplateLiteral':
+      return joined(node, 'cooked', constants);
+    case 'TaggedTemplateExpression':
+      return joined(node['template'] as Node, 'raw', constants);
+    default:
+      return undefined;
+  }
+}
+
+function joined(
+  template: Node,
+  kind: 'cooked' | 'raw',
+  constants: Map<string, Node | undefined>,
+): string | undefined {
+  const quasis = template['quasis'] as Record<'cooked' | 'raw', string>[];
+  const expressions = template['expressions'] as Node[];
+  const values = expressions.map((one) => textOf(one, constants));
+  if (values.includes(undefined)) return undefined;
+  return quasis.map((quasi, at) => quasi[kind] + (values[at] ?? '')).join('');
+}
