@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { sizeOf } from '@liminal/protocol';
 import type { AnswerWriter } from '../models/answer-writer.ts';
 import {
   type ListedModel,
@@ -21,10 +22,13 @@ export interface AnthropicOptions {
 }
 
 const anthropic = 'https://api.anthropic.com';
+/** How long the whole list of models may take, ms. */
 const listTimeoutMs = 60_000;
 const modelsPerPage = 1_000;
 /** A server whose pages do not end is left here. */
-const maxModels = 5_000;
+const [maxModels, maxPages] = [5_000, 10];
+/** Characters of JSON; what is said of a model in more is left out. */
+const largestEntry = 64 * 1024;
 
 /** A server that speaks Anthropic's Messages API. Reads no environment, and never retries by itself. */
 export class AnthropicClient implements ModelClient {
@@ -55,14 +59,19 @@ export class AnthropicClient implements ModelClient {
 
   async listModels(signal: AbortSignal): Promise<ListedModel[]> {
     const models = new Map<string, ListedModel>();
-    let seen = 0;
-    const options = { signal, timeout: listTimeoutMs };
+    const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)]) };
+    let pages = 0;
     try {
-      for await (const entry of this.#sdk.models.list({ limit: modelsPerPage }, options)) {
-        models.set(entry.id, listedModel(entry));
-        this.#listed.set(entry.id, factsListed(entry));
-        seen += 1;
-        if (seen === maxModels) break;
+      const first = await this.#sdk.models.list({ limit: modelsPerPage }, options);
+      for await (const page of first.iterPages()) {
+        for (const entry of page.data) {
+          const isLarge = sizeOf(entry, largestEntry) > largestEntry;
+          if (isLarge || models.size === maxModels) continue;
+          models.set(entry.id, listedModel(entry));
+          this.#listed.set(entry.id, factsListed(entry));
+        }
+        pages += 1;
+        if (pages === maxPages || models.size === maxModels) break;
       }
     } catch (error) {
       throw this.#errorOf(error, signal);

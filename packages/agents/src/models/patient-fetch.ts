@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, interceptors, request } from 'undici';
+import { type AnswerBound, boundedAnswer } from './bounded-answer.ts';
 
 type Body = Dispatcher.ResponseData['body'];
 
@@ -11,12 +12,16 @@ const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 }).compose(
   interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }),
 );
 
+/** The most bytes, unpacked, of an answer or of one of its events; of a list of models; of an error. */
+const [maxAnswer, maxList, maxError] = [32 * 1024 * 1024, 4 * 1024 * 1024, 1024 * 1024];
+
 /** Statuses of answers that have no body. */
 const bodiless = new Set([204, 205, 304]);
 
 /**
  * A `fetch` for the SDK of a model maker. It waits for as long as it must, and sends texts alone; and it takes far less
- * time of the processor than what follows the standard in all, which counts where a model calls many tools.
+ * time of the processor than what follows the standard in all, which counts where a model calls many tools. Reading the
+ * body rejects with a RangeError if it, or an event of it, is too large.
  * @throws TypeError as `fetch` does, its cause what went wrong; what the signal was aborted with.
  */
 export async function patientFetch(
@@ -34,7 +39,9 @@ export async function patientFetch(
     const answer = await request(url, { dispatcher, method, headers: sent, body, signal });
     const { statusCode: status } = answer;
     const init = { status, headers: headersOf(answer) };
-    if (!bodiless.has(status)) return new Response(streamOf(answer.body, signal), init);
+    if (!bodiless.has(status)) {
+      return new Response(streamOf(answer.body, signal, boundOf(answer, method)), init);
+    }
     await answer.body.dump();
     return new Response(null, init);
   } catch (error) {
@@ -50,24 +57,28 @@ const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
     [said].flat().map((one): [string, string] => [name, one]),
   );
 
-/** Reads only what is asked for. */
-function streamOf(body: Body, signal: AbortSignal | null): ReadableStream<Uint8Array> {
+/** Most servers name the type of a list or of a whole answer; whatever else comes is read as events. */
+function boundOf(answer: Dispatcher.ResponseData, method: string): AnswerBound {
+  if (answer.statusCode >= 400) return { isEvents: false, most: maxError };
+  if (method === 'GET') return { isEvents: false, most: maxList };
+  const isJson = /^application\/json\b/.test(String(answer.headers['content-type'] ?? ''));
+  return { isEvents: !isJson, most: maxAnswer };
+}
+
+function streamOf(
+  body: Body,
+  signal: AbortSignal | null,
+  bound: AnswerBound,
+): ReadableStream<Uint8Array> {
   const pieces: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const next = await pieces.next();
-          if (next.done === true) controller.close();
-          else controller.enqueue(next.value);
-        } catch (error) {
-          throw failure('terminated', error, signal);
-        }
-      },
-      cancel: () => void body.destroy(),
-    },
-    { highWaterMark: 0 },
-  );
+  const next = async (): Promise<Uint8Array | undefined> => {
+    try {
+      return (await pieces.next()).value;
+    } catch (error) {
+      throw failure('terminated', error, signal);
+    }
+  };
+  return boundedAnswer(next, () => void body.destroy(), bound);
 }
 
 const failure = (message: string, cause: unknown, signal: AbortSignal | null): unknown =>

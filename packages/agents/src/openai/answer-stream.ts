@@ -3,9 +3,6 @@ import { createParser } from 'eventsource-parser';
 import { OpenAI } from 'openai';
 import { isRecord } from '../base/parse-line.ts';
 
-/** The largest answer that is not streamed, and the largest event of one that is, bytes. */
-const maxWhole = 32 * 1024 * 1024;
-
 /** What came of an answer at once. */
 export interface Arrived {
   chunks: unknown[];
@@ -16,12 +13,11 @@ export interface Arrived {
 /**
  * The events of a streamed answer, as many at a time as have come; of a server that does not stream, the answer itself.
  * The SDK's own stream waits several times for each event, which a fast server has many of.
- * @throws OpenAI.APIError if it is an error, under whatever status. SyntaxError if an event is no JSON. RangeError if one is
- * too large.
+ * @throws OpenAI.APIError if it is an error, under whatever status. SyntaxError if an event is no JSON.
  */
 export async function* chunksOf(response: Response): AsyncGenerator<Arrived> {
   if (/^application\/json\b/.test(response.headers.get('content-type') ?? '')) {
-    const answer = await readJson(response, maxWhole);
+    const answer: unknown = await response.json();
     if (isRecord(answer) && answer['error'] != null) {
       throw new OpenAI.APIError(response.status, answer, undefined, response.headers);
     }
@@ -31,14 +27,9 @@ export async function* chunksOf(response: Response): AsyncGenerator<Arrived> {
   let chunks: unknown[] = [];
   let isEnd = false;
   const parser = createParser({
-    maxBufferSize: maxWhole,
     onEvent: ({ data }) => {
       if (data.startsWith('[DONE]')) isEnd = true;
       else if (data !== '') chunks.push(JSON.parse(data));
-    },
-    onError: (error) => {
-      if (error.type !== 'max-buffer-size-exceeded') return;
-      throw new RangeError(`An event is larger than ${maxWhole} bytes.`);
     },
   });
   const decoder = new TextDecoder();
@@ -50,16 +41,4 @@ export async function* chunksOf(response: Response): AsyncGenerator<Arrived> {
   // Some servers end without the empty line that ends the last event.
   parser.feed(`${decoder.decode()}\n\n`);
   yield { chunks, isEnd };
-}
-
-/** @param most - Bytes. @throws RangeError if the answer is larger. */
-export async function readJson(response: Response, most: number): Promise<unknown> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
-    if (size > most) throw new RangeError(`The answer is larger than ${most} bytes.`);
-    pieces.push(piece);
-  }
-  return JSON.parse(Buffer.concat(pieces).toString('utf8'));
 }

@@ -8,7 +8,7 @@ import {
   ModelError,
   type ModelRequest,
 } from '../models/model-client.ts';
-import { chunksOf, readJson } from './answer-stream.ts';
+import { chunksOf } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
 import { ChatTranslator } from './chat/translate.ts';
@@ -42,9 +42,8 @@ export interface OpenAiClientOptions {
 }
 
 const openAi = 'https://api.openai.com/v1';
-/** How long a list of models may take, ms, and how large it may be, bytes. */
+/** How long a list of models may take, ms. */
 const listTimeoutMs = 15_000;
-const maxListSize = 4 * 1024 * 1024;
 
 const jsonType = { 'content-type': 'application/json' };
 
@@ -82,7 +81,7 @@ export class OpenAiClient implements ModelClient {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)]);
     try {
       const response = await this.#sdk.get('/models', { signal: limit }).asResponse();
-      const list = await readJson(response, maxListSize);
+      const list: unknown = await response.json();
       return this.#baseUrl === openAi ? readOwnModels(list) : readModels(list);
     } catch (error) {
       signal.throwIfAborted();

@@ -1,14 +1,12 @@
 /** MCP servers that send without end, or nothing at all. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { createGzip } from 'node:zlib';
 import type { McpServers } from '@liminal/protocol';
 import { greeter } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import type { McpLimits } from '../../src/models/mcp-traffic.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
+import { endless, endlessPacked, events, growth, json, mostGrowth, serve } from './hostile-http.ts';
 
 interface Asked {
   id?: number;
@@ -22,9 +20,6 @@ type Answer = (
   message: Asked | undefined,
   request: IncomingMessage,
 ) => void;
-
-const json = { 'content-type': 'application/json' };
-const events = { 'content-type': 'text/event-stream' };
 
 const result = (id: number | undefined, value: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id, result: value });
@@ -53,29 +48,10 @@ const but =
   (response, message, request) =>
     (message?.method === method ? answer : honest)(response, message, request);
 
-/** Writes the piece for ever, as fast as it is read. */
-function flood(response: NodeJS.WritableStream & { destroyed?: boolean }, piece: string): void {
-  const block = piece.repeat(Math.ceil(65_536 / piece.length));
-  const more = (): void => {
-    if (response.destroyed !== true) response.write(block, () => setImmediate(more));
-  };
-  more();
-}
-
-const endless =
-  (headers: Record<string, string>, start: string, piece: string, status = 200): Answer =>
-  (response) => {
-    response.writeHead(status, headers).write(start);
-    flood(response, piece);
-  };
-
 const silent: Answer = () => undefined;
 
-async function serve(answer: Answer): Promise<{ url: string; requests: () => number }> {
-  let requests = 0;
-  const server = createServer((request, response) => {
-    requests += 1;
-    response.on('error', () => undefined);
+async function serveMcp(answer: Answer) {
+  return serve((request, response) => {
     const said = request.method === 'POST' ? text(request) : Promise.resolve('');
     said
       .then((body) =>
@@ -83,15 +59,6 @@ async function serve(answer: Answer): Promise<{ url: string; requests: () => num
       )
       .catch(() => undefined);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, requests: () => requests };
 }
 
 function open(servers: McpServers, limits: Partial<McpLimits> = {}) {
@@ -107,7 +74,7 @@ function open(servers: McpServers, limits: Partial<McpLimits> = {}) {
 }
 
 async function openHttp(answer: Answer, limits: Partial<McpLimits> = {}) {
-  const { url, requests } = await serve(answer);
+  const { url, requests } = await serveMcp(answer);
   const servers: McpServers = { bad: { type: 'http', url, headers: {} }, hello: greeter() };
   return { ...open(servers, limits), requests };
 }
@@ -115,30 +82,9 @@ async function openHttp(answer: Answer, limits: Partial<McpLimits> = {}) {
 const names = async (mcp: McpTools): Promise<string[]> =>
   (await mcp.tools()).map(({ name }) => name);
 
-/** By how many MiB the memory has grown at its highest. */
-async function growth(work: () => Promise<unknown>): Promise<number> {
-  const before = process.memoryUsage().rss;
-  let highest = before;
-  const looking = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 20);
-  try {
-    await work();
-  } finally {
-    clearInterval(looking);
-  }
-  return (Math.max(highest, process.memoryUsage().rss) - before) / 1024 / 1024;
-}
-
-/** Generous: without a bound the memory grows by 100 MiB and more in each second. */
-const mostGrowth = 500;
 const tooMuch = 'The MCP server “bad” did not start. It sent more than 10 MiB in one message.';
 
-const bomb: Answer = (response) => {
-  response.writeHead(200, { ...json, 'content-encoding': 'gzip' });
-  const packed = createGzip();
-  packed.pipe(response);
-  response.on('close', () => packed.destroy());
-  flood(packed, '[');
-};
+const bomb = endlessPacked(json, '[');
 
 const tooLarge: [string, string | undefined, Answer][] = ['initialize', 'tools/list'].flatMap(
   (method): [string, string, Answer][] => [
@@ -343,7 +289,7 @@ test.each<[string, Answer, string]>([
   ['sends endless comments', endless(events, '', ': x\n'), 'more than 10 MiB in one message'],
   ['ends each stream', (response) => response.writeHead(200, events).end('retry: 0\n\n'), ''],
 ])('a server of the older transport that %s is given up', async (_what, answer, why) => {
-  const { url } = await serve(answer);
+  const { url } = await serveMcp(answer);
   const servers: McpServers = { bad: { type: 'sse', url, headers: {} }, hello: greeter() };
   const { mcp, problem } = open(servers, why.includes('MiB') ? {} : { startMs: 2_000 });
   const grown = await growth(async () => expect(await names(mcp)).toContain('mcp__hello__greet'));

@@ -1,0 +1,74 @@
+/** HTTP servers that send without end, and what that costs. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createGzip } from 'node:zlib';
+import { onTestFinished } from 'vitest';
+
+export const json = { 'content-type': 'application/json' };
+export const events = { 'content-type': 'text/event-stream' };
+
+/** A server on the loopback, until the test has finished. */
+export async function serve(
+  listener: RequestListener,
+): Promise<{ url: string; requests: () => number }> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    response.on('error', () => undefined);
+    listener(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, requests: () => requests };
+}
+
+/** Writes the piece for ever, as fast as it is read. */
+function flood(response: NodeJS.WritableStream & { destroyed?: boolean }, piece: string): void {
+  const block = piece.repeat(Math.ceil(65_536 / piece.length));
+  const more = (): void => {
+    if (response.destroyed !== true) response.write(block, () => setImmediate(more));
+  };
+  more();
+}
+
+/** Answers with a beginning, and then with a piece for ever. */
+export const endless =
+  (headers: Record<string, string>, start: string, piece: string, status = 200) =>
+  (response: ServerResponse): void => {
+    response.writeHead(status, headers).write(start);
+    flood(response, piece);
+  };
+
+/** The same, packed: few bytes on the way. */
+export const endlessPacked =
+  (headers: Record<string, string>, piece: string, status = 200) =>
+  (response: ServerResponse): void => {
+    response.writeHead(status, { ...headers, 'content-encoding': 'gzip' });
+    const packed = createGzip();
+    packed.pipe(response);
+    response.on('close', () => packed.destroy());
+    flood(packed, piece);
+  };
+
+/** By how many MiB the memory has grown at its highest. */
+export async function growth(work: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage().rss;
+  let highest = before;
+  const looking = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 20);
+  try {
+    await work();
+  } finally {
+    clearInterval(looking);
+  }
+  return (Math.max(highest, process.memoryUsage().rss) - before) / 1024 / 1024;
+}
+
+/** MiB; generous: without a bound the memory grows by 100 and more in each second. */
+export const mostGrowth = 500;
