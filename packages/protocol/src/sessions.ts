@@ -60,7 +60,7 @@ export type Project = z.infer<typeof Project>;
 
 /** What Liminal's own tools may do in a project without asking, since a person has said “always”. */
 export const Grant = z.object({
-  /** For programs: `tool:edit`, `command:npm test`, `edit:src/`. */
+  /** For programs: `tool:edit`, `command:git log`, `edit:src/`. */
   rule: z.string(),
   /** For people: `edits in src/`. */
   title: z.string(),

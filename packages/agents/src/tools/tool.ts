@@ -22,7 +22,7 @@ export interface CallFace {
  * | `tool:edit` | every change of a file in the project, by `edit` or `write` |
  * | `edit:src/` | those in this folder and below; `edit:./` is the whole project |
  * | `tool:bash` | every command |
- * | `command:npm test` | commands that begin with these words, each part of a joined one for itself |
+ * | `command:git log` | commands that begin with these words and only read, each part of a joined one for itself; of other programs this command alone, without more words |
  * | `exact:ls -la` | this command, or this part of a joined one, and no other |
  * | `tool:fetch` | every address |
  * | `fetch:example.com` | addresses of this host |
@@ -30,7 +30,7 @@ export interface CallFace {
  * A call tells all rules that would allow it, so that a rule is only ever compared, never read: `isAllowed`.
  */
 export interface Permission {
-  /** What an answer of “always” would allow from then on, for people: `edits in src/`, `commands that begin with npm test`. */
+  /** What an answer of “always” would allow from then on, for people: `edits in src/`, `read-only git log commands`. */
   always: string;
   /** The same for the program: the rule that such an answer makes. */
   rule: string;

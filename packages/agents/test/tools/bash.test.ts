@@ -7,6 +7,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { atLength } from '@liminal/testkit/at-length';
 import { bashTool } from '../../src/tools/bash.ts';
 import { commandPermissions } from '../../src/tools/bash/command-rules.ts';
+import { writeTool } from '../../src/tools/write.ts';
 import { isAllowed } from '../../src/tools/permissions.ts';
 import { serverId } from '../../src/process/mark.ts';
 import { listProcesses, readEnviron } from '../../src/process/table.ts';
@@ -189,20 +190,42 @@ describe('nothing is left of a command that', () => {
   });
 });
 
+test('git takes no folder of files that the file tools can make for a repository', async () => {
+  const project = await makeProject();
+  const evil =
+    '[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = "touch ran;false"\n';
+  const files = { HEAD: 'ref: refs/heads/main\n', config: evil, 'objects/x': '', 'refs/x': '' };
+  for (const [path, content] of Object.entries(files)) {
+    await call(writeTool(), project, { path, content });
+  }
+  const status = async () => {
+    const { output } = await call(bashTool(), project, { command: 'git status; ls' });
+    return output;
+  };
+  expect(await status()).toContain('safe.bareRepository');
+  // Nor does it with settings of the user's own in the environment.
+  vi.stubEnv('GIT_CONFIG_COUNT', '1');
+  vi.stubEnv('GIT_CONFIG_KEY_0', 'user.name');
+  vi.stubEnv('GIT_CONFIG_VALUE_0', 'Ada');
+  expect(await status()).toContain('safe.bareRepository');
+  const { output } = await call(bashTool(), project, { command: 'git config user.name; ls' });
+  expect(output).toBe('Ada\nHEAD\nconfig\nobjects\nrefs\n');
+});
+
 test('whatever bash makes of a command that a rule of its beginning allows, it runs nothing else', () => {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-rules-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [bin, work] = [join(folder, 'bin'), join(folder, 'work')];
   for (const one of [bin, work]) mkdirSync(one);
-  for (const name of ['npm', 'test'])
+  for (const name of ['git', 'status'])
     writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
   const evil = `#!/bin/sh\n: > '${work}/evil-ran'\n`;
-  for (const name of ['evil', 'testevil', 'npmevil']) {
+  for (const name of ['evil', 'statusevil', 'gitevil']) {
     writeFileSync(join(bin, name), evil, { mode: 0o755 });
   }
   const pieces = [
-    'npm',
-    'test',
+    'git',
+    'status',
     ' ',
     ' ',
     ' evil',
@@ -247,9 +270,9 @@ test('whatever bash makes of a command that a rule of its beginning allows, it r
     'exec',
     '$X',
     ' x',
-    'npm test',
-    '; npm test',
-    '&& npm test',
+    'git status',
+    '; git status',
+    '&& git status',
     "'a b'",
     '"a b"',
     "$'\\n'",
@@ -260,8 +283,8 @@ test('whatever bash makes of a command that a rule of its beginning allows, it r
   let ran = 0;
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 6 }), (parts) => {
-      const command = `npm test${parts.join('')}`;
-      if (!isAllowed(commandPermissions(command), ['command:npm test'])) return true;
+      const command = `git status${parts.join('')}`;
+      if (!isAllowed(commandPermissions(command), ['command:git status'])) return true;
       ran += 1;
       spawnSync('/bin/bash', ['-c', command], { cwd: work, env: { PATH: bin }, timeout: 10_000 });
       return readdirSync(work).length === 0;

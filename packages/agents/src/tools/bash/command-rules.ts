@@ -1,20 +1,10 @@
 /**
- * What rules allow a shell command. A rule of its beginning is safe only for a command whose every part can be seen: so
- * this knows a small piece of the shell's language, and whatever lies outside of that is one whole, which only itself
- * allows.
+ * Which rules allow a shell command. A rule of a beginning allows only commands that `readOnlyBeginning` knows to read
+ * and nothing else, and only where every part of the command can be seen: this file knows a small piece of the shell's
+ * language, and a command with anything else in it is one whole, which only its own rule allows.
  */
 import type { Permission } from '../tool.ts';
-
-/** Programs whose second word says what they do: what begins with the same two is the same kind of work. */
-const withSubcommands = new Set(
-  'apt brew bun bundle cargo composer deno docker dotnet flutter gem gh git go gradle helm just kubectl make mix mvn nix npm npx nx pdm pip pip3 pipenv pnpm poetry rails rake rustup swift terraform turbo uv yarn'.split(
-    ' ',
-  ),
-);
-/** Their third word says it. */
-const runs = new Set(['run', 'run-script', 'compose', 'tool']);
-/** What comes after these is another program. */
-const runsOthers = new Set(['exec', 'x', 'dlx', 'eval', 'sh', 'shell', 'ssh', 'alias']);
+import { readOnlyBeginning } from './read-only-commands.ts';
 
 /** Words that give the parts after them another meaning, or a part more than one. */
 const meaningChangers = new Set(
@@ -23,11 +13,18 @@ const meaningChangers = new Set(
   ),
 );
 
-/** All that a command needs. */
-export function commandPermissions(command: string): Permission[] {
-  const parts = splitCommand(command);
+/**
+ * Returns all that a command needs.
+ * @param isPrivate - Whether a command with these words may show what only a person may: then no rule of a beginning
+ * allows it.
+ */
+export function commandPermissions(
+  command: string,
+  isPrivate: (words: readonly string[]) => boolean = () => false,
+): Permission[] {
+  const pipelines = splitCommand(command);
   // Parts with the same rule stay apart: what else allows one of them need not allow the other.
-  return parts?.map(partPermission) ?? [exactly(command)];
+  return pipelines?.flatMap((one) => pipelinePermissions(one, isPrivate)) ?? [exactly(command)];
 }
 
 interface Word {
@@ -36,11 +33,21 @@ interface Word {
   isBare: boolean;
 }
 
+/** A program with its arguments. */
 interface Part {
   /** As it stands in the command. */
   source: string;
   words: Word[];
 }
+
+/** One program, or several joined by `|`: each program reads the output of the program before it. */
+interface Pipeline {
+  source: string;
+  parts: Part[];
+}
+
+/** Programs that print their input, or a part of it. None of their options writes a file or starts a program. */
+const filters = new Set(['cat', 'cut', 'grep', 'head', 'nl', 'tail', 'tr', 'wc']);
 
 function exactly(command: string): Permission {
   return {
@@ -50,66 +57,75 @@ function exactly(command: string): Permission {
   };
 }
 
-function partPermission({ source, words }: Part): Permission {
-  const quotedAt = words.findIndex(({ isBare }) => !isBare);
-  const bare = words.slice(0, quotedAt < 0 ? undefined : quotedAt).map(({ text }) => text);
-  const beginnings = bare.map((_, at) => `command:${bare.slice(0, at + 1).join(' ')}`);
-  const exact = exactly(source);
-  const offered = offeredWords(bare);
-  if (offered === undefined) return { ...exact, also: [...beginnings, 'tool:bash'] };
-  const rule = `command:${offered.join(' ')}`;
-  return {
-    always: `commands that begin with ${offered.join(' ')}`,
-    rule,
-    also: [...beginnings.filter((one) => one !== rule), exact.rule, 'tool:bash'],
-  };
+/** `sh` and `xargs rm` do something different with each input: with input, only a filter is allowed by a rule of its own. */
+function pipelinePermissions(
+  { source, parts }: Pipeline,
+  isPrivate: (words: readonly string[]) => boolean,
+): Permission[] {
+  const areFilters = parts.slice(1).every(({ words }) => filters.has(words[0]?.text ?? ''));
+  return areFilters ? parts.map((part) => partPermission(part, isPrivate)) : [exactly(source)];
 }
 
-/** The beginning that people are offered to allow; undefined where it would say too little of what is done. */
-function offeredWords(bare: readonly string[]): string[] | undefined {
-  const [program = '', second = '', third = ''] = bare;
-  const isName = (word: string): boolean => /^[a-z][a-z0-9:_-]*$/i.test(word);
-  if (!withSubcommands.has(program) || !isName(second) || runsOthers.has(second)) return undefined;
-  if (!runs.has(second)) return [program, second];
-  return isName(third) && !runsOthers.has(third) ? [program, second, third] : undefined;
+function partPermission(
+  { source, words }: Part,
+  isPrivate: (words: readonly string[]) => boolean,
+): Permission {
+  const exact = exactly(source);
+  const isBare = words.every((word) => word.isBare);
+  const texts = words.map(({ text }) => text);
+  // Rules of older versions were made of any program's first words. Such a rule still allows these words alone.
+  const whole = isBare ? [`command:${texts.join(' ')}`] : [];
+  const beginning = words.slice(0, 2).every((word) => word.isBare) && readOnlyBeginning(texts);
+  if (beginning === undefined || beginning === false || isPrivate(texts)) {
+    return { ...exact, also: [...whole, 'tool:bash'] };
+  }
+  return {
+    always: `read-only ${beginning} commands`,
+    rule: `command:${beginning}`,
+    also: [...whole, exact.rule, 'tool:bash'],
+  };
 }
 
 /** One step of reading: a word's piece, a space, or what joins two parts. */
 const token =
   /(?<bare>[A-Za-z0-9_./:@%+,=-]+)|'(?<single>[^'\p{Cc}]*)'|"(?<double>[^"$`\\!\p{Cc}]*)"|(?<space> +)|(?<joint>&&|\|\||;|\|)/uy;
 
-/** The parts of a command; undefined if it has anything in it that is not understood here. */
-function splitCommand(command: string): Part[] | undefined {
-  const parts: Part[] = [];
-  let [start, at] = [0, 0];
+/** The pipelines of a command; undefined if it has anything in it that is not understood here. */
+function splitCommand(command: string): Pipeline[] | undefined {
+  const pipelines: Pipeline[] = [];
+  let [pipelineStart, partStart, at] = [0, 0, 0];
+  let parts: Part[] = [];
   let words: Word[] = [];
   let word: Word | undefined;
   const endWord = (): void => {
     if (word !== undefined) words.push(word);
     word = undefined;
   };
-  const endPart = (end: number): void => {
+  const endPart = (joint: string): void => {
     endWord();
-    parts.push({ source: command.slice(start, end).trim(), words });
+    parts.push({ source: command.slice(partStart, at).trim(), words });
     words = [];
+    partStart = at + joint.length;
+    if (joint === '|') return;
+    pipelines.push({ source: command.slice(pipelineStart, at).trim(), parts });
+    parts = [];
+    pipelineStart = partStart;
   };
   while (at < command.length) {
     token.lastIndex = at;
     const { groups = {}, 0: found = '' } = token.exec(command) ?? {};
     if (found === '') return undefined;
     const text = groups['bare'] ?? groups['single'] ?? groups['double'];
-    if (groups['joint'] !== undefined) {
-      endPart(at);
-      start = at + found.length;
-    } else if (text === undefined) endWord();
+    if (groups['joint'] !== undefined) endPart(found);
+    else if (text === undefined) endWord();
     else {
       const isBare = groups['bare'] !== undefined;
       word = { text: (word?.text ?? '') + text, isBare: isBare && (word?.isBare ?? true) };
     }
     at += found.length;
   }
-  endPart(at);
-  return parts.every(isPlain) ? parts : undefined;
+  endPart('');
+  return pipelines.every((one) => one.parts.every(isPlain)) ? pipelines : undefined;
 }
 
 /** A program, named as it is, with its arguments. */

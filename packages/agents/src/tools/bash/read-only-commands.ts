@@ -1,0 +1,172 @@
+/**
+ * The commands that only read, of those that people may allow by their first words. It is a list of what is safe: a
+ * command with a subcommand or an option that is missing here is allowed only as it stands.
+ */
+
+/** What one subcommand may be given. All of it changes only what is read, or how it is shown. */
+interface Reading {
+  /** Options of one letter; several may stand behind one dash. */
+  letters?: string;
+  /** Options of one letter that have a number right behind them, if anything: `-A3`, `-M90%`. */
+  numbered?: string;
+  /** Options of one letter that have a text right behind them, if anything: `-Sneedle`, `-L1,5:file`. */
+  texts?: string;
+  /** Whether a number itself is an option: `-5`. */
+  takesNumber?: boolean;
+  /** Options with two dashes, by their whole names; each may have a value behind `=`. */
+  names: ReadonlySet<string>;
+  /** Whether the words that are not options are left out: they would make something. */
+  isWithoutWords?: boolean;
+}
+
+const namesIn = (...texts: string[]): ReadonlySet<string> =>
+  new Set(texts.flatMap((text) => text.split(/\s+/)).filter((name) => name !== ''));
+
+const diffNames = `
+  abbrev binary check color color-moved color-words compact-summary diff-algorithm diff-filter dirstat exit-code
+  find-copies find-copies-harder find-renames full-index function-context histogram ignore-all-space ignore-blank-lines
+  ignore-cr-at-eol ignore-space-at-eol ignore-space-change ignore-submodules inter-hunk-context minimal name-only
+  name-status no-abbrev no-color no-ext-diff no-patch no-prefix no-relative no-renames no-textconv numstat patch
+  patch-with-stat patience pickaxe-all pickaxe-regex quiet raw relative shortstat stat summary text unified word-diff
+  word-diff-regex`;
+
+const revisionNames = `
+  abbrev-commit after all all-match ancestry-path author author-date-order basic-regexp before boundary branches cc
+  cherry cherry-mark cherry-pick children committer count date date-order decorate decorate-refs exclude
+  extended-regexp first-parent fixed-strings follow format full-history graph grep invert-grep left-only left-right
+  max-count max-parents merges min-parents no-abbrev-commit no-decorate no-max-parents no-merges no-min-parents
+  no-walk not oneline parents perl-regexp pretty regexp-ignore-case remotes reverse right-only simplify-by-decoration
+  since skip source tags topo-order until walk-reflogs`;
+
+const diffLetters = 'abpsuwzRW';
+const ofDiff = { letters: diffLetters, numbered: 'CMU', texts: 'GS' };
+const ofLog = {
+  letters: `${diffLetters}cgimEFP`,
+  numbered: 'nCMU',
+  texts: 'GLS',
+  takesNumber: true,
+  names: namesIn(diffNames, revisionNames),
+};
+
+/**
+ * What else git may be told to do stands in no list: `git config`, `submodule`, `bisect`, `rebase`, `ls-remote`, `fetch`,
+ * and what comes before a subcommand, such as `-c` or `-C`. Nor do these options: `--output` writes a file, `-O` and
+ * `--open-files-in-pager` start a program, as `--ext-diff`, `--textconv` and `--show-signature` do, and `--no-index`,
+ * `--contents` and `-f` read files outside of the repository.
+ */
+const git: Record<string, Reading> = {
+  blame: {
+    letters: 'bceflnpstw',
+    numbered: 'CM',
+    texts: 'L',
+    names: namesIn(
+      'abbrev color-by-age color-lines date first-parent ignore-rev incremental line-porcelain porcelain reverse root score-debug show-email show-name show-number show-stats since',
+    ),
+  },
+  branch: {
+    letters: 'arv',
+    names: namesIn('all color ignore-case list no-color remotes show-current verbose'),
+    isWithoutWords: true,
+  },
+  remote: { letters: 'v', names: namesIn('verbose'), isWithoutWords: true },
+  tag: { letters: 'l', names: namesIn('color ignore-case list no-color'), isWithoutWords: true },
+  'cat-file': { letters: 'epst', names: namesIn() },
+  describe: {
+    names: namesIn(
+      'abbrev all always candidates contains dirty exact-match exclude first-parent long match tags',
+    ),
+  },
+  diff: {
+    ...ofDiff,
+    names: namesIn(diffNames, 'base cached merge-base ours staged theirs'),
+  },
+  grep: {
+    letters: 'acEFGhHiIlLnopPqrvwWz',
+    numbered: 'ABCm',
+    texts: 'e',
+    takesNumber: true,
+    names: namesIn(
+      'after-context all-match and basic-regexp before-context break cached color column context count exclude-standard extended-regexp files-with-matches files-without-match fixed-strings full-name function-context heading ignore-case invert-match line-number max-count max-depth name-only no-color no-exclude-standard no-recursive no-textconv not null only-matching or perl-regexp quiet recurse-submodules recursive show-function text threads untracked word-regexp',
+    ),
+  },
+  log: ofLog,
+  'ls-files': {
+    letters: 'cdikmostuvz',
+    texts: 'x',
+    names: namesIn(
+      'abbrev cached deduplicate deleted directory eol error-unmatch exclude exclude-standard format full-name ignored killed modified no-empty-directory others recurse-submodules stage unmerged with-tree',
+    ),
+  },
+  'ls-tree': {
+    letters: 'dlrtz',
+    names: namesIn('abbrev format full-name full-tree long name-only name-status object-only'),
+  },
+  'merge-base': { letters: 'a', names: namesIn('all fork-point independent is-ancestor octopus') },
+  'rev-list': { ...ofLog, names: namesIn(revisionNames, 'abbrev objects') },
+  'rev-parse': {
+    letters: 'q',
+    names: namesIn(
+      'abbrev-ref absolute-git-dir all branches git-common-dir git-dir is-bare-repository is-inside-git-dir is-inside-work-tree is-shallow-repository quiet remotes short show-cdup show-prefix show-superproject-working-tree show-toplevel symbolic symbolic-full-name tags verify',
+    ),
+  },
+  shortlog: {
+    letters: 'cens',
+    names: namesIn(revisionNames, 'email group numbered summary'),
+  },
+  show: ofLog,
+  status: {
+    letters: 'bsvz',
+    texts: 'u',
+    names: namesIn(
+      'ahead-behind branch column find-renames ignore-submodules ignored long no-ahead-behind no-column no-renames null porcelain renames short show-stash untracked-files verbose',
+    ),
+  },
+};
+
+/** Programs, and what their second word may be. */
+const programs: Record<string, Record<string, Reading>> = { git };
+
+/**
+ * Returns the beginning of a command that only reads (`git grep`): people may allow all read-only commands with it.
+ * Undefined for every other command.
+ * @param words - Of the command, as the program gets them.
+ */
+export function readOnlyBeginning(words: readonly string[]): string | undefined {
+  const [program = '', second = '', ...rest] = words;
+  const reading = entry(entry(programs, program) ?? {}, second);
+  if (reading === undefined) return undefined;
+  // Each word with a dash must be a known option, wherever it stands. So it does not matter whether the program takes
+  // such a word as the value of the option before it, nor whether a `--` ends the options or is a value itself.
+  const onlyReads = rest.every((word) =>
+    word.startsWith('-') ? isOption(word, reading) : isWord(word, reading),
+  );
+  return onlyReads ? `${program} ${second}` : undefined;
+}
+
+const entry = <T>(table: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
+/** Paths that lead out of the folder are refused: outside of a repository, git compares and searches any files. */
+const isWord = (word: string, { isWithoutWords = false }: Reading): boolean =>
+  !isWithoutWords &&
+  !startsProgram(word) &&
+  !word.startsWith('/') &&
+  !/(^|\/)\.\.(\/|$)/.test(word);
+
+/** A format with `%G?`, `%+GG` or another of these: to show a signature, git starts a program. */
+const startsProgram = (word: string): boolean => /%[-+ ]*G/.test(word);
+
+function isOption(word: string, reading: Reading): boolean {
+  const { letters = '', numbered = '', texts = '', takesNumber = false, names } = reading;
+  if (word === '--') return true;
+  if (takesNumber && /^-\d+$/.test(word)) return true;
+  const [, name] = /^--([a-z][a-z-]*)(?:=.*)?$/su.exec(word) ?? [];
+  if (name !== undefined) return names.has(name) && !startsProgram(word);
+  for (let at = 1; at < word.length; at += 1) {
+    const letter = word.charAt(at);
+    if (texts.includes(letter)) return true;
+    if (numbered.includes(letter)) return /^[\d%]*$/.test(word.slice(at + 1));
+    if (!letters.includes(letter)) return false;
+  }
+  return word !== '-';
+}
