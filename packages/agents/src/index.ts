@@ -7,6 +7,7 @@ export type * from './client-files.ts';
 export type * from './client-terminals.ts';
 export type * from './driver.ts';
 export * from './errors.ts';
+export * from './hidden-folders.ts';
 export * from './process/index.ts';
 export * from './provider.ts';
 export * from './registry.ts';

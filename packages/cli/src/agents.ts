@@ -55,15 +55,17 @@ function configured(
 }
 
 function modelProviders(
-  { models, tools, mcpServers, hiddenVariables }: Config,
+  { dataDir, models, tools, mcpServers, hiddenVariables }: Config,
   tasks: ToolQueue | undefined,
 ): CliProvider[] {
   const workers = tools.workers === true ? tasks : undefined;
   const { fetch = false, scripts: runsScripts = true, maxRounds } = tools;
+  const hiddenFolders = [dataDir];
   return createModelProviders({
     servers: models.map(modelServer),
-    tools: builtInTools({ fetch, hiddenVariables, workers }),
+    tools: builtInTools({ fetch, hiddenFolders, hiddenVariables, workers }),
     mcpServers,
+    hiddenFolders,
     hiddenVariables,
     runsScripts,
     ...(maxRounds !== undefined && { maxRounds }),

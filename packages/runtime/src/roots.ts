@@ -1,6 +1,8 @@
+import type { Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, relative, resolve, sep } from 'node:path';
+import { contains, HiddenFolders } from '@liminal/agents';
 import { RuntimeError } from './errors.ts';
 
 const FOLDERS_MAX = 50;
@@ -8,9 +10,9 @@ const FOLDERS_MAX = 50;
 /** The folders that sessions may work in: those below the allowed roots, symbolic links followed. */
 export class Roots {
   readonly #roots: readonly string[];
-  readonly #hidden: readonly string[];
+  readonly #hidden: HiddenFolders;
 
-  private constructor(roots: readonly string[], hidden: readonly string[]) {
+  private constructor(roots: readonly string[], hidden: HiddenFolders) {
     this.#roots = roots;
     this.#hidden = hidden;
   }
@@ -20,7 +22,7 @@ export class Roots {
    * @param hidden - Folders whose files are never shown: they hold Liminal's own secrets.
    */
   static async open(roots: readonly string[], hidden: readonly string[] = []): Promise<Roots> {
-    return new Roots(await realPaths(roots), await realPaths(hidden));
+    return new Roots(await realPaths(roots), new HiddenFolders(hidden));
   }
 
   /** Whether a real path lies below a root. */
@@ -30,12 +32,17 @@ export class Roots {
 
   /** Whether a file at a real path must not be shown. */
   hides(path: string): boolean {
-    return this.#hidden.some((folder) => contains(folder, path));
+    return this.#hidden.hides(path);
+  }
+
+  /** Whether a file must not be shown, wherever it lies: it may be a hard link to a hidden one. */
+  async hidesFile(found: Stats): Promise<boolean> {
+    return this.#hidden.hasFile(found);
   }
 
   /** The folders below a real path whose files must not be shown, relative to it and with a slash at the end. */
   hiddenBelow(path: string): string[] {
-    const below = this.#hidden.filter((folder) => contains(path, folder));
+    const below = this.#hidden.paths.filter((folder) => contains(path, folder));
     return below.map((folder) => `${relative(path, folder)}/`);
   }
 
@@ -50,6 +57,12 @@ export class Roots {
         'PROJECT_DIR_NOT_ALLOWED',
         `${projectDir} lies outside the folders that sessions may work in (${this.#roots.join(', ')}). ` +
           'Choose a folder below one of them, or add it to "roots" in the configuration.',
+      );
+    }
+    if (this.hides(real ?? path)) {
+      throw new RuntimeError(
+        'PROJECT_DIR_NOT_ALLOWED',
+        `${projectDir} belongs to Liminal itself, so that sessions cannot work in it. Choose another folder.`,
       );
     }
     if (real === undefined) {
@@ -70,10 +83,11 @@ export class Roots {
     const parent = resolve(path.slice(0, cut));
     const start = path.slice(cut);
     const real = await realpath(parent).catch(() => undefined);
-    if (real === undefined || !this.holds(real)) return [];
+    if (real === undefined || !this.holds(real) || this.hides(real)) return [];
     const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
     return entries
       .filter((entry) => entry.isDirectory() && matches(entry.name, start))
+      .filter((entry) => !this.hides(join(real, entry.name)))
       .map((entry) => ({ path: join(parent, entry.name), name: entry.name }))
       .toSorted((a, b) => a.name.localeCompare(b.name))
       .slice(0, FOLDERS_MAX);
@@ -83,11 +97,6 @@ export class Roots {
 async function realPaths(folders: readonly string[]): Promise<string[]> {
   const real = await Promise.all(folders.map((each) => realpath(resolve(each)).catch(() => [])));
   return real.flat();
-}
-
-/** Whether a real path is a real folder, or lies below it. */
-export function contains(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** Replaces `~` by the home folder, as a shell does. */

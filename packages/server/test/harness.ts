@@ -24,7 +24,7 @@ export interface TestServer {
   port: number;
   /** Without a trailing slash. */
   url: string;
-  /** An allowed project folder. */
+  /** An allowed project folder; its `.liminal`, if there is one, is hidden as the data folder is. */
   folder: string;
   close(): Promise<void>;
 }
@@ -44,6 +44,7 @@ export async function startServer(
     storage,
     providers,
     roots: [folder],
+    hiddenFolders: [join(folder, '.liminal')],
     logger: silent,
     meter: metrics,
   });

@@ -1,3 +1,4 @@
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { findPlace, openFile } from '../tools/project/project-path.ts';
 
 /** Files with which projects speak to agents, the first that is there. */
@@ -6,8 +7,11 @@ const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
 const maxProjectFile = 64 * 1024;
 
 /** What a model is told before the conversation. */
-export async function instructionsFor(projectDir: string): Promise<string> {
-  const own = await projectInstructions(projectDir);
+export async function instructionsFor(
+  projectDir: string,
+  hiddenFolders: HiddenFolders,
+): Promise<string> {
+  const own = await projectInstructions(projectDir, hiddenFolders);
   const base = [
     'You are a coding agent. You work with the user in the folder of their project, with the tools that you are given.',
     `The project’s folder is ${projectDir}. Paths are relative to it.`,
@@ -17,18 +21,25 @@ export async function instructionsFor(projectDir: string): Promise<string> {
   return own === undefined ? base : `${base}\n\nThe project says to agents:\n\n${own}`;
 }
 
-async function projectInstructions(projectDir: string): Promise<string | undefined> {
+async function projectInstructions(
+  projectDir: string,
+  hiddenFolders: HiddenFolders,
+): Promise<string | undefined> {
   for (const name of projectFiles) {
     // A link that leads out of the project would tell the model's server what lies there.
-    const text = await beginningOf(projectDir, name).catch(() => undefined);
+    const text = await beginningOf(projectDir, name, hiddenFolders).catch(() => undefined);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
 /** Rejects for what is not there, or no file of the project. */
-async function beginningOf(projectDir: string, name: string): Promise<string> {
-  const { handle } = await openFile(projectDir, findPlace(projectDir, name));
+async function beginningOf(
+  projectDir: string,
+  name: string,
+  hiddenFolders: HiddenFolders,
+): Promise<string> {
+  const { handle } = await openFile(projectDir, findPlace(projectDir, name, hiddenFolders));
   try {
     const read = await handle.read(Buffer.alloc(maxProjectFile), 0, maxProjectFile, 0);
     return read.buffer.toString('utf8', 0, read.bytesRead);

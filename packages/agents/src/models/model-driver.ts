@@ -2,6 +2,7 @@ import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { DriverProvider } from '../base/driver-provider.ts';
 import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
 import type { AgentIntroduction, CliProvider, StoredFork } from '../provider.ts';
+import { HiddenFolders } from '../hidden-folders.ts';
 import type { Tool } from '../tools/index.ts';
 import { ModelCatalog, type ModelServer } from './catalog.ts';
 import { introduce } from './introduction.ts';
@@ -13,6 +14,8 @@ export interface ModelOptions {
   servers: readonly ModelServer[];
   tools: readonly Tool[];
   mcpServers?: McpServers;
+  /** Folders that `AGENTS.md` may not lead to, as for the tools. */
+  hiddenFolders?: readonly string[];
   /** Variables that programs of the tools do not see: those of the keys. */
   hiddenVariables?: readonly string[];
   /** Whether models may say in a script what would be many calls; default yes. */
@@ -45,6 +48,7 @@ class ModelDriver implements AgentDriver {
   readonly #server: ModelServer;
   readonly #catalog: ModelCatalog;
   readonly #options: ModelOptions;
+  readonly #hiddenFolders: HiddenFolders;
 
   constructor(name: string, catalog: ModelCatalog, options: ModelOptions) {
     this.cliType = name;
@@ -52,6 +56,7 @@ class ModelDriver implements AgentDriver {
     this.name = this.#server.title;
     this.#catalog = catalog;
     this.#options = options;
+    this.#hiddenFolders = new HiddenFolders(options.hiddenFolders);
   }
 
   async open(opening: SessionOpening): Promise<AgentSession> {
@@ -63,6 +68,7 @@ class ModelDriver implements AgentDriver {
       catalog: this.#catalog,
       tools,
       mcpServers: { ...mcpServers, ...opening.mcpServers },
+      hiddenFolders: this.#hiddenFolders,
       hiddenVariables,
       runsScripts,
       retries,

@@ -17,6 +17,7 @@ import { PendingApprovals } from '../base/pending-approvals.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { AgentSession, SessionOpening, SessionOutput, SteerTarget } from '../driver.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import type { Tool } from '../tools/index.ts';
 import type { ChosenModel, ModelCatalog } from './catalog.ts';
 import { compactWish, costIn, itemsOf, TurnItems } from './conversation.ts';
@@ -43,6 +44,8 @@ export interface ModelSessionOptions {
   catalog: ModelCatalog;
   tools: readonly Tool[];
   mcpServers: McpServers;
+  /** Folders whose files the model is not told of. */
+  hiddenFolders: HiddenFolders;
   /** Variables that programs of the tools do not see. */
   hiddenVariables: readonly string[];
   /** Whether a model may say in a script what would be many calls. */
@@ -254,8 +257,9 @@ export class ModelSession implements AgentSession {
   }
 
   async #surroundings(): Promise<Pick<Started, 'instructions' | 'tools'>> {
+    const { opening, hiddenFolders } = this.#options;
     const [instructions, more] = await Promise.all([
-      instructionsFor(this.#options.opening.projectDir),
+      instructionsFor(opening.projectDir, hiddenFolders),
       this.#mcpTools.tools(),
     ]);
     return { instructions, tools: [...this.#options.tools, ...more] };

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ShownOutput } from '../base/shown-output.ts';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { commandPermissions } from './bash/command-rules.ts';
+import { mayShowHidden } from './bash/hidden-files.ts';
 import { maxPrinted, runCommand, type CommandEnd } from './bash/run-command.ts';
 import { ToolError, type Tool } from './tool.ts';
 
@@ -35,7 +37,10 @@ type Input = z.infer<typeof Input>;
  * Runs shell commands in the project folder. They may do all that the server's user may.
  * @param hiddenVariables - Names of further variables that commands do not get.
  */
-export function bashTool(hiddenVariables: readonly string[] = []): Tool<Input> {
+export function bashTool(
+  hiddenFolders: HiddenFolders,
+  hiddenVariables: readonly string[] = [],
+): Tool<Input> {
   const hidden = new Set([...keys, ...hiddenVariables]);
   return {
     name: 'bash',
@@ -47,7 +52,8 @@ export function bashTool(hiddenVariables: readonly string[] = []): Tool<Input> {
       refuseNul(command);
       return { title: command };
     },
-    needs: ({ command }) => commandPermissions(command),
+    needs: ({ command }, projectDir) =>
+      commandPermissions(command, (words) => mayShowHidden(words, projectDir, hiddenFolders)),
     async run({ command, timeout = defaultTimeout }, context) {
       refuseNul(command);
       let output = '';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClientFiles } from '../client-files.ts';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { editPermission } from './permissions.ts';
 import { replaced } from './project/replaced.ts';
 import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
@@ -30,7 +31,7 @@ interface Planned {
 }
 
 /** Replaces a part of a text file. */
-export function editTool(): Tool<Input> {
+export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
   /** Where people were shown the change before they allowed a call. */
   const shown = new WeakMap<Input, string>();
   return {
@@ -40,7 +41,12 @@ export function editTool(): Tool<Input> {
     kind: 'edit',
     input: Input,
     async face(input, projectDir, files) {
-      const { place, found, text, lines } = await planEdit(input, projectDir, files);
+      const { place, found, text, lines } = await planEdit(
+        input,
+        findPlace(projectDir, input.path, hiddenFolders),
+        projectDir,
+        files,
+      );
       shown.set(input, place.real);
       return {
         title: `Edit ${place.name}`,
@@ -48,10 +54,17 @@ export function editTool(): Tool<Input> {
         diffs: [shownChange(place.real, found.text, text)],
       };
     },
-    needs: ({ path }, projectDir) => [editPermission(findPlace(projectDir, path).name)],
+    needs: ({ path }, projectDir) => [
+      editPermission(findPlace(projectDir, path, hiddenFolders).name),
+    ],
     async run(input, { projectDir, files }) {
       // Matched anew: whatever has changed since then around the text stays, and the text itself must still be there.
-      const { place, found, text, lines } = await planEdit(input, projectDir, files);
+      const { place, found, text, lines } = await planEdit(
+        input,
+        findPlace(projectDir, input.path, hiddenFolders),
+        projectDir,
+        files,
+      );
       if ((shown.get(input) ?? place.real) !== place.real) {
         throw new ToolError(`“${input.path}” leads elsewhere by now: nothing was changed.`);
       }
@@ -68,10 +81,10 @@ export function editTool(): Tool<Input> {
 
 async function planEdit(
   input: Input,
+  place: ProjectPlace,
   projectDir: string,
   files: ClientFiles | undefined,
 ): Promise<Planned> {
-  const place = findPlace(projectDir, input.path);
   refuseGit(place);
   const found = await readText(projectDir, place, files);
   if (found === undefined) {

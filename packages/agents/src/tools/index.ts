@@ -1,4 +1,5 @@
 /** The built-in tools of our own tool loop. File tools reach nothing outside of the session's project folder. */
+import { HiddenFolders } from '../hidden-folders.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
 import { fetchTool } from './fetch.ts';
@@ -17,6 +18,8 @@ export * from './tool.ts';
 export interface BuiltInOptions {
   /** Whether models may fetch pages from the internet; off unless asked for. */
   fetch?: boolean | undefined;
+  /** Folders that no tool reads or changes: Liminal's own data folder. */
+  hiddenFolders?: readonly string[];
   /** Names of variables that shell commands do not get, such as those with the keys of models. */
   hiddenVariables?: readonly string[];
   /** Leads to workers that run what `toolsForWorkers` lists; else all of it runs here. */
@@ -43,14 +46,19 @@ export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[
   return toolsHere(options).filter(({ name }) => forWorkers.has(name));
 }
 
-function toolsHere({ fetch = false, hiddenVariables = [] }: BuiltInOptions): Tool[] {
+function toolsHere({
+  fetch = false,
+  hiddenFolders = [],
+  hiddenVariables = [],
+}: BuiltInOptions): Tool[] {
+  const hidden = new HiddenFolders(hiddenFolders);
   return [
-    readTool,
-    writeTool(),
-    editTool(),
-    listTool,
-    searchTool(),
-    bashTool(hiddenVariables),
+    readTool(hidden),
+    writeTool(hidden),
+    editTool(hidden),
+    listTool(hidden),
+    searchTool(hidden),
+    bashTool(hidden, hiddenVariables),
     planTool,
     ...(fetch ? [fetchTool()] : []),
   ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { findPlace } from './project/project-path.ts';
 import { walk, type Entry } from './project/walk.ts';
 import type { Tool } from './tool.ts';
@@ -19,19 +20,19 @@ const Input = z.object({
 });
 
 /** Lists folders. */
-export const listTool: Tool<z.infer<typeof Input>> = {
+export const listTool = (hiddenFolders: HiddenFolders): Tool<z.infer<typeof Input>> => ({
   name: 'list',
   description:
     'Lists a folder of the project: folders end with a slash. Hidden files, and those that .gitignore names, are left out unless asked for.',
   kind: 'read',
   input: Input,
   async face({ path = '.' }, projectDir) {
-    const { real, name } = findPlace(projectDir, path);
+    const { real, name } = findPlace(projectDir, path, hiddenFolders);
     return { title: `List ${name === '' ? 'the project' : name}`, locations: [{ path: real }] };
   },
   needs: () => undefined,
   async run({ path = '.', depth, hidden = false, ignored = false }, { projectDir, signal }) {
-    const place = findPlace(projectDir, path);
+    const place = findPlace(projectDir, path, hiddenFolders);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
     const lines: string[] = [];
     let why: string | undefined;
@@ -48,7 +49,7 @@ export const listTool: Tool<z.infer<typeof Input>> = {
       success: true,
     };
   },
-};
+});
 
 const marks: Record<Entry['kind'], string> = {
   file: '',

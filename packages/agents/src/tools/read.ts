@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { imageType } from '@liminal/protocol';
 import { z } from 'zod';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { findPlace, openFile, type OpenFile } from './project/project-path.ts';
 import { NumberedLines } from './project/numbered-lines.ts';
 import { unsavedText } from './project/text-file.ts';
@@ -26,14 +27,14 @@ const Input = z.object({
 type Input = z.infer<typeof Input>;
 
 /** Reads text files, and shows images. */
-export const readTool: Tool<Input> = {
+export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
   name: 'read',
   description:
     'Reads a text file of the project, with line numbers that are not part of it, or shows an image (PNG, JPEG, GIF, WebP). Long files come in parts.',
   kind: 'read',
   input: Input,
   async face({ path, offset }, projectDir) {
-    const { real, name } = findPlace(projectDir, path);
+    const { real, name } = findPlace(projectDir, path, hiddenFolders);
     return {
       title: `Read ${name}`,
       locations: [{ path: real, ...(offset !== undefined && { line: offset }) }],
@@ -41,7 +42,7 @@ export const readTool: Tool<Input> = {
   },
   needs: () => undefined,
   async run(input, { projectDir, signal, files }) {
-    const place = findPlace(projectDir, input.path);
+    const place = findPlace(projectDir, input.path, hiddenFolders);
     // What is no text is looked at on the disk.
     const unsaved = await unsavedText(projectDir, place, files).catch(ignoreToolError);
     if (unsaved !== undefined) return linesOf(unsaved.text, input);
@@ -60,7 +61,7 @@ export const readTool: Tool<Input> = {
       await file.handle.close();
     }
   },
-};
+});
 
 function ignoreToolError(error: unknown): undefined {
   if (!(error instanceof ToolError)) throw error;

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { fileProblem, findPlace, refuseOthers } from './project/project-path.ts';
 import { plainSearch } from './search/plain-search.ts';
 import type { FoundLine } from './search/query.ts';
@@ -25,7 +26,7 @@ const Input = z.object({
 type Input = z.infer<typeof Input>;
 
 /** Searches in files. */
-export function searchTool(options: SearchOptions = {}): Tool<Input> {
+export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions = {}): Tool<Input> {
   const { timeLimit = 20_000, findProgram = () => findRipgrep(process.env['PATH']) } = options;
   let program: Promise<string | undefined> | undefined;
   return {
@@ -35,7 +36,7 @@ export function searchTool(options: SearchOptions = {}): Tool<Input> {
     kind: 'search',
     input: Input,
     async face({ pattern, path = '.' }, projectDir) {
-      const { real, name } = findPlace(projectDir, path);
+      const { real, name } = findPlace(projectDir, path, hiddenFolders);
       const where = name === '' ? '' : ` in ${name}`;
       return { title: `Search for ${pattern}${where}`, locations: [{ path: real }] };
     },
@@ -44,7 +45,7 @@ export function searchTool(options: SearchOptions = {}): Tool<Input> {
       if (/[\0\n]/.test(input.pattern + (input.glob ?? ''))) {
         throw new ToolError('A pattern is for one line, and has no NUL character in it.');
       }
-      const place = findPlace(projectDir, path);
+      const place = findPlace(projectDir, path, hiddenFolders);
       const found = await stat(place.real).catch((error: unknown) => {
         throw fileProblem(error, place.asked);
       });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClientFiles } from '../client-files.ts';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { editPermission } from './permissions.ts';
 import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
 import { shownChange } from './project/shown-change.ts';
@@ -13,7 +14,7 @@ const Input = z.object({
 type Input = z.infer<typeof Input>;
 
 /** Writes whole files. */
-export function writeTool(): Tool<Input> {
+export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
   /** What people were shown before they allowed a call. */
   const shown = new WeakMap<Input, { real: string; oldText: string | undefined }>();
   return {
@@ -23,7 +24,12 @@ export function writeTool(): Tool<Input> {
     kind: 'edit',
     input: Input,
     async face(input, projectDir, files) {
-      const { place, found } = await look(input, projectDir, files);
+      const { place, found } = await look(
+        input,
+        findPlace(projectDir, input.path, hiddenFolders),
+        projectDir,
+        files,
+      );
       shown.set(input, { real: place.real, oldText: found?.text });
       return {
         title: `Write ${place.name}`,
@@ -31,9 +37,16 @@ export function writeTool(): Tool<Input> {
         diffs: [shownChange(place.real, found?.text, input.content)],
       };
     },
-    needs: ({ path }, projectDir) => [editPermission(findPlace(projectDir, path).name)],
+    needs: ({ path }, projectDir) => [
+      editPermission(findPlace(projectDir, path, hiddenFolders).name),
+    ],
     async run(input, { projectDir, files }) {
-      const { place, found } = await look(input, projectDir, files);
+      const { place, found } = await look(
+        input,
+        findPlace(projectDir, input.path, hiddenFolders),
+        projectDir,
+        files,
+      );
       const before = shown.get(input);
       if (before !== undefined) {
         const isSame = before.real === place.real && before.oldText === found?.text;
@@ -56,10 +69,10 @@ export function writeTool(): Tool<Input> {
 
 async function look(
   { path }: Input,
+  place: ProjectPlace,
   projectDir: string,
   files: ClientFiles | undefined,
 ): Promise<{ place: ProjectPlace; found: FoundText | undefined }> {
-  const place = findPlace(projectDir, path);
   if (path.endsWith('/')) throw new ToolError(`“${place.asked}” is a folder, not a file.`);
   refuseGit(place);
   return { place, found: await readText(projectDir, place, files) };

@@ -12,7 +12,7 @@ import { isAllowed } from '../../src/tools/permissions.ts';
 import { serverId } from '../../src/process/mark.ts';
 import { listProcesses, readEnviron } from '../../src/process/table.ts';
 import { isThere } from '../process/tree.ts';
-import { call, makeProject, refusal } from './project.ts';
+import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -20,7 +20,7 @@ async function run(input: { command: string; timeout?: number }, signal?: AbortS
   const project = await makeProject();
   const printed: string[] = [];
   const print = (text: string) => void printed.push(text);
-  const result = await call(bashTool(['OTHER_KEY']), project, input, {
+  const result = await call(bashTool(nothingHidden, ['OTHER_KEY']), project, input, {
     print,
     ...(signal && { signal }),
   });
@@ -87,9 +87,9 @@ describe('a command', () => {
   });
 
   test('that cannot be started says so', async () => {
-    expect(await refusal(call(bashTool(), { dir: '/nowhere' }, { command: 'true' }))).toContain(
-      'could not be started',
-    );
+    expect(
+      await refusal(call(bashTool(nothingHidden), { dir: '/nowhere' }, { command: 'true' })),
+    ).toContain('could not be started');
     const { output } = await run({ command: `# ${'€'.repeat(29_900)}\necho ran` });
     expect(output).toBe('ran\n');
   });
@@ -98,7 +98,7 @@ describe('a command', () => {
     const project = await makeProject();
     const first = Promise.withResolvers<string>();
     const calling = call(
-      bashTool(),
+      bashTool(nothingHidden),
       project,
       { command: 'echo first; while [ ! -e go ]; do sleep 0.02; done; echo last' },
       { print: first.resolve },
@@ -172,7 +172,7 @@ describe('nothing is left of a command that', () => {
     const project = await makeProject();
     const abort = new AbortController();
     const result = await call(
-      bashTool(),
+      bashTool(nothingHidden),
       project,
       { command: 'setsid sleep 300 & echo started; wait' },
       { signal: abort.signal, print: () => abort.abort() },
@@ -196,10 +196,10 @@ test('git takes no folder of files that the file tools can make for a repository
     '[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = "touch ran;false"\n';
   const files = { HEAD: 'ref: refs/heads/main\n', config: evil, 'objects/x': '', 'refs/x': '' };
   for (const [path, content] of Object.entries(files)) {
-    await call(writeTool(), project, { path, content });
+    await call(writeTool(nothingHidden), project, { path, content });
   }
   const status = async () => {
-    const { output } = await call(bashTool(), project, { command: 'git status; ls' });
+    const { output } = await call(bashTool(nothingHidden), project, { command: 'git status; ls' });
     return output;
   };
   expect(await status()).toContain('safe.bareRepository');
@@ -208,7 +208,9 @@ test('git takes no folder of files that the file tools can make for a repository
   vi.stubEnv('GIT_CONFIG_KEY_0', 'user.name');
   vi.stubEnv('GIT_CONFIG_VALUE_0', 'Ada');
   expect(await status()).toContain('safe.bareRepository');
-  const { output } = await call(bashTool(), project, { command: 'git config user.name; ls' });
+  const { output } = await call(bashTool(nothingHidden), project, {
+    command: 'git config user.name; ls',
+  });
   expect(output).toBe('Ada\nHEAD\nconfig\nobjects\nrefs\n');
 });
 

@@ -13,19 +13,20 @@ import { searchTool } from '../../src/tools/search.ts';
 import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
 import { ToolError } from '../../src/tools/tool.ts';
 import { writeTool } from '../../src/tools/write.ts';
-import { call, contentOf, makeProject, refusal, type Project } from './project.ts';
+import { call, contentOf, makeProject, refusal, type Project, nothingHidden } from './project.ts';
 import { startRacer } from './racer.ts';
 
 /** Every way to a file that the file tools have. */
 const ways: Record<string, (project: Project, path: string) => Promise<unknown>> = {
-  read: (project, path) => call(readTool, project, { path }),
-  write: (project, path) => call(writeTool(), project, { path, content: 'CHANGED' }),
+  read: (project, path) => call(readTool(nothingHidden), project, { path }),
+  write: (project, path) => call(writeTool(nothingHidden), project, { path, content: 'CHANGED' }),
   edit: (project, path) =>
-    call(editTool(), project, { path, oldText: 'SECRET', newText: 'CHANGED' }),
-  list: (project, path) => call(listTool, project, { path, depth: 3 }),
-  'search with ripgrep': (project, path) => call(searchTool(), project, { path, pattern: 'S' }),
+    call(editTool(nothingHidden), project, { path, oldText: 'SECRET', newText: 'CHANGED' }),
+  list: (project, path) => call(listTool(nothingHidden), project, { path, depth: 3 }),
+  'search with ripgrep': (project, path) =>
+    call(searchTool(nothingHidden), project, { path, pattern: 'S' }),
   'search without ripgrep': (project, path) => {
-    const tool = searchTool({ findProgram: async () => undefined });
+    const tool = searchTool(nothingHidden, { findProgram: async () => undefined });
     return call(tool, project, { path, pattern: 'S' });
   },
 };
@@ -162,8 +163,12 @@ describe('.git', () => {
     async (path) => {
       const project = await makeProject();
       project.write('.git/config', 'SECRET');
-      const write = call(writeTool(), project, { path, content: 'x' });
-      const edit = call(editTool(), project, { path, oldText: 'SECRET', newText: 'x' });
+      const write = call(writeTool(nothingHidden), project, { path, content: 'x' });
+      const edit = call(editTool(nothingHidden), project, {
+        path,
+        oldText: 'SECRET',
+        newText: 'x',
+      });
       expect(await refusal(write)).toContain('belongs to git');
       expect(await refusal(edit)).toContain('belongs to git');
       expect(Object.keys(contentOf(project.dir))).toEqual([join(project.dir, '.git/config')]);
@@ -175,7 +180,7 @@ describe('.git', () => {
     mkdirSync(join(project.dir, '.git/hooks'), { recursive: true });
     symlinkSync('.git/hooks', join(project.dir, 'hooks'));
     for (const path of ['hooks/pre-commit', '.g\u200cit/config', '.\uff47it/config']) {
-      const write = call(writeTool(), project, { path, content: 'x' });
+      const write = call(writeTool(nothingHidden), project, { path, content: 'x' });
       expect(await refusal(write)).toContain('belongs to git');
     }
   });
@@ -183,9 +188,11 @@ describe('.git', () => {
   test('can be read, and names that only look like it can be written', async () => {
     const project = await makeProject();
     project.write('.git/HEAD', 'ref: main\n');
-    expect((await call(readTool, project, { path: '.git/HEAD' })).output).toContain('ref: main');
+    expect((await call(readTool(nothingHidden), project, { path: '.git/HEAD' })).output).toContain(
+      'ref: main',
+    );
     for (const path of ['.gitignore', '.github/a.yml', 'a.git/b']) {
-      await call(writeTool(), project, { path, content: 'x' });
+      await call(writeTool(nothingHidden), project, { path, content: 'x' });
       expect(project.read(path)).toBe('x');
     }
   });
@@ -194,8 +201,8 @@ describe('.git', () => {
 test('a file that is really called so can be reached', async () => {
   const project = await makeProject();
   for (const path of ['./~', './~root/a', 'a~', '~$a.doc', '...', '..a/b', ' ', '-n', 'a\nb']) {
-    await call(writeTool(), project, { path, content: 'mine' });
-    expect((await call(readTool, project, { path })).output).toContain('mine');
+    await call(writeTool(nothingHidden), project, { path, content: 'mine' });
+    expect((await call(readTool(nothingHidden), project, { path })).output).toContain('mine');
   }
 });
 
@@ -206,7 +213,7 @@ test('where open folders cannot be reached by number, what was opened is looked 
   const seen = new Set<string>();
   for (let round = 0; round < 500; round++) {
     const reading = async () => {
-      const place = findPlace(project.dir, 'sub/secret.txt');
+      const place = findPlace(project.dir, 'sub/secret.txt', nothingHidden);
       const { handle } = await openFile(project.dir, place, { byNumber: false });
       const text = await handle.readFile('utf8');
       await handle.close();
@@ -220,7 +227,7 @@ test('where open folders cannot be reached by number, what was opened is looked 
 test('elsewhere, a file that was opened is refused if another one has its name by then', async () => {
   const project = await makeProject();
   project.write('sub/secret.txt', 'SAFE\n');
-  const place = findPlace(project.dir, 'sub/secret.txt');
+  const place = findPlace(project.dir, 'sub/secret.txt', nothingHidden);
   const folder = await openParent(project.dir, place, { byNumber: false });
   const outside = await open(join(project.outside, 'secret.txt'));
   // As if a link had stood in the folder's place for just that moment.
@@ -232,7 +239,7 @@ test('elsewhere, a file that was opened is refused if another one has its name b
 
 test('no text is put into .git, whoever asks', async () => {
   const project = await makeProject();
-  const place = findPlace(project.dir, '.git/config');
+  const place = findPlace(project.dir, '.git/config', nothingHidden);
   expect(await refusal(putText(project.dir, place, 'x', undefined))).toContain('belongs to git');
   expect(readdirSync(project.dir)).toEqual([]);
 });
@@ -242,7 +249,7 @@ test('no descriptor is left open by calls that are refused', async () => {
   writeFileSync(join(project.dir, 'binary'), '\0');
   linkSync(join(project.dir, 'binary'), join(project.dir, 'again'));
   const count = () => readdirSync('/proc/self/fd').length;
-  await refusal(call(readTool, project, { path: 'binary' }));
+  await refusal(call(readTool(nothingHidden), project, { path: 'binary' }));
   const before = count();
   for (let round = 0; round < 4; round++) {
     for (const use of Object.values(ways)) {

@@ -19,7 +19,7 @@ import { findPlace } from '../../src/tools/project/project-path.ts';
 import { putText, readText } from '../../src/tools/project/text-file.ts';
 import { readTool } from '../../src/tools/read.ts';
 import { writeTool } from '../../src/tools/write.ts';
-import { call, contentOf, makeProject, refusal } from './project.ts';
+import { call, contentOf, makeProject, refusal, nothingHidden } from './project.ts';
 
 const context = (projectDir: string) => ({
   projectDir,
@@ -31,9 +31,13 @@ describe('read', () => {
   test('gives lines with numbers, and says how to read on', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one\ntwo\nthree\n');
-    const { output } = await call(readTool, project, { path: 'a.txt' });
+    const { output } = await call(readTool(nothingHidden), project, { path: 'a.txt' });
     expect(output).toBe('     1\tone\n     2\ttwo\n     3\tthree');
-    const part = await call(readTool, project, { path: 'a.txt', offset: 2, limit: 1 });
+    const part = await call(readTool(nothingHidden), project, {
+      path: 'a.txt',
+      offset: 2,
+      limit: 1,
+    });
     expect(part.output).toBe('     2\ttwo\n(Lines 2 to 2 of 3. To read on, set offset to 3.)');
   });
 
@@ -41,25 +45,30 @@ describe('read', () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one\n');
     symlinkSync(project.dir, join(project.outside, 'link'));
-    expect((await call(readTool, project, { path })).output).toContain('one');
-    const byLink = await call(readTool, project, { path: join(project.outside, 'link/a.txt') });
+    expect((await call(readTool(nothingHidden), project, { path })).output).toContain('one');
+    const byLink = await call(readTool(nothingHidden), project, {
+      path: join(project.outside, 'link/a.txt'),
+    });
     expect(byLink.output).toContain('one');
   });
 
   test('gives text across parts of a file, and letters of several bytes', async () => {
     const project = await makeProject();
     project.write('a.txt', `${'ä€😀\n'.repeat(100_000)}end\n`);
-    const { output } = await call(readTool, project, { path: 'a.txt', offset: 100_000 });
+    const { output } = await call(readTool(nothingHidden), project, {
+      path: 'a.txt',
+      offset: 100_000,
+    });
     expect(output).toBe('100000\tä€😀\n100001\tend');
   });
 
   test('bounds a file of one endless line, and one of many', async () => {
     const project = await makeProject();
     project.write('long.txt', 'x'.repeat(50_000_000));
-    const { output } = await call(readTool, project, { path: 'long.txt' });
+    const { output } = await call(readTool(nothingHidden), project, { path: 'long.txt' });
     expect(output).toBe(`     1\t${'x'.repeat(2_000)}… (49998000 more characters)`);
     project.write('many.txt', 'line\n'.repeat(10_000));
-    const many = await call(readTool, project, { path: 'many.txt' });
+    const many = await call(readTool(nothingHidden), project, { path: 'many.txt' });
     expect(many.output).toMatch(/\(Lines 1 to 2000 of 10000\. To read on, set offset to 2001\.\)$/);
   });
 
@@ -67,10 +76,12 @@ describe('read', () => {
     const project = await makeProject();
     project.write('empty', '');
     project.write('a.txt', 'one\n');
-    expect((await call(readTool, project, { path: 'empty' })).output).toBe('(The file is empty.)');
-    expect(await refusal(call(readTool, project, { path: 'a.txt', offset: 9 }))).toBe(
-      '“a.txt” has 1 lines: there is no line 9.',
+    expect((await call(readTool(nothingHidden), project, { path: 'empty' })).output).toBe(
+      '(The file is empty.)',
     );
+    expect(
+      await refusal(call(readTool(nothingHidden), project, { path: 'a.txt', offset: 9 })),
+    ).toBe('“a.txt” has 1 lines: there is no line 9.');
   });
 
   test.each([
@@ -82,7 +93,7 @@ describe('read', () => {
     const project = await makeProject();
     const bytes = Buffer.from(hex, 'hex');
     project.write('picture.txt', bytes);
-    const { blocks } = await call(readTool, project, { path: 'picture.txt' });
+    const { blocks } = await call(readTool(nothingHidden), project, { path: 'picture.txt' });
     const data = bytes.toString('base64');
     expect(blocks).toEqual([
       { type: 'image', mimeType, data, name: 'picture.txt', size: bytes.length },
@@ -96,18 +107,28 @@ describe('read', () => {
     // In base64 it would be longer than every maker takes.
     truncateSync(image, (5 * 1024 * 1024 * 3) / 4 + 1);
     mkdirSync(join(project.dir, 'folder'));
-    expect(await refusal(call(readTool, project, { path: 'program' }))).toContain('binary file');
-    expect(await refusal(call(readTool, project, { path: 'big.png' }))).toContain('smaller copy');
-    expect(await refusal(call(readTool, project, { path: 'folder' }))).toContain('is a folder');
-    expect(await refusal(call(readTool, project, { path: '.' }))).toContain('is a folder');
-    expect(await refusal(call(readTool, project, { path: 'gone' }))).toContain('does not exist');
+    expect(await refusal(call(readTool(nothingHidden), project, { path: 'program' }))).toContain(
+      'binary file',
+    );
+    expect(await refusal(call(readTool(nothingHidden), project, { path: 'big.png' }))).toContain(
+      'smaller copy',
+    );
+    expect(await refusal(call(readTool(nothingHidden), project, { path: 'folder' }))).toContain(
+      'is a folder',
+    );
+    expect(await refusal(call(readTool(nothingHidden), project, { path: '.' }))).toContain(
+      'is a folder',
+    );
+    expect(await refusal(call(readTool(nothingHidden), project, { path: 'gone' }))).toContain(
+      'does not exist',
+    );
   });
 });
 
 describe('write', () => {
   test('makes a file with its folders, and shows it as new before and after', async () => {
     const project = await makeProject();
-    const tool = writeTool();
+    const tool = writeTool(nothingHidden);
     const input = { path: 'src/deep/a.txt', content: 'one\n' };
     const path = join(project.dir, 'src/deep/a.txt');
     const face = await tool.face(input, project.dir);
@@ -126,7 +147,10 @@ describe('write', () => {
     const project = await makeProject();
     const path = project.write('run.sh', 'old\n');
     chmodSync(path, 0o754);
-    const { diffs } = await call(writeTool(), project, { path: 'run.sh', content: 'new\n' });
+    const { diffs } = await call(writeTool(nothingHidden), project, {
+      path: 'run.sh',
+      content: 'new\n',
+    });
     expect(diffs).toEqual([{ path, oldText: 'old\n', newText: 'new\n' }]);
     expect(project.read('run.sh')).toBe('new\n');
     expect(statSync(path).mode & 0o7777).toBe(0o754);
@@ -135,7 +159,7 @@ describe('write', () => {
 
   test('refuses a file that has changed, come or gone since people were shown the change', async () => {
     const project = await makeProject();
-    const tool = writeTool();
+    const tool = writeTool(nothingHidden);
     const input = { path: 'a.txt', content: 'mine' };
     await tool.face(input, project.dir);
     project.write('a.txt', 'theirs');
@@ -151,7 +175,9 @@ describe('write', () => {
       project.write('a.txt', 'text');
       project.write('binary', Buffer.from([0, 255]));
       chmodSync(project.write('locked', 'text'), 0o444);
-      expect(await refusal(call(writeTool(), project, { path, content: 'x' }))).toMatch(
+      expect(
+        await refusal(call(writeTool(nothingHidden), project, { path, content: 'x' })),
+      ).toMatch(
         /is a folder|goes through something|is not a text file|is read-only|belongs to git/,
       );
       expect(project.read('a.txt')).toBe('text');
@@ -161,7 +187,9 @@ describe('write', () => {
   test('refuses a text that is too large', async () => {
     const project = await makeProject();
     const content = 'x'.repeat(16 * 1024 * 1024 + 1);
-    expect(await refusal(call(writeTool(), project, { path: 'a', content }))).toContain('16 MiB');
+    expect(
+      await refusal(call(writeTool(nothingHidden), project, { path: 'a', content })),
+    ).toContain('16 MiB');
     expect(readdirSync(project.dir)).toEqual([]);
   });
 });
@@ -170,7 +198,7 @@ describe('edit', () => {
   test('shows the change before it is made, with its line, and makes it', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one\ntwo\nthree\n');
-    const tool = editTool();
+    const tool = editTool(nothingHidden);
     const input = { path: 'a.txt', oldText: 'two', newText: '2' };
     const diff = { path, oldText: 'one\ntwo\nthree\n', newText: 'one\n2\nthree\n' };
     expect(await tool.face(input, project.dir)).toEqual({
@@ -188,7 +216,11 @@ describe('edit', () => {
     const project = await makeProject();
     const path = project.write('a.txt', '\uFEFFone\r\ntwo\r\n');
     chmodSync(path, 0o640);
-    await call(editTool(), project, { path: 'a.txt', oldText: 'one\ntwo', newText: '1\n2' });
+    await call(editTool(nothingHidden), project, {
+      path: 'a.txt',
+      oldText: 'one\ntwo',
+      newText: '1\n2',
+    });
     expect(project.read('a.txt')).toBe('\uFEFF1\r\n2\r\n');
     expect(statSync(path).mode & 0o7777).toBe(0o640);
   });
@@ -198,8 +230,12 @@ describe('edit', () => {
     project.write('real/a.txt', 'one');
     symlinkSync('real/a.txt', join(project.dir, 'link.txt'));
     symlinkSync('real', join(project.dir, 'folder'));
-    await call(editTool(), project, { path: 'link.txt', oldText: 'one', newText: 'two' });
-    await call(writeTool(), project, { path: 'folder/b.txt', content: 'b' });
+    await call(editTool(nothingHidden), project, {
+      path: 'link.txt',
+      oldText: 'one',
+      newText: 'two',
+    });
+    await call(writeTool(nothingHidden), project, { path: 'folder/b.txt', content: 'b' });
     expect(project.read('real/a.txt')).toBe('two');
     expect(project.read('real/b.txt')).toBe('b');
     expect(lstatSync(join(project.dir, 'link.txt')).isSymbolicLink()).toBe(true);
@@ -211,15 +247,19 @@ describe('edit', () => {
     symlinkSync('../real', join(project.dir, 'real/link'));
     symlinkSync('real/a.txt', join(project.dir, 'top.txt'));
     const input = { path: 'top.txt', oldText: 'one', newText: 'two' };
-    expect(editTool().needs(input, project.dir)).toMatchObject([{ rule: 'edit:real/' }]);
+    expect(editTool(nothingHidden).needs(input, project.dir)).toMatchObject([
+      { rule: 'edit:real/' },
+    ]);
     const write = { path: 'top.txt', content: '' };
-    expect(writeTool().needs(write, project.dir)).toMatchObject([{ rule: 'edit:real/' }]);
+    expect(writeTool(nothingHidden).needs(write, project.dir)).toMatchObject([
+      { rule: 'edit:real/' },
+    ]);
   });
 
   test('matches a file that has changed meanwhile anew', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one\ntwo\n');
-    const tool = editTool();
+    const tool = editTool(nothingHidden);
     const input = { path: 'a.txt', oldText: 'two', newText: '2' };
     await tool.face(input, project.dir);
     project.write('a.txt', 'more\none\ntwo\n');
@@ -238,7 +278,7 @@ describe('edit', () => {
     project.write('b.txt', 'one');
     const link = join(project.dir, 'link');
     symlinkSync('a.txt', link);
-    const tool = editTool();
+    const tool = editTool(nothingHidden);
     const input = { path: 'link', oldText: 'one', newText: 'two' };
     await tool.face(input, project.dir);
     execFileSync('ln', ['-sfn', 'b.txt', link]);
@@ -250,7 +290,7 @@ describe('edit', () => {
     const project = await makeProject();
     project.write('latin1', Buffer.from([0xe4]));
     const edit = (path: string) =>
-      refusal(call(editTool(), project, { path, oldText: 'x', newText: 'y' }));
+      refusal(call(editTool(nothingHidden), project, { path, oldText: 'x', newText: 'y' }));
     expect(await edit('gone')).toContain('To make a new file use write.');
     expect(await edit('gone/too')).toContain('To make a new file use write.');
     expect(await edit('latin1')).toContain('not a text file in UTF-8');
@@ -262,7 +302,7 @@ describe('edit', () => {
   ])('is not applied to a file that %s in the very last moment', async (_what, theirs) => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
-    const place = findPlace(project.dir, 'a.txt');
+    const place = findPlace(project.dir, 'a.txt', nothingHidden);
     const found = await readText(project.dir, place);
     rmSync(path);
     if (theirs !== undefined) project.write('a.txt', theirs);
@@ -277,7 +317,7 @@ describe('edit', () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
     linkSync(path, join(project.outside, 'same'));
-    await call(editTool(), project, { path: 'a.txt', oldText: 'one', newText: 'two' });
+    await call(editTool(nothingHidden), project, { path: 'a.txt', oldText: 'one', newText: 'two' });
     expect(project.read('../outside/same')).toBe('one');
     expect(project.read('a.txt')).toBe('two');
   });
@@ -295,7 +335,8 @@ describe('list', () => {
     project.write('src/other.log', '');
     symlinkSync(project.outside, join(project.dir, 'link'));
     execFileSync('mkfifo', [join(project.dir, 'pipe')]);
-    const list = async (input: object) => (await call(listTool, project, input)).output.split('\n');
+    const list = async (input: object) =>
+      (await call(listTool(nothingHidden), project, input)).output.split('\n');
 
     expect(await list({})).toEqual(['c.md', 'link (link)', 'pipe (no file)', 'src/']);
     expect(await list({ path: 'src', depth: 2 })).toEqual([
@@ -315,7 +356,7 @@ describe('list', () => {
   test('is bounded, and says so', async () => {
     const project = await makeProject();
     for (let at = 0; at < 600; at++) writeFileSync(join(project.dir, `file-${at}`), '');
-    const { output } = await call(listTool, project, {});
+    const { output } = await call(listTool(nothingHidden), project, {});
     expect(output.split('\n')).toHaveLength(501);
     expect(output).toMatch(/\(There is more than 500 entries: list a folder of these\.\)$/);
   });
@@ -325,7 +366,7 @@ describe('list', () => {
     // A name that is no text: nothing can be opened by what is left of it.
     mkdirSync(Buffer.concat([Buffer.from(`${project.dir}/a`), Buffer.from([0xff])]));
     project.write('b/c', '');
-    const { output } = await call(listTool, project, { depth: 2 });
+    const { output } = await call(listTool(nothingHidden), project, { depth: 2 });
     expect(output.split('\n')).toEqual([
       'a\uFFFD/',
       'a\uFFFD/ (“a\uFFFD” does not exist.)',
@@ -336,9 +377,13 @@ describe('list', () => {
 
   test('refuses what is no folder, and says when there is nothing', async () => {
     const project = await makeProject();
-    expect((await call(listTool, project, {})).output).toBe('(Nothing.)');
+    expect((await call(listTool(nothingHidden), project, {})).output).toBe('(Nothing.)');
     project.write('a.txt', '');
-    expect(await refusal(call(listTool, project, { path: 'a.txt' }))).toContain('is no folder');
-    expect(await refusal(call(listTool, project, { path: 'gone' }))).toContain('does not exist');
+    expect(await refusal(call(listTool(nothingHidden), project, { path: 'a.txt' }))).toContain(
+      'is no folder',
+    );
+    expect(await refusal(call(listTool(nothingHidden), project, { path: 'gone' }))).toContain(
+      'does not exist',
+    );
   });
 });

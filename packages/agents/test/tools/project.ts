@@ -6,7 +6,11 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import type { ClientFiles } from '../../src/client-files.ts';
+import { HiddenFolders } from '../../src/hidden-folders.ts';
 import { ToolError, type Tool, type ToolResult } from '../../src/tools/tool.ts';
+
+/** For tests that are not about hidden folders. */
+export const nothingHidden = new HiddenFolders();
 
 export interface Project {
   /** Real path. */

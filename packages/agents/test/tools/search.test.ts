@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { searchTool, type SearchOptions } from '../../src/tools/search.ts';
 import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
-import { call, makeProject, refusal } from './project.ts';
+import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
 test('ripgrep comes with the dependencies', async () => {
   const program = await findRipgrep(undefined);
@@ -19,7 +19,7 @@ const engines: [string, SearchOptions][] = [
 
 describe.each(engines)('a search %s', (_name, options) => {
   const search = async (project: { dir: string }, input: object) =>
-    (await call(searchTool(options), project, { pattern: 'foo', ...input })).output;
+    (await call(searchTool(nothingHidden, options), project, { pattern: 'foo', ...input })).output;
 
   async function someFiles() {
     const project = await makeProject();
@@ -120,14 +120,14 @@ describe.each(engines)('a search %s', (_name, options) => {
 test('a line that is too long to look at is named', async () => {
   const project = await makeProject();
   project.write('min.js', `${'x'.repeat(3_000_000)}foo\n`);
-  const { output } = await call(searchTool(), project, { pattern: 'foo' });
+  const { output } = await call(searchTool(nothingHidden), project, { pattern: 'foo' });
   expect(output).toBe('min.js\n?: (a line that is too long to show)');
 });
 
 test('bytes that are no UTF-8 are found and shown', async () => {
   const project = await makeProject();
   project.write('latin1', Buffer.from('f\xfcr foo\n', 'latin1'));
-  const { output } = await call(searchTool(), project, { pattern: 'foo' });
+  const { output } = await call(searchTool(nothingHidden), project, { pattern: 'foo' });
   expect(output).toBe('latin1\n1: f\uFFFDr foo');
 });
 
@@ -150,14 +150,14 @@ test('what ripgrep says of a file is believed only if the file has it', async ()
     `#!/bin/sh\ncat <<'END'\n${record('./a.txt')}\n${record('../outside/secret.txt')}\nEND\n`,
   );
   chmodSync(program, 0o755);
-  const tool = searchTool({ findProgram: async () => program });
+  const tool = searchTool(nothingHidden, { findProgram: async () => program });
   expect((await call(tool, project, { pattern: 'S' })).output).toBe('Nothing matches.');
 });
 
 test('without ripgrep, a pattern that takes for ever ends in time, and holds nothing up', async () => {
   const project = await makeProject();
   project.write('a', `${'a'.repeat(40)}!\n`);
-  const tool = searchTool({ timeLimit: 2_000, findProgram: async () => undefined });
+  const tool = searchTool(nothingHidden, { timeLimit: 2_000, findProgram: async () => undefined });
   let ticks = 0;
   const timer = setInterval(() => (ticks += 1), 20);
   const { output } = await call(tool, project, { pattern: '(a+)+$' });
@@ -171,14 +171,19 @@ test('a ripgrep that hangs is ended in time, or when the turn is stopped', async
   const program = project.write('../slow', '#!/bin/sh\necho $$ > ../pid; exec sleep 300\n');
   chmodSync(program, 0o755);
   const findProgram = async () => program;
-  const tool = searchTool({ timeLimit: 1_000, findProgram });
+  const tool = searchTool(nothingHidden, { timeLimit: 1_000, findProgram });
   const { output } = await call(tool, project, { pattern: 'S' });
   expect(output).toBe('(The time was too short to search the rest.)');
   const pid = Number(project.read('../pid'));
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 
   const { signal } = stopSoon();
-  const stopped = await call(searchTool({ findProgram }), project, { pattern: 'S' }, { signal });
+  const stopped = await call(
+    searchTool(nothingHidden, { findProgram }),
+    project,
+    { pattern: 'S' },
+    { signal },
+  );
   expect(stopped.output).toContain('The time was too short');
 });
 

@@ -21,7 +21,7 @@ export async function tools({ shared, dataDir, tools, hiddenVariables }: Config)
     await usingDataDir(dataDir, async () => reapOrphans(dataDir));
     console.log('The worker for tools is at work.');
     await serveTools(
-      toolsForWorkers({ fetch: tools.fetch, hiddenVariables }),
+      toolsForWorkers({ fetch: tools.fetch, hiddenFolders: [dataDir], hiddenVariables }),
       redis.coordination.tasks,
       { worker: `${hostname()}:${process.pid}`, signal: stop.signal },
     );

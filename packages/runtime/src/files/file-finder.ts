@@ -68,6 +68,7 @@ export class FileFinder {
     if (found?.isDirectory() === true) {
       return { path: path.endsWith('/') ? path : `${path}/`, name: basename(path) };
     }
-    return found?.isFile() === true ? { path, name: basename(path) } : undefined;
+    if (found?.isFile() !== true || (await this.#roots.hidesFile(found))) return undefined;
+    return { path, name: basename(path) };
   }
 }

@@ -116,7 +116,7 @@ describe('what lies outside', () => {
     };
     const place = {
       projectDir: shop,
-      roots: { hides, holds: (path: string) => roots.holds(path) },
+      roots: { hides, holds: (path: string) => roots.holds(path), hidesFile: async () => false },
     };
     await expect(readProjectFile('door/secret', place)).rejects.toMatchObject({
       code: 'FILE_NOT_ALLOWED',

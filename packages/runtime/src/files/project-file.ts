@@ -9,9 +9,10 @@ import {
 } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { contains } from '@liminal/agents';
 import { type FileResult, imageType } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
-import { contains, type Roots } from '../roots.ts';
+import type { Roots } from '../roots.ts';
 
 /** Of a longer text only the first part is shown (bytes). */
 export const TEXT_MAX = 2 * 1024 * 1024;
@@ -26,7 +27,7 @@ const made = ['/proc', '/sys', '/dev'];
 /** Where a file may lie: below the session's project folder, or below an allowed root. */
 export interface Place {
   projectDir: string;
-  roots: Pick<Roots, 'holds' | 'hides'>;
+  roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
 /**
@@ -49,7 +50,9 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   try {
     // Checked again after opening: the path may lead elsewhere by now.
     if (!mayBeShown(await whereIs(file, real), place)) throw notAllowed(path);
-    const { size, mtimeMs } = await file.stat();
+    const opened = await file.stat();
+    if (await place.roots.hidesFile(opened)) throw notAllowed(path);
+    const { size, mtimeMs } = opened;
     const content = await readContent(file, real, size);
     return { path: real, size, modifiedAt: new Date(mtimeMs).toISOString(), ...content };
   } finally {

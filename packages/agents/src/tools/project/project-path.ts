@@ -7,6 +7,7 @@
 import { constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import type { HiddenFolders } from '../../hidden-folders.ts';
 import { ToolError } from '../tool.ts';
 
 /** A place in the project. */
@@ -17,6 +18,8 @@ export interface ProjectPlace {
   real: string;
   /** The same from the project folder on, with slashes; empty for the folder itself. */
   name: string;
+  /** Folders that nothing is reached in. */
+  hidden: HiddenFolders;
 }
 
 /** Longer paths are no paths (bytes); Linux takes none either. */
@@ -29,10 +32,10 @@ const hasDescriptorPaths =
   readlinkSync('/proc/self') === String(process.pid);
 
 /**
- * Finds where a path leads. Throws ToolError for one that leads out of the project. Only a look: what is done there goes
- * by `openFile` and `openFolder`.
+ * Finds where a path leads. Throws ToolError for one that leads out of the project, or into a hidden folder. Only a look:
+ * what is done there goes by `openFile` and `openFolder`.
  */
-export function findPlace(projectDir: string, asked: string): ProjectPlace {
+export function findPlace(projectDir: string, asked: string, hidden: HiddenFolders): ProjectPlace {
   if (asked.includes('\0')) throw new ToolError('A path cannot have a NUL character in it.');
   if (/^~[\w.-]*($|\/)/.test(asked)) {
     throw new ToolError(
@@ -47,7 +50,8 @@ export function findPlace(projectDir: string, asked: string): ProjectPlace {
   const real = realPathOf(resolve(root, asked), asked);
   const name = relative(root, real);
   if (isOutside(name)) throw leadsOut(asked);
-  return { asked: shortened(asked), real, name };
+  if (hidden.hides(real)) throw isHidden(shortened(asked));
+  return { asked: shortened(asked), real, name, hidden };
 }
 
 const isOutside = (name: string): boolean =>
@@ -56,6 +60,11 @@ const isOutside = (name: string): boolean =>
 const leadsOut = (asked: string): ToolError =>
   new ToolError(
     `“${shortened(asked)}” leads out of the project folder. Only files of the project can be used.`,
+  );
+
+const isHidden = (asked: string): ToolError =>
+  new ToolError(
+    `“${asked}” belongs to Liminal itself. No tool reads or changes the files of its data folder.`,
   );
 
 /** Follows the links in what exists of a path. */
@@ -85,11 +94,13 @@ export function refuseGit({ asked, name }: ProjectPlace): void {
 /** A folder of the project that is held open, wherever its name may lead by now. */
 export class OpenFolder {
   readonly real: string;
+  readonly hidden: HiddenFolders;
   readonly #handle: FileHandle;
   readonly #byNumber: boolean;
 
-  constructor(real: string, handle: FileHandle, byNumber: boolean) {
+  constructor(real: string, hidden: HiddenFolders, handle: FileHandle, byNumber: boolean) {
     this.real = real;
+    this.hidden = hidden;
     this.#handle = handle;
     this.#byNumber = byNumber;
   }
@@ -142,17 +153,18 @@ const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOF
  */
 export async function openFolder(
   projectDir: string,
-  { asked, name }: ProjectPlace,
+  { asked, name, hidden }: ProjectPlace,
   { make = false, byNumber = hasDescriptorPaths } = {},
 ): Promise<OpenFolder> {
   const root = realpathSync.native(projectDir);
-  let folder = new OpenFolder(root, await opened(root, asked), byNumber);
+  if (hidden.hides(join(root, name))) throw isHidden(asked);
+  let folder = new OpenFolder(root, hidden, await opened(root, asked), byNumber);
   try {
     for (const part of name.split('/').filter((one) => one !== '')) {
       if (make) await makeOne(folder.at(part), asked);
       const handle = await opened(folder.at(part), asked);
       const outer = folder;
-      folder = new OpenFolder(join(outer.real, part), handle, byNumber);
+      folder = new OpenFolder(join(outer.real, part), hidden, handle, byNumber);
       await outer.close();
     }
     await folder.check(asked);
@@ -221,6 +233,7 @@ export async function openIn(folder: OpenFolder, name: string, asked: string): P
     const found = await handle.stat();
     refuseOthers(found, asked);
     await folder.checkFile(handle, name, asked);
+    if (await folder.hidden.hasFile(found)) throw isHidden(asked);
     return { handle, stat: found };
   } catch (error) {
     await handle?.close();

@@ -1,6 +1,6 @@
 /** The folders and files of a project from a folder on, wherever links and races try to lead: by open folders only. */
 import { opendir } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 // What git ignores, to the letter; git's own rules have many corners.
 import ignore, { type Ignore } from 'ignore';
 import { ToolError } from '../tool.ts';
@@ -79,7 +79,8 @@ async function* walkFolder(
     await folder.close();
   }
   for (const entry of found) {
-    const below = { asked: entry.name, real: `${folder.real}/${entry.name}`, name: entry.name };
+    const real = `${folder.real}/${basename(entry.name)}`;
+    const below = { ...place, asked: entry.name, real, name: entry.name };
     const isGit = basename(entry.name) === '.git';
     const isEntered = entry.kind === 'folder' && options.depth > 1 && !isGit && !entry.isIgnored;
     yield entry;
@@ -111,6 +112,7 @@ async function entriesOf(
       break;
     }
     if (one.name.startsWith('.') && !options.hidden) continue;
+    if (folder.hidden.hides(join(folder.real, one.name))) continue;
     const path = name === '' ? one.name : `${name}/${one.name}`;
     const isIgnored = ignores(rules, one.isDirectory() ? `${path}/` : path);
     if (isIgnored && !options.ignored) continue;

@@ -1,16 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { basename, join, matchesGlob, relative } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
+import { HiddenFolders } from '../../hidden-folders.ts';
 import { openFile, type ProjectPlace } from '../project/project-path.ts';
 import { walk } from '../project/walk.ts';
 import { ToolError } from '../tool.ts';
-import type { FromWorker } from './plain-search.ts';
+import type { FromWorker, Search } from './plain-search.ts';
 import { maxLineBytes, type FoundLine, type Query } from './query.ts';
 
 /** Larger files are not searched here: they are read whole (bytes). */
 const maxBytes = 16 * 1024 * 1024;
 
-const query = workerData as Query;
+const { hiddenFolders, ...search } = workerData as Search;
+const query: Query = {
+  ...search,
+  place: { ...search.place, hidden: new HiddenFolders(hiddenFolders) },
+};
 const tell = (word: FromWorker): void => parentPort?.postMessage(word);
 
 try {
@@ -35,7 +40,7 @@ async function* places({ projectDir, place, isFile, glob }: Query): AsyncGenerat
     if (kind !== 'file') continue;
     // A glob that names a file wins over .gitignore, as it does with ripgrep.
     const isWanted = glob === undefined ? !isIgnored : matches(glob, relative(place.name, name));
-    if (isWanted) yield { asked: name, real: join(projectDir, name), name };
+    if (isWanted) yield { ...place, asked: name, real: join(projectDir, name), name };
   }
 }
 

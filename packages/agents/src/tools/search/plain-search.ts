@@ -1,15 +1,24 @@
 /** The search where there is no ripgrep: in a thread of its own, because a regular expression may take for ever. */
 import { Worker } from 'node:worker_threads';
+import type { ProjectPlace } from '../project/project-path.ts';
 import { ToolError } from '../tool.ts';
 import type { FoundLine, Query } from './query.ts';
+
+/** What the thread is given: the hidden folders as they are in `place` cannot be sent. */
+export interface Search extends Omit<Query, 'place'> {
+  place: Omit<ProjectPlace, 'hidden'>;
+  hiddenFolders: readonly string[];
+}
 
 /** What the thread says. */
 export type FromWorker = { lines: FoundLine[] } | { problem: string } | { done: true };
 
 /** The lines found, by file name. Rejects with ToolError. */
 export async function* plainSearch(query: Query, signal: AbortSignal): AsyncGenerator<FoundLine> {
+  const { hidden, ...place } = query.place;
+  const search: Search = { ...query, place, hiddenFolders: hidden.paths };
   const worker = new Worker(new URL('./plain-search-worker.ts', import.meta.url), {
-    workerData: query,
+    workerData: search,
   });
   let waiting = Promise.withResolvers<void>();
   const said: FromWorker[] = [];

@@ -94,8 +94,9 @@ class OneFile {
     if (name === this.#name) return this.#file;
     await this.close();
     this.#name = name;
-    const place = { asked: name, real: join(this.#query.projectDir, name), name };
-    this.#file = await openFile(this.#query.projectDir, place).catch((error: unknown) => {
+    const { projectDir, place } = this.#query;
+    const found = { ...place, asked: name, real: join(projectDir, name), name };
+    this.#file = await openFile(projectDir, found).catch((error: unknown) => {
       if (error instanceof ToolError) return undefined;
       throw error;
     });

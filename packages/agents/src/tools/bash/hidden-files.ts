@@ -1,0 +1,34 @@
+import { realpathSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import type { HiddenFolders } from '../../hidden-folders.ts';
+
+/**
+ * Whether a command may show files of a hidden folder, as far as its words say: where the folder lies in the project,
+ * every command may; elsewhere, a command that names the folder, also by a link.
+ */
+export function mayShowHidden(
+  words: readonly string[],
+  projectDir: string,
+  hiddenFolders: HiddenFolders,
+): boolean {
+  if (hiddenFolders.paths.length === 0) return false;
+  const root = realPath(projectDir);
+  if (hiddenFolders.hides(root) || hiddenFolders.isBelow(root)) return true;
+  const names = new Set(hiddenFolders.paths.map((folder) => basename(folder)));
+  // An option has its path behind `=`, and git names a file of a revision behind `:`.
+  return words.some((word) =>
+    word.split(/[=:]/).some((piece) => {
+      const isNamed = piece.split('/').some((part) => names.has(part));
+      return isNamed || hiddenFolders.hides(realPath(resolve(root, piece)));
+    }),
+  );
+}
+
+/** The path itself where nothing has it. */
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
