@@ -1,4 +1,5 @@
 import type { McpServers } from '@liminal/protocol';
+import type { FairLimit } from '../base/fair-limit.ts';
 import type { Tool } from '../tools/index.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { McpLimits } from './mcp-traffic.ts';
@@ -8,6 +9,8 @@ export interface McpSurroundings {
   projectDir: string;
   /** Variables that they do not see. */
   hiddenVariables: readonly string[];
+  /** Bounds the servers of all sessions that start at the same time. */
+  starts: FairLimit;
   /** A server could not be reached, or says something about its end: in a sentence; `undefined` once it is well. */
   onProblem: (server: string, problem: string | undefined) => void;
   /** Default: `mcpLimits`. */
@@ -19,7 +22,7 @@ export class McpTools {
   readonly #servers: McpServers;
   readonly #surroundings: McpSurroundings;
   #connections: Promise<McpConnection[]> | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(servers: McpServers, surroundings: McpSurroundings) {
     this.#servers = servers;
@@ -28,14 +31,20 @@ export class McpTools {
 
   /** Connects to the servers that are not yet; none once it is closed. Never rejects. */
   async tools(): Promise<Tool[]> {
-    if (this.#isClosed) return [];
+    const { signal } = this.#closing;
+    if (signal.aborted) return [];
     this.#connections ??= this.#open();
     const connections = await this.#connections;
-    return (await Promise.all(connections.map(async (one) => one.tools()))).flat();
+    const start = async (one: McpConnection): Promise<Tool[]> => {
+      const found = this.#surroundings.starts.run(this, async () => one.tools(), signal);
+      // It rejects only where the session has ended before.
+      return found.catch((): Tool[] => []);
+    };
+    return (await Promise.all(connections.map(start))).flat();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     const connections = (await this.#connections) ?? [];
     await Promise.all(connections.map(async (one) => one.close()));
   }

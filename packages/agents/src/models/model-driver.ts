@@ -1,5 +1,6 @@
 import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { DriverProvider } from '../base/driver-provider.ts';
+import { FairLimit } from '../base/fair-limit.ts';
 import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
 import type { AgentIntroduction, CliProvider, StoredFork } from '../provider.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
@@ -26,12 +27,28 @@ export interface ModelOptions {
 }
 
 const defaultRounds = 250;
+/**
+ * How many scripts run at the same time, of a session and in all. Each holds a thread and about 20 MiB, also while one of
+ * its calls waits for a person.
+ */
+const scriptsAtOnce = { each: 4, total: 16 };
+/** How many MCP servers start at the same time, of a session and in all. */
+const mcpStartsAtOnce = { each: 8, total: 32 };
+
+interface SharedLimits {
+  scripts: FairLimit;
+  mcpStarts: FairLimit;
+}
 
 /** A provider for each model server, in their order; their sessions can go on with any model of all. */
 export function createModelProviders(options: ModelOptions): CliProvider[] {
   const catalog = new ModelCatalog(options.servers);
+  const limits = {
+    scripts: new FairLimit(scriptsAtOnce),
+    mcpStarts: new FairLimit(mcpStartsAtOnce),
+  };
   return options.servers.map(
-    ({ name }) => new DriverProvider(new ModelDriver(name, catalog, options)),
+    ({ name }) => new DriverProvider(new ModelDriver(name, catalog, options, limits)),
   );
 }
 
@@ -49,14 +66,16 @@ class ModelDriver implements AgentDriver {
   readonly #catalog: ModelCatalog;
   readonly #options: ModelOptions;
   readonly #hiddenFolders: HiddenFolders;
+  readonly #limits: SharedLimits;
 
-  constructor(name: string, catalog: ModelCatalog, options: ModelOptions) {
+  constructor(name: string, catalog: ModelCatalog, options: ModelOptions, limits: SharedLimits) {
     this.cliType = name;
     this.#server = catalog.server(name);
     this.name = this.#server.title;
     this.#catalog = catalog;
     this.#options = options;
     this.#hiddenFolders = new HiddenFolders(options.hiddenFolders);
+    this.#limits = limits;
   }
 
   async open(opening: SessionOpening): Promise<AgentSession> {
@@ -71,6 +90,7 @@ class ModelDriver implements AgentDriver {
       hiddenFolders: this.#hiddenFolders,
       hiddenVariables,
       runsScripts,
+      ...this.#limits,
       retries,
       maxRounds,
     });

@@ -11,6 +11,7 @@ import {
   type SessionNotice,
 } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../base/accepted-content.ts';
+import type { FairLimit } from '../base/fair-limit.ts';
 import { isoNow } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -50,6 +51,10 @@ export interface ModelSessionOptions {
   hiddenVariables: readonly string[];
   /** Whether a model may say in a script what would be many calls. */
   runsScripts: boolean;
+  /** Bounds the scripts of all sessions that run at the same time. */
+  scripts: FairLimit;
+  /** Bounds the MCP servers of all sessions that start at the same time. */
+  mcpStarts: FairLimit;
   retries: RetrySettings;
   maxRounds: number;
 }
@@ -116,6 +121,7 @@ export class ModelSession implements AgentSession {
     this.#mcpTools = new McpTools(options.mcpServers, {
       projectDir: opening.projectDir,
       hiddenVariables: options.hiddenVariables,
+      starts: options.mcpStarts,
       onProblem: (server, problem) => this.#notices.put(`mcp ${server}`, warnings(problem ?? [])),
     });
     this.#chosen = catalog.first(name);
@@ -220,7 +226,7 @@ export class ModelSession implements AgentSession {
     work: (turn: ModelTurn) => Promise<void>,
   ): Running {
     if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The session has been ended.');
-    const { opening, catalog, retries, maxRounds, runsScripts } = this.#options;
+    const { opening, catalog, retries, maxRounds, runsScripts, scripts } = this.#options;
     const { projectDir, files } = opening;
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
@@ -238,7 +244,16 @@ export class ModelSession implements AgentSession {
       instructions,
       earlier: past.items,
       items,
-      tools: new ToolCalls({ tools, projectDir, files, runsScripts, approvals, permissions }),
+      tools: new ToolCalls({
+        tools,
+        projectDir,
+        files,
+        runsScripts,
+        scripts,
+        owner: this,
+        approvals,
+        permissions,
+      }),
       retries,
       maxRounds,
       costBefore: past.cost,

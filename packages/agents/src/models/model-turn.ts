@@ -50,6 +50,8 @@ const usageMs = 1_000;
 const notShown = 'The model’s server has said something that has no form here; it is kept.';
 const saidNothing =
   'The model has ended its turn without an answer. Ask again, or choose another one.';
+/** How many calls one answer may make; more are not run, and the model is told so. */
+const maxCalls = 128;
 /** How often what is too long for a summary is halved. */
 const maxHalvings = 6;
 
@@ -249,7 +251,7 @@ export class ModelTurn {
         // A server has run its own tools.
         for (const item of held.values()) this.#now.done(item.id, item);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
-        return { ...given, calls: [...calls, ...more] };
+        return { ...given, calls: [...calls, ...more].map(bounded) };
       } catch (error) {
         if (isLackOfTools(error) && catalog.callsTools(chosen)) {
           catalog.callsNoTools(chosen);
@@ -315,6 +317,13 @@ export class ModelTurn {
     this.#toldUsageAt = now;
     this.#now.write({ type: 'usage_update', usage: this.#usage });
   }
+}
+
+/** @param at - The call's place in its answer, from 0 on. */
+function bounded(call: WantedCall, at: number): WantedCall {
+  if (at < maxCalls) return call;
+  const problem = `This was not run: one answer may make at most ${maxCalls} calls. Make it again with fewer others.`;
+  return { ...call, problem };
 }
 
 const isLackOfTools = (error: unknown): boolean =>

@@ -63,15 +63,22 @@ ${describeTools(faces)}\`\`\``;
 const notRunAgain =
   'The server ended while this ran: it may be done, or not, or in part. It was not run again.';
 
-/**
- * The tool for one call of it: says its start, the calls that the script makes, and its end (seed 001, A.5).
- * @param run - Runs a call of the script as one of the model's own, with its permission.
- */
+/** Runs a script when its turn comes; rejects with the signal's reason if that aborts before. */
+export type ScriptTurn = <T>(start: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+
+interface ScriptSurroundings {
+  /** The tools that a script can use. */
+  tools: ScriptHost['tools'];
+  writer: () => TurnWriter;
+  /** Runs a call of the script as one of the model's own, with its permission. */
+  run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>;
+  turn: ScriptTurn;
+}
+
+/** The tool for one call of it: says its start, the calls that the script makes, and its end (seed 001, A.5). */
 export function scriptTool(
   call: WantedCall,
-  tools: ScriptHost['tools'],
-  writer: () => TurnWriter,
-  run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>,
+  { tools, writer, run, turn }: ScriptSurroundings,
 ): Tool<z.infer<typeof Input>> {
   return {
     name: scriptName,
@@ -81,7 +88,8 @@ export function scriptTool(
     face: async () => ({ title: 'Script' }),
     needs: () => undefined,
     run: async ({ code }, { signal }) => {
-      const outcome = await new ScriptCall(call, tools, writer, run).run(code, signal);
+      const script = new ScriptCall(call, tools, writer, run);
+      const outcome = await turn(async () => script.run(code, signal), signal);
       return { output: wordsOf(outcome), success: outcome.ok };
     },
   };

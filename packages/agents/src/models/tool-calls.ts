@@ -1,5 +1,6 @@
 import { type ApprovalOutcome, messageOf, type OutputItem } from '@liminal/protocol';
 import { z } from 'zod';
+import type { FairLimit } from '../base/fair-limit.ts';
 import type { PendingApprovals } from '../base/pending-approvals.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import type { ClientFiles } from '../client-files.ts';
@@ -12,6 +13,7 @@ import {
   scriptInstructions,
   scriptName,
   scriptTool,
+  type ScriptTurn,
 } from './script-tool.ts';
 import { outputOf, type ScriptRecord } from './waiting-calls.ts';
 
@@ -22,6 +24,10 @@ export interface ToolCallsOptions {
   files?: ClientFiles | undefined;
   /** Whether a model may say in a script what would be many calls. */
   runsScripts: boolean;
+  /** Bounds the scripts that run at the same time. */
+  scripts: FairLimit;
+  /** The session. */
+  owner: object;
   approvals: PendingApprovals;
   permissions: Permissions;
 }
@@ -128,11 +134,14 @@ export class ToolCalls {
   }
 
   #toolOf(call: WantedCall, writer: () => TurnWriter): Tool | undefined {
-    const { tools, runsScripts } = this.#options;
+    const { tools, runsScripts, scripts, owner } = this.#options;
     if (call.name !== scriptName || !runsScripts) {
       return tools.find((one) => one.name === call.name);
     }
-    return scriptTool(call, tools, writer, async (one, signal) => this.run(one, writer, signal));
+    const run = async (one: WantedCall, within: AbortSignal) => this.run(one, writer, within);
+    const turn: ScriptTurn = async (start, signal) =>
+      scripts.run(owner, start, signal, call.onAsked);
+    return scriptTool(call, { tools, writer, run, turn });
   }
 
   #run(
@@ -140,8 +149,8 @@ export class ToolCalls {
     print: (text: string) => void,
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    const { projectDir, files } = this.#options;
-    return tool.run(input, { projectDir, files, signal, print });
+    const { projectDir, files, owner } = this.#options;
+    return tool.run(input, { projectDir, files, owner, signal, print });
   }
 
   /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */

@@ -1,4 +1,5 @@
 /** The built-in tools of our own tool loop. File tools reach nothing outside of the session's project folder. */
+import { FairLimit } from '../base/fair-limit.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
@@ -7,7 +8,7 @@ import { listTool } from './list.ts';
 import { planTool } from './plan.ts';
 import { remoteTools, type ToolQueue } from './remote/index.ts';
 import { readTool } from './read.ts';
-import { searchTool } from './search.ts';
+import { type SearchOptions, searchTool } from './search.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
@@ -22,6 +23,8 @@ export interface BuiltInOptions {
   hiddenFolders?: readonly string[];
   /** Names of variables that shell commands do not get, such as those with the keys of models. */
   hiddenVariables?: readonly string[];
+  /** For tests: how the tool `search` finds ripgrep. */
+  search?: SearchOptions;
   /** Leads to workers that run what `toolsForWorkers` lists; else all of it runs here. */
   workers?: ToolQueue | undefined;
 }
@@ -35,10 +38,25 @@ const forWorkers = new Set(['bash', 'search', 'fetch']);
 /** For one session, or several. */
 export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
   const tools = toolsHere(options);
-  if (workers === undefined) return tools;
+  if (workers === undefined) {
+    return tools.map((tool) => (forWorkers.has(tool.name) ? limited(tool) : tool));
+  }
   return tools.flatMap((tool) =>
     forWorkers.has(tool.name) ? remoteTools([tool], workers) : [tool],
   );
+}
+
+/** How many calls of one tool run at the same time: those of a session, and all of this server. The others wait. */
+const atOnce = { each: 8, total: 32 };
+
+/** A tool whose calls start processes or threads. A worker bounds its calls by itself. */
+function limited(tool: Tool): Tool {
+  const limit = new FairLimit(atOnce);
+  return {
+    ...tool,
+    run: async (input, context) =>
+      limit.run(context.owner ?? tool, async () => tool.run(input, context), context.signal),
+  };
 }
 
 /** Those that a worker runs. */
@@ -48,6 +66,7 @@ export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[
 
 function toolsHere({
   fetch = false,
+  search = {},
   hiddenFolders = [],
   hiddenVariables = [],
 }: BuiltInOptions): Tool[] {
@@ -57,7 +76,7 @@ function toolsHere({
     writeTool(hidden),
     editTool(hidden),
     listTool(hidden),
-    searchTool(hidden),
+    searchTool(hidden, search),
     bashTool(hidden, hiddenVariables),
     planTool,
     ...(fetch ? [fetchTool()] : []),

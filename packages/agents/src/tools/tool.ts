@@ -58,6 +58,8 @@ export interface ToolContext {
   projectDir: string;
   /** What the session's clients have open. */
   files?: ClientFiles | undefined;
+  /** The session: what runs at the same time is shared fairly between sessions. */
+  owner?: object | undefined;
   /** Aborts when the turn is stopped. */
   signal: AbortSignal;
   /** Shows output while the tool runs. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { greeter, pixel } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
+import { FairLimit } from '../../src/base/fair-limit.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -18,6 +19,7 @@ async function open(servers: McpServers) {
   const mcp = new McpTools(servers, {
     projectDir,
     hiddenVariables: [],
+    starts: new FairLimit({ each: 2, total: 2 }),
     onProblem: (server, problem) => void problems.set(server, problem),
   });
   ends.push(() => mcp.close());

@@ -1,0 +1,164 @@
+/** One answer with a hundred calls: all are answered, and few run at the same time. */
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import type { Response } from '@liminal/protocol';
+import { afterEach, expect, test } from 'vitest';
+import type { CliProvider } from '../../src/provider.ts';
+import { createModelProviders } from '../../src/models/model-driver.ts';
+import { loudEcho } from '../../src/models/testing/echo.ts';
+import { calls, says, ScriptedClient } from '../../src/models/testing/scripted-client.ts';
+import { foldTurn } from '../../src/testing/folding.ts';
+import { Watch } from '../../src/testing/watch.ts';
+import { type BuiltInOptions, builtInTools } from '../../src/tools/index.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+const many = (times: number, name: string, input: unknown) =>
+  calls(...Array.from({ length: times }, (): [string, unknown] => [name, input]));
+
+async function open(
+  mode: string,
+  answers: ReturnType<typeof many>[],
+  options: BuiltInOptions = {},
+) {
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-many-')));
+  ends.push(() => rm(projectDir, { recursive: true, force: true }));
+  const client = new ScriptedClient([...answers, ...answers.map(() => says('Done.'))]);
+  const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
+  const [provider] = createModelProviders({ servers, tools: [...builtInTools(options), loudEcho] });
+  if (provider === undefined) throw new Error('There is no provider.');
+  ends.push(() => provider.close());
+  const session = async (sessionId: string) => {
+    const watch = new Watch(provider, sessionId);
+    await provider.createSession({ sessionId, projectDir, config: { mode } });
+    const send = async () => (await provider.sendMessage(sessionId, 'Go')).turnId;
+    const done = async (turnId: string): Promise<Response> => {
+      await watch.ended(turnId);
+      return foldTurn(watch.events, turnId);
+    };
+    return { watch, send, done };
+  };
+  return { projectDir, provider, session };
+}
+
+const outputsOf = ({ outputItems }: Response) =>
+  outputItems.flatMap((item) => (item.type === 'function_call_output' ? item : []));
+
+const threadsNow = (): number => readdirSync('/proc/self/task').length;
+
+/** Counts the session's scripts that run, and allows whatever people are asked; gives what it has counted. */
+function follow(provider: CliProvider, sessionId: string) {
+  const seen = { scripts: 0, mostScripts: 0, mostThreads: threadsNow(), asked: new Set<string>() };
+  provider.onEvent(sessionId, ({ payload }) => {
+    if (payload.type === 'script_execution_start') seen.scripts += 1;
+    if (/^script_execution_(done|error)$/.test(payload.type)) seen.scripts -= 1;
+    seen.mostScripts = Math.max(seen.mostScripts, seen.scripts);
+    seen.mostThreads = Math.max(seen.mostThreads, threadsNow());
+    const id = 'approvalId' in payload ? payload.approvalId : undefined;
+    if (id === undefined || seen.asked.has(id)) return;
+    seen.asked.add(id);
+    const answer = async () => provider.answerApproval?.(sessionId, id, { optionId: 'allow' });
+    setImmediate(() => void answer());
+  });
+  return seen;
+}
+
+const script = (code: string) => ({ code });
+const asksPeople = script("return await tools.echo({ text: 'loud' });");
+
+test('a hundred scripts whose calls wait for people hold few threads, and each is answered', async () => {
+  const { provider, session } = await open('ask', [many(100, 'run_script', asksPeople)]);
+  const { send, done } = await session('s');
+  const before = threadsNow();
+  const seen = follow(provider, 's');
+  const outputs = outputsOf(await done(await send()));
+  const ofScripts = outputs.filter(({ parentCallId }) => parentCallId === undefined);
+  expect(ofScripts.filter(({ success }) => success)).toHaveLength(100);
+  expect(outputs).toHaveLength(200);
+  expect(seen.asked.size).toBe(100);
+  expect(seen.mostScripts).toBe(4);
+  // Node starts some threads of its own beside those of the scripts.
+  expect(seen.mostThreads - before).toBeLessThan(30);
+});
+
+test('scripts of a session that wait for people leave places for those of others', async () => {
+  const stored = await open('ask', [
+    many(20, 'run_script', asksPeople),
+    many(20, 'run_script', script('return 1')),
+  ]);
+  const [waiting, other] = [await stored.session('waiting'), await stored.session('other')];
+  const turnId = await waiting.send();
+  await waiting.watch.event(turnId, 'script_execution_start');
+  const outputs = outputsOf(await other.done(await other.send()));
+  expect(outputs.filter(({ output }) => output === '1')).toHaveLength(20);
+  await stored.provider.cancelTurn('waiting');
+  const stopped = outputsOf(await waiting.done(turnId));
+  // Those that waited for a place are answered, too, and have never begun.
+  const begun = waiting.watch.events.filter(
+    ({ payload }) => payload.type === 'script_execution_start',
+  );
+  expect(begun).toHaveLength(4);
+  expect(stopped.filter(({ parentCallId }) => parentCallId === undefined)).toHaveLength(20);
+});
+
+/** A shell script that says in how many processes it runs at the same time; the first ones wait for the file `go`. */
+const countsItself = (folder: string): string =>
+  `cd '${folder}'; touch running/$$; until [ -e go ]; do sleep 0.1; done; ls running | wc -l >> counts; rm running/$$`;
+
+/** A folder for it. `peak` lets the first ones go as soon as there are eight, and gives the largest number. */
+async function counting() {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-counting-')));
+  ends.push(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, 'running'));
+  const program = join(folder, 'program');
+  await writeFile(program, `#!/bin/sh\n${countsItself(folder)}\nexit 1\n`, { mode: 0o755 });
+  const peak = async (turn: Promise<unknown>): Promise<number> => {
+    while ((await readdir(join(folder, 'running'))).length < 8) await nextRound();
+    await writeFile(join(folder, 'go'), '');
+    await turn;
+    const counts = (await readFile(join(folder, 'counts'), 'utf8')).trim().split('\n').map(Number);
+    expect(counts).toHaveLength(100);
+    return Math.max(...counts);
+  };
+  return { program, command: countsItself(folder), peak };
+}
+
+test('of a hundred commands only eight run at the same time, and each is answered', async () => {
+  const { command, peak } = await counting();
+  const { session } = await open('all', [many(100, 'bash', { command })]);
+  const { send, done } = await session('s');
+  const turn = done(await send());
+  expect(await peak(turn)).toBe(8);
+  expect(outputsOf(await turn).filter(({ success }) => success)).toHaveLength(100);
+});
+
+test('of a hundred searches only eight run at the same time, and each is answered', async () => {
+  const { program, peak } = await counting();
+  const search = { findProgram: async () => program, timeLimit: 300_000 };
+  const { session } = await open('ask', [many(100, 'search', { pattern: 'x' })], { search });
+  const { send, done } = await session('s');
+  const turn = done(await send());
+  expect(await peak(turn)).toBe(8);
+  expect(outputsOf(await turn).map(({ output }) => output)).toEqual(
+    Array(100).fill('Nothing matches.'),
+  );
+});
+
+test('of more calls in one answer than it may make, the others are answered and not run', async () => {
+  const { projectDir, session } = await open('all', [
+    many(150, 'bash', { command: 'echo x >> ran' }),
+  ]);
+  const { send, done } = await session('s');
+  const outputs = outputsOf(await done(await send()));
+  expect(outputs).toHaveLength(150);
+  const refused = outputs.filter(({ output }) => output.includes('at most 128 calls'));
+  expect(refused).toHaveLength(22);
+  expect(refused.every(({ success }) => !success)).toBe(true);
+  expect(await readFile(join(projectDir, 'ran'), 'utf8')).toBe('x\n'.repeat(128));
+});
