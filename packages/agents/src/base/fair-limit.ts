@@ -30,7 +30,7 @@ export class FairLimit {
   /**
    * Runs `start` when there is a place for it. Rejects with the signal's reason if that aborts before: then `start` is
    * never called.
-   * @param onWait - Called if there is no place yet.
+   * @param onWait - Called if `start` has to wait.
    */
   async run<T>(
     owner: object,

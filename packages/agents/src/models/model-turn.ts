@@ -50,7 +50,7 @@ const usageMs = 1_000;
 const notShown = 'The model’s server has said something that has no form here; it is kept.';
 const saidNothing =
   'The model has ended its turn without an answer. Ask again, or choose another one.';
-/** How many calls one answer may make; more are not run, and the model is told so. */
+/** How many calls one answer may make. Further calls are not run, and get an error as their output. */
 const maxCalls = 128;
 /** How often what is too long for a summary is halved. */
 const maxHalvings = 6;

@@ -99,7 +99,7 @@ test('scripts of a session that wait for people leave places for those of others
   expect(outputs.filter(({ output }) => output === '1')).toHaveLength(20);
   await stored.provider.cancelTurn('waiting');
   const stopped = outputsOf(await waiting.done(turnId));
-  // Those that waited for a place are answered, too, and have never begun.
+  // The scripts that waited for a place have an output, and never started.
   const begun = waiting.watch.events.filter(
     ({ payload }) => payload.type === 'script_execution_start',
   );

@@ -32,7 +32,7 @@ const named = (name: string): Tool => tools.find((tool) => tool.name === name)!;
 /** All fields that a tool with a path may need besides the path. */
 const more = { content: 'CHANGED', oldText: secret, newText: 'CHANGED', pattern: '.' };
 
-/** The tools that take no path. What `bash` may do is below; the others see no file. */
+/** The tools that take no path. Tests of `bash` are below; the other two read no file. */
 const withoutPath = ['bash', 'plan', 'fetch'];
 
 describe('every tool that takes a path', () => {

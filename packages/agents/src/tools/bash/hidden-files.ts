@@ -24,7 +24,7 @@ export function mayShowHidden(
   );
 }
 
-/** The path itself where nothing has it. */
+/** Returns the path itself if it does not exist. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);

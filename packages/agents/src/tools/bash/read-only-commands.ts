@@ -49,8 +49,8 @@ const ofLog = {
 };
 
 /**
- * What else git may be told to do stands in no list: `git config`, `submodule`, `bisect`, `rebase`, `ls-remote`, `fetch`,
- * and what comes before a subcommand, such as `-c` or `-C`. Nor do these options: `--output` writes a file, `-O` and
+ * The table leaves out each subcommand that runs programs or changes something (`config`, `submodule`, `bisect`, `rebase`,
+ * `ls-remote`, `fetch`), the options before a subcommand (`-c`, `-C`), and these options: `--output` writes a file, `-O` and
  * `--open-files-in-pager` start a program, as `--ext-diff`, `--textconv` and `--show-signature` do, and `--no-index`,
  * `--contents` and `-f` read files outside of the repository.
  */

@@ -4,7 +4,7 @@ import type { ProjectPlace } from '../project/project-path.ts';
 import { ToolError } from '../tool.ts';
 import type { FoundLine, Query } from './query.ts';
 
-/** What the thread is given: the hidden folders as they are in `place` cannot be sent. */
+/** The query as a message to the thread: an instance of `HiddenFolders` cannot be sent. */
 export interface Search extends Omit<Query, 'place'> {
   place: Omit<ProjectPlace, 'hidden'>;
   hiddenFolders: readonly string[];
