@@ -72,6 +72,18 @@ export const FileDiff = z.object({
 });
 export type FileDiff = z.infer<typeof FileDiff>;
 
+/** A tool call in the words of a permission request: what runs if it is allowed. */
+export const AskedCall = z.object({
+  name: z.string(),
+  /** A JSON string. */
+  arguments: z.string(),
+  title: z.string().optional(),
+  kind: ToolKind.optional(),
+  locations: z.array(ToolLocation).optional(),
+  diffs: z.array(FileDiff).optional(),
+});
+export type AskedCall = z.infer<typeof AskedCall>;
+
 export const PlanEntry = z.object({
   content: z.string(),
   priority: z.enum(['high', 'medium', 'low']),

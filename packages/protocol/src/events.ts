@@ -1,6 +1,14 @@
 /** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
-import { ApprovalOption, FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
+import {
+  ApprovalOption,
+  AskedCall,
+  FileDiff,
+  Form,
+  PlanEntry,
+  ToolKind,
+  ToolLocation,
+} from './content.ts';
 import { Compaction, Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
@@ -47,6 +55,8 @@ export const ItemStartPayload = z.object({
   options: z.array(ApprovalOption).optional(),
   form: Form.optional(),
   deadline: z.string().optional(),
+  asked: AskedCall.optional(),
+  earlier: AskedCall.partial().optional(),
   /** plan: its first entries. */
   entries: z.array(PlanEntry).optional(),
   /** file_changes: its first diffs. */

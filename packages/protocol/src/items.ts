@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   ApprovalOption,
   ApprovalOutcome,
+  AskedCall,
   ContentBlock,
   FileDiff,
   Form,
@@ -151,6 +152,10 @@ export const ApprovalItem = z.object({
   form: Form.optional(),
   /** ISO 8601 UTC; after it the default policy answers. */
   deadline: z.string().optional(),
+  /** The call that is asked for, by the request itself; the call with the id `callId` may say something else. */
+  asked: AskedCall.optional(),
+  /** What the call said before the request, where the request says something else. */
+  earlier: AskedCall.partial().optional(),
   /** Absent while it waits. */
   outcome: ApprovalOutcome.optional(),
 });
@@ -185,9 +190,11 @@ export type ItemType = z.infer<typeof ItemType>;
 
 /**
  * Fields of an item that can change while it is open, besides its text: a patch replaces each field that it has.
- * A plan replaces its entries, changes of files their diffs, a tool call learns its title, kind, locations and diffs.
+ * A plan replaces its entries, changes of files their diffs, a tool call its title, kind, arguments, locations and diffs.
  */
 export const ItemPatch = z.object({
+  /** A tool call's new arguments, a JSON string; `deltaContent` of the same event is appended to them. */
+  arguments: z.string().optional(),
   title: z.string().optional(),
   kind: ToolKind.optional(),
   locations: z.array(ToolLocation).optional(),

@@ -73,6 +73,16 @@ export const FileChangesUpsert = z.object({
   type: z.literal('file_changes'),
   diffs: z.array(FileDiff),
 });
+/** The fields of a tool call that a person decides about. */
+export const ShownCall = ToolCallUpsert.pick({
+  toolName: true,
+  toolArguments: true,
+  title: true,
+  kind: true,
+  locations: true,
+  diffs: true,
+});
+export type ShownCall = z.infer<typeof ShownCall>;
 /** A permission request; its status is `create` while it waits. */
 export const ApprovalUpsert = z.object({
   ...base,
@@ -84,6 +94,10 @@ export const ApprovalUpsert = z.object({
   options: z.array(ApprovalOption),
   form: Form.optional(),
   deadline: z.string().optional(),
+  /** The call that is asked for, in the request's own words: see ApprovalItem. */
+  asked: ShownCall.optional(),
+  /** What the call said before, where the request says something else. */
+  earlier: ShownCall.partial().optional(),
   outcome: ApprovalOutcome.optional(),
 });
 /** An error that is an item of its own, with `errorCode` and `errorMessage`. */

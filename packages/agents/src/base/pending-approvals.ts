@@ -3,6 +3,7 @@ import {
   type ApprovalAnswer,
   type ApprovalOption,
   type ApprovalOutcome,
+  type AskedCall,
   type Form,
   withinSize,
   formProblem,
@@ -19,7 +20,15 @@ export interface ApprovalQuestion {
   options: ApprovalOption[];
   /** The form to fill in with an answer that allows. */
   form?: Form;
+  /** The call that is asked for, by the request itself. */
+  asked?: AskedCall;
+  /** What the call said before, where the request says something else. */
+  earlier?: Partial<AskedCall> | undefined;
 }
+
+/** The words of a request about the call that it asks for. */
+export type AskedWords = Required<Pick<ApprovalQuestion, 'asked'>> &
+  Pick<ApprovalQuestion, 'earlier'>;
 
 export interface ApprovalRequest extends ApprovalQuestion {
   approvalId: string;
@@ -36,7 +45,7 @@ interface Pending {
   settle: (outcome: ApprovalOutcome) => void;
 }
 
-/** The largest question, in about the characters of its JSON. */
+/** The largest question, in about the characters of its JSON, besides the call that it asks for. */
 const maxQuestion = 1024 * 1024;
 
 /** The open permission requests of one agent. */
@@ -58,11 +67,12 @@ export class PendingApprovals {
    * @param approvalId - Of a question that is asked again.
    */
   async ask(
-    asked: ApprovalQuestion,
+    given: ApprovalQuestion,
     signal: AbortSignal,
     approvalId: string = randomUUID(),
   ): Promise<ApprovalOutcome> {
-    const question = withinSize(asked, maxQuestion);
+    const { asked, earlier, ...rest } = given;
+    const question = { ...withinSize(rest, maxQuestion), ...(asked && { asked, earlier }) };
     const { promise, resolve: settle } = Promise.withResolvers<ApprovalOutcome>();
     const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });
     if (signal.aborted) return { outcome: 'cancelled' };

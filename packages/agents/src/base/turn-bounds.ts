@@ -43,6 +43,11 @@ export class TurnBounds {
     return text.length <= room ? text : cutText(text, room);
   }
 
+  /** A new text stands in the place of a longer item's text. */
+  replaced(itemId: string, text: string): void {
+    this.#texts.set(itemId, text.length);
+  }
+
   /** Counts a written event. */
   count(payload: EventPayload): void {
     if (payload.type === 'item_start') this.#items += 1;

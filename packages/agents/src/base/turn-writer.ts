@@ -1,5 +1,6 @@
 import {
   type ApprovalOutcome,
+  type AskedCall,
   closeItem,
   closingOf,
   type Compaction,
@@ -10,6 +11,9 @@ import {
   GrowingText,
   type ItemPatch,
   type ItemStartPayload,
+  maxItemSize,
+  saidOtherwise,
+  withinSize,
   type OutputItem,
   steeredItem,
   textOf,
@@ -24,6 +28,12 @@ interface OpenItem {
   item: OutputItem;
   more: GrowingText;
 }
+
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
+
+/** The largest call in a permission request: the request itself must have room beside it. */
+const maxAsked = maxItemSize / 2;
+const maxEarlier = maxItemSize / 4;
 
 export type Emit = (draft: EventDraft) => void;
 
@@ -61,6 +71,8 @@ export class TurnWriter {
   /** Values that the vocabulary has no place for, until the next item ends. */
   readonly #unplaced = new BoundedList();
   readonly #bounds = new TurnBounds();
+  /** Calls without a result, by `callId`; `item` once it has ended. */
+  readonly #calls = new Map<string, { itemId: string; item?: CallItem }>();
   #timestamp = '';
   #notices = 0;
   #saidFull = false;
@@ -143,9 +155,20 @@ export class TurnWriter {
     this.add({ type: 'message', id, content, origin: 'system', ...defined(about) });
   }
 
-  openApproval(request: ApprovalRequest): void {
+  /** A request without words about its call has those of the call. */
+  openApproval({ asked: own, earlier: known, ...request }: ApprovalRequest): void {
     const id = this.#approvalItem(request.approvalId);
-    if (!this.isOpen(id)) this.start({ ...request, type: 'approval', id });
+    if (this.isOpen(id)) return;
+    const call = this.#call(request.callId);
+    const asked = own ?? (call && askedIn(call));
+    const earlier = known ?? (own && call && saidOtherwise(own, askedIn(call)));
+    this.start({
+      type: 'approval',
+      id,
+      ...request,
+      ...(asked && { asked: withinSize(asked, maxAsked) }),
+      ...(earlier && { earlier: withinSize(earlier, maxEarlier) }),
+    });
   }
 
   closeApproval(approvalId: string, outcome: ApprovalOutcome): void {
@@ -174,6 +197,7 @@ export class TurnWriter {
     if (this.#bounds.isFull && said.type !== 'approval') return;
     const item = this.#bounds.fit(said);
     this.#open.set(item.id, { item, more: new GrowingText() });
+    if (item.type === 'function_call') this.#calls.set(item.callId, { itemId: item.id });
     this.write(startPayload(item));
   }
 
@@ -190,6 +214,10 @@ export class TurnWriter {
     const open = this.#open.get(itemId);
     if (open === undefined || this.#bounds.isFull) return;
     const patch = this.#bounds.fit(said);
+    if (patch.arguments !== undefined) {
+      open.more.take();
+      this.#bounds.replaced(itemId, patch.arguments);
+    }
     open.item = { ...open.item, ...patch };
     this.#bounds.countAgain(itemId);
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
@@ -200,6 +228,10 @@ export class TurnWriter {
     const isPersons = said?.type === 'approval' || (said?.type === 'message' && said.delivery);
     const finalItem = this.#bounds.isFull && !isPersons ? this.item(itemId) : said;
     if (finalItem === undefined || !this.#forget(itemId)) return;
+    if (finalItem.type === 'function_call') {
+      this.#calls.set(finalItem.callId, { itemId, item: finalItem });
+    }
+    if (finalItem.type === 'function_call_output') this.#calls.delete(finalItem.callId);
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
 
@@ -275,6 +307,13 @@ export class TurnWriter {
     return this.#open.delete(itemId);
   }
 
+  /** A call without a result, as it says now. */
+  #call(callId: string | undefined): CallItem | undefined {
+    const call = callId === undefined ? undefined : this.#calls.get(callId);
+    const item = call && (call.item ?? this.item(call.itemId));
+    return item?.type === 'function_call' ? item : undefined;
+  }
+
   #approvalItem(approvalId: string): string {
     return `${this.turnId}:approval:${approvalId}`;
   }
@@ -284,6 +323,10 @@ export class TurnWriter {
     if (raw.length === 0) return item;
     return { ...item, raw: item.raw === undefined ? raw : [item.raw, ...raw] };
   }
+}
+
+function askedIn({ name, arguments: json, title, kind, locations, diffs }: CallItem): AskedCall {
+  return { name, arguments: json, ...defined({ title, kind, locations, diffs }) };
 }
 
 function startPayload(item: OutputItem): ItemStartPayload {
@@ -311,7 +354,8 @@ function startPayload(item: OutputItem): ItemStartPayload {
       return { ...base, callId: item.callId };
     case 'approval': {
       const { approvalId, title, options, description, callId, form, deadline } = item;
-      const more = defined({ description, callId, form, deadline });
+      const { asked, earlier } = item;
+      const more = defined({ description, callId, form, deadline, asked, earlier });
       return { ...base, approvalId, title, options, ...more };
     }
     case 'script_execution':

@@ -6,7 +6,8 @@ import type {
   PermissionResult,
   PermissionUpdate,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome, AskedCall } from '@liminal/protocol';
+import { jsonOf } from '../base/few-values.ts';
 import { Elicitations } from '../base/elicitations.ts';
 import { type ApprovalEvents, PendingApprovals } from '../base/pending-approvals.ts';
 import { lastingPermissions } from './lasting-permissions.ts';
@@ -58,8 +59,13 @@ export class ClaudeApprovals {
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
     const choices = permissionChoices(toolName, input, context, this.#cwd);
-    const title = describeTool(toolName, input, this.#cwd).title;
-    const outcome = await this.#ask(title, choices, context);
+    // A hook may have changed the input since the call was shown.
+    const asked = {
+      name: toolName,
+      arguments: jsonOf(input),
+      ...describeTool(toolName, input, this.#cwd),
+    };
+    const outcome = await this.#ask(asked, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
     return result?.behavior === 'allow' ? result : refusedWith(outcome.note);
@@ -101,7 +107,7 @@ export class ClaudeApprovals {
   }
 
   #ask(
-    title: string,
+    asked: AskedCall & { title: string },
     choices: ApprovalOption[],
     { toolUseID: callId, signal }: Context,
   ): Promise<ApprovalOutcome> {
@@ -111,7 +117,7 @@ export class ClaudeApprovals {
       kind,
       ...(takesNote === true && { takesNote }),
     }));
-    return this.#pending.ask({ title, callId, options }, signal);
+    return this.#pending.ask({ title: asked.title, callId, options, asked }, signal);
   }
 }
 

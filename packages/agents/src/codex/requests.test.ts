@@ -60,6 +60,23 @@ test.each(['accept', 'acceptForSession', 'decline'])(
   },
 );
 
+test.each([
+  ['all of it', "/bin/bash -lc 'touch made.txt'", 'touch made.txt', 'touch made.txt'],
+  ['quotes in it', `/bin/bash -lc "echo 'a'"`, "echo 'a'", "echo 'a'"],
+  ['a part', "/bin/bash -lc 'cd / && cat a'", 'cat a', "/bin/bash -lc 'cd / && cat a'"],
+  ['something else', "/bin/bash -lc 'curl evil'", 'ls', "/bin/bash -lc 'curl evil'"],
+  ['another program', 'rm -rf /', 'ls', 'rm -rf /'],
+])(
+  'SAFE: what is asked for is the whole command, where Codex’ reading has %s',
+  async (_name, whole, read, shown) => {
+    const commandActions = [{ type: 'unknown', command: read }];
+    const params = { ...command, command: whole, commandActions };
+    const { question } = await asked('commandExecution', params);
+    const input = { command: shown, cwd: '/project' };
+    expect(JSON.parse(question?.asked?.arguments ?? '')).toEqual(input);
+  },
+);
+
 test('a command with a rule for all that begin so: the rule is told back', async () => {
   const rule = { execpolicy_amendment: ['touch', 'made.txt'] };
   const params = {

@@ -1,8 +1,16 @@
 /** What Codex asks people in a turn: leave for a command, a patch or more rights, and answers to questions. */
-import type { ApprovalOption, ApprovalOutcome, FormContent, FormField } from '@liminal/protocol';
+import type {
+  ApprovalOption,
+  ApprovalOutcome,
+  AskedCall,
+  FormContent,
+  FormField,
+} from '@liminal/protocol';
 import { z } from 'zod';
 import { Elicitations, type Ask } from '../base/elicitations.ts';
 import type { ApprovalQuestion } from '../base/pending-approvals.ts';
+import { commandCall } from './translate/tools.ts';
+import { CommandAction } from './translate/wire.ts';
 
 const words = z.string().nullish().catch(undefined);
 
@@ -10,6 +18,8 @@ const Command = z.looseObject({
   itemId: z.string(),
   reason: words,
   command: words,
+  cwd: words,
+  commandActions: z.array(CommandAction).catch([]),
   networkApprovalContext: z.looseObject({ host: z.string() }).nullish().catch(undefined),
   proposedExecpolicyAmendment: z.array(z.string()).nullish().catch(undefined),
   proposedNetworkPolicyAmendments: z
@@ -110,7 +120,12 @@ export class CodexRequests {
     const { itemId: callId, reason, command, networkApprovalContext: network } = asked;
     const title = network == null ? `Run ${command ?? 'a command'}` : `Connect to ${network.host}`;
     const description = withRights(reason, asked.additionalPermissions);
-    const question = { title, callId, ...(description !== '' && { description }) };
+    const question = {
+      title,
+      callId,
+      ...(description !== '' && { description }),
+      ...(asked.command != null && { asked: askedCommand(asked, asked.command) }),
+    };
     return this.#decide(question, commandChoices(asked), signal);
   }
 
@@ -205,6 +220,10 @@ export class CodexRequests {
     if (outcome.outcome === 'cancelled') return undefined;
     return choices.find(({ optionId }) => optionId === outcome.optionId);
   }
+}
+
+function askedCommand({ cwd, commandActions }: Command, command: string): AskedCall {
+  return commandCall({ command, cwd: cwd ?? '', commandActions }, cwd ?? '');
 }
 
 /** Why something is asked for, and the rights that it would give. */

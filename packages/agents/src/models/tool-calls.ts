@@ -4,7 +4,13 @@ import type { FairLimit } from '../base/fair-limit.ts';
 import type { PendingApprovals } from '../base/pending-approvals.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import type { ClientFiles } from '../client-files.ts';
-import { type Permission, type Tool, ToolError, type ToolResult } from '../tools/tool.ts';
+import {
+  type CallFace,
+  type Permission,
+  type Tool,
+  ToolError,
+  type ToolResult,
+} from '../tools/tool.ts';
 import type { ModelCall, ToolFace } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
 import {
@@ -98,7 +104,7 @@ export class ToolCalls {
       const face = await prepared.tool.face(prepared.input, projectDir, files);
       const { kind } = prepared.tool;
       writer().done(call.itemId, call.item && ({ ...call.item, ...face, kind } as OutputItem));
-      const refusal = await this.#refusal(prepared, call, face.title, signal);
+      const refusal = await this.#refusal(prepared, call, face, signal);
       if (refusal !== undefined) return end({ output: refusal, success: false });
       signal.throwIfAborted();
       const print = (text: string): void => {
@@ -156,8 +162,8 @@ export class ToolCalls {
   /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */
   async #refusal(
     { tool, input }: Prepared,
-    { callId, approvalId, script, onAsked }: WantedCall,
-    title: string,
+    { callId, approvalId, script, onAsked, name, arguments: json }: WantedCall,
+    face: CallFace,
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { approvals, permissions, projectDir } = this.#options;
@@ -168,7 +174,10 @@ export class ToolCalls {
       if (script === undefined) onAsked?.();
       return undefined;
     }
-    const question = { title, callId, options: choices(needed, permissions.areKept) };
+    const { title } = face;
+    const options = choices(needed, permissions.areKept);
+    const words = { name, arguments: json, kind: tool.kind, ...face };
+    const question = { title, callId, options, asked: words };
     const asked = approvals.ask(question, signal, approvalId);
     onAsked?.();
     const outcome = await asked;

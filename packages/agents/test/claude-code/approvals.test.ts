@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { reply, toolUse, type Script, type Workspace } from '@liminal/testkit';
 import type { EventPayload, OutputItem } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { said, shareClaude, type Listener, type RunningClaude } from './running-claude.ts';
+import {
+  runClaude,
+  said,
+  shareClaude,
+  type Listener,
+  type RunningClaude,
+} from './running-claude.ts';
 
 type Asked = Extract<EventPayload, { type: 'item_start' }>;
 type Approval = Extract<OutputItem, { type: 'approval' }>;
@@ -66,6 +72,51 @@ test('a permission is asked for once, with its call, and allowing it lets the to
   await expect(answer(claude, listener, approval, 'allow_once')).rejects.toMatchObject({
     code: 'APPROVAL_NOT_FOUND',
   });
+});
+
+test('SAFE: a request has the words of its call, with all of its arguments, and nothing that differs from it', async () => {
+  const input = { command: 'echo a > b.txt', dangerouslyDisableSandbox: true, timeout: 600_000 };
+  const { approval, claude, listener, turnId } = await ask(({ projectDir }) => {
+    const file = { file_path: join(projectDir, 'b.txt') };
+    return [
+      reply(toolUse('Bash', input)),
+      reply(toolUse('Read', file)),
+      reply(toolUse('Edit', { ...file, old_string: 'a', new_string: 'c' })),
+      reply('Done.'),
+    ];
+  });
+  expect(approval.asked).toMatchObject({ name: 'Bash', kind: 'execute' });
+  expect(JSON.parse(approval.asked!.arguments)).toMatchObject(input);
+  expect(approval.earlier).toBeUndefined();
+  await answer(claude, listener, approval, 'allow_once');
+  const edit = await asked(listener, 1);
+  expect(edit.asked).toMatchObject({ name: 'Edit', diffs: [{ oldText: 'a', newText: 'c' }] });
+  expect(edit.earlier).toBeUndefined();
+  await answer(claude, listener, edit, 'reject_once');
+  await listener.ended(turnId);
+});
+
+test('SAFE: a hook that changes what runs has that asked for, beside what the model wrote', async () => {
+  const updatedInput = { command: 'touch hooked.txt' };
+  const says = { hookEventName: 'PreToolUse', permissionDecision: 'ask', updatedInput };
+  const command = `echo '${JSON.stringify({ hookSpecificOutput: says })}'`;
+  const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] };
+  const { create, provider } = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'touch written.txt' })), reply('Done.')],
+    { config: { 'settings.json': JSON.stringify({ hooks }) } },
+  );
+  const listener = await create();
+  const { turnId } = await listener.send('Do it.');
+  const approval = await asked(listener);
+  expect(JSON.parse(approval.asked!.arguments)).toMatchObject(updatedInput);
+  expect(approval).toMatchObject({
+    title: 'Run touch hooked.txt',
+    earlier: { title: 'Run touch written.txt', arguments: '{"command":"touch written.txt"}' },
+  });
+  await provider.answerApproval(listener.sessionId, approval.approvalId!, {
+    optionId: 'reject_once',
+  });
+  await listener.ended(turnId);
 });
 
 test('rejecting it keeps the tool from running, and the turn goes on', async () => {

@@ -30,7 +30,11 @@ test('a command that is always allowed is asked for once', async () => {
   ]);
   const listener = await create();
   const turnId = await listener.send('Make it.');
-  const { options, answer: reply } = await listener.asked(turnId);
+  const { options, asked, earlier, answer: reply } = await listener.asked(turnId);
+  expect(asked).toMatchObject({ name: 'shell', kind: 'execute', title: 'Run touch one.txt' });
+  const input = { command: 'touch one.txt', cwd: workspace.projectDir };
+  expect(JSON.parse(asked?.arguments ?? '')).toEqual(input);
+  expect(earlier).toBeUndefined();
   expect(options).toMatchObject([
     { optionId: 'accept', kind: 'allow_once' },
     { optionId: 'amend', kind: 'allow_always', name: 'Always allow touch one.txt …' },
@@ -55,8 +59,10 @@ test.each([
   ]);
   const listener = await create();
   const turnId = await listener.send('Change it.');
-  const { title, callId, answer: reply } = await listener.asked(turnId);
+  const { title, callId, asked, answer: reply } = await listener.asked(turnId);
   expect(title).toBe('Change files');
+  const path = join(workspace.projectDir, 'notes.txt');
+  expect(asked?.diffs).toEqual([{ path, oldText: 'two\n', newText: 'zwei\n' }]);
 
   await reply(optionId);
 

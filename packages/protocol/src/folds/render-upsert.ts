@@ -1,8 +1,9 @@
 /** A view's upsert (seed 000, Upsert Object): the same for live and for stored turns. */
 import { cutDepth } from '../depth.ts';
+import type { AskedCall } from '../content.ts';
 import type { OutputItem } from '../items.ts';
 import { hasMoreValues } from '../json-marks.ts';
-import type { UpsertObject } from '../upserts.ts';
+import type { ShownCall, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import type { Answer } from './pair-answers.ts';
 import { withoutUndefined } from './start-item.ts';
@@ -130,8 +131,17 @@ function approvalContent(item: ItemOf<'approval'>, progress: Progress): Content 
   const { approvalId, title, description, callId, options, form, deadline } = item;
   const ended = progress.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
   const outcome = item.outcome ?? ended;
-  const asked = { approvalId, title, description, callId, options, form, deadline };
-  return { type: 'approval', ...asked, outcome };
+  const question = { approvalId, title, description, callId, options, form, deadline };
+  const asked = item.asked && withoutUndefined(shownCall(item.asked));
+  const earlier = item.earlier && withoutUndefined(shownCall(item.earlier));
+  return { type: 'approval', ...question, asked, earlier, outcome };
+}
+
+function shownCall(call: AskedCall): ShownCall;
+function shownCall(call: Partial<AskedCall>): Partial<ShownCall>;
+function shownCall({ name, arguments: json, ...rest }: Partial<AskedCall>): Partial<ShownCall> {
+  const toolArguments = json === undefined ? undefined : parseArguments(json);
+  return { toolName: name, toolArguments, ...rest };
 }
 
 /** Arguments from this many characters on are parsed once, not again for each kind of reader. */
@@ -148,7 +158,7 @@ function argumentsOf(item: ItemOf<'function_call'>, whole: boolean): Record<stri
 const maxValues = 50_000;
 
 /** Whole arguments that are not a JSON object, or too large, are kept as they came, under `raw`. */
-function parseArguments(text: string, whole: boolean): Record<string, unknown> {
+export function parseArguments(text: string, whole = true): Record<string, unknown> {
   if (text.trim() === '') return {};
   const isLarge = text.length > maxValues && hasMoreValues(text, maxValues);
   const parsed = isLarge ? undefined : parseJson(text);

@@ -1,6 +1,6 @@
 /** The response fold: a run's events in, what history stores of it out (seed 001, invariants 4 and 5). */
 import type { EventPayload, StreamEvent } from '../events.ts';
-import type { ErrorObject, OutputItem } from '../items.ts';
+import type { ErrorObject, ItemPatch, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { textOf, withText } from './item-text.ts';
 import { inOrder, type ItemList, kinOf, noItems, putItem, removeItem } from './item-list.ts';
@@ -185,8 +185,14 @@ function growItem(
   const known = state.open.get(itemId);
   if (!known) return state;
   const item = patch ? patchItem(known.item, patch) : known.item;
-  const text = known.text.length > maxFoldedText ? known.text : known.text + deltaContent;
+  const before = textBefore(known, patch);
+  const text = before.length > maxFoldedText ? before : before + deltaContent;
   return { ...state, open: state.open.set(itemId, { item, text }) };
+}
+
+/** The text that a delta is appended to: a patch may have replaced a call's arguments. */
+function textBefore({ item, text }: OpenItem, patch: ItemPatch | undefined): string {
+  return item.type === 'function_call' ? (patch?.arguments ?? text) : text;
 }
 
 /** The final item, with fields of the open item that it lacks. */

@@ -66,6 +66,10 @@ describe('an item has what its start tells', () => {
       { itemType: 'approval', description: 'Why', deadline: startedAt, form: { properties: {} } },
       { description: 'Why', deadline: startedAt, form: { properties: {} } },
     ],
+    [
+      { itemType: 'approval', asked: { name: 'a', arguments: '{}' }, earlier: { title: 'b' } },
+      { asked: { name: 'a', arguments: '{}' }, earlier: { title: 'b' } },
+    ],
   ])('%j', (told, fields) => {
     expect(start(told)).toMatchObject(fields);
   });
@@ -74,6 +78,8 @@ describe('an item has what its start tells', () => {
 describe('a patch replaces what an item of its type has, and nothing else', () => {
   const patch: Required<ItemPatch> = {
     raw: 1,
+    // An item's text, which the fold has apart from it.
+    arguments: '{}',
     title: 'Title',
     kind: 'read',
     locations: [{ path: 'a' }],

@@ -78,11 +78,13 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
         options: payload.options ?? [],
         form: payload.form,
         deadline: payload.deadline,
+        asked: payload.asked,
+        earlier: payload.earlier,
       });
   }
 }
 
-/** Replaces those fields of a patch that the item's type has. */
+/** Replaces those fields of a patch that the item's type has, except a call's arguments: they are its text. */
 export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   const { raw, title, kind, locations, diffs, blocks, entries } = patch;
   switch (item.type) {

@@ -109,7 +109,10 @@ export class Redactor {
   #payload(payload: EventPayload, text: string | undefined): EventPayload {
     const redacted = this.#fields(payload, false) as EventPayload;
     if (text === undefined) return redacted;
-    if (redacted.type === 'item_delta') return { ...redacted, deltaContent: text };
+    if (redacted.type === 'item_delta') {
+      if (redacted.patch?.arguments === undefined) return { ...redacted, deltaContent: text };
+      return { ...redacted, deltaContent: '', patch: { ...redacted.patch, arguments: text } };
+    }
     if (redacted.type === 'script_execution_start') return { ...redacted, code: text };
     if (redacted.type !== 'item_start' || text === '') return redacted;
     return { ...redacted, [startTextField(redacted)]: text };
@@ -130,6 +133,7 @@ export class Redactor {
       const { itemId } = payload;
       const text = textIn(payload);
       const isStart = payload.type !== 'item_delta';
+      if (!isStart && payload.patch?.arguments !== undefined) close(itemId);
       const known = open.get(itemId);
       // As in the fold: an item starts once, and what comes before that is not of it.
       if (isStart && known?.hasStarted === true && text !== undefined) continue;
@@ -215,7 +219,9 @@ function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'init
 
 /** The text by which an event begins or grows an item; undefined if it ends the item. */
 function textIn(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
-  if (payload.type === 'item_delta') return payload.deltaContent;
+  if (payload.type === 'item_delta') {
+    return (payload.patch?.arguments ?? '') + payload.deltaContent;
+  }
   if (payload.type === 'script_execution_start') return payload.code;
   return payload.type === 'item_start' ? (payload[startTextField(payload)] ?? '') : undefined;
 }

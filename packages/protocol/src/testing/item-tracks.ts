@@ -72,13 +72,17 @@ const calls: fc.Arbitrary<Track> = fc
     cut: fc.nat({ max: 12 }),
     broken: fc.boolean(),
     patch: maybe(
-      fc.constant<ItemPatch>({
-        title: 'Edit a',
-        kind: 'edit',
-        locations: [{ path: '/a', line: 3 }],
-        diffs: [{ path: '/a', newText: 'b' }],
-      }),
+      fc.constantFrom<ItemPatch>(
+        { arguments: '{"path":"b"}', title: 'Edit b' },
+        {
+          title: 'Edit a',
+          kind: 'edit',
+          locations: [{ path: '/a', line: 3 }],
+          diffs: [{ path: '/a', newText: 'b' }],
+        },
+      ),
     ),
+    patchAt: fc.nat({ max: 1 }),
     ending: fc.constantFrom('done', 'done', 'done', 'done', 'error', 'cancelled', 'withdrawn'),
     answers: fc.array(answers, { maxLength: 2 }),
   })
@@ -110,7 +114,7 @@ const calls: fc.Arbitrary<Track> = fc
     const later = all.filter((answer) => withdrawn || !answer.early);
     return [
       start,
-      ...deltasOf(id, life.argumentsAtStart ? [''] : pieces, life.patch),
+      ...deltasOf(id, life.argumentsAtStart ? ['', ''] : pieces, life.patch, life.patchAt),
       ...early.flatMap((answer) => answerTrack(answer, `${id}-call`)),
       ...endingOf(id, finalItem, life.ending),
       ...later.flatMap((answer) => answerTrack(answer, `${id}-call`)),
@@ -197,6 +201,8 @@ const approvals: fc.Arbitrary<Track> = fc
       options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }],
       deadline: '2026-01-01T01:00:00.000Z',
       form: { properties: { name: { type: 'string', title: 'Name' } }, required: ['name'] },
+      asked: { name: 'Bash', arguments: '{"command":"rm -rf a"}', title: 'Run rm' },
+      earlier: { arguments: '{"command":"ls"}' },
     };
     const outcome =
       ending === 'selected'

@@ -56,6 +56,7 @@ function replay(turn: NaiveTurn, payload: EventPayload): void {
     turn.items.push({ id: itemId, type: 'script_execution', text, callId: itemId, ended: false });
   }
   if (payload.type === 'item_delta' && isOpen) {
+    if (known.type === 'function_call') known.text = payload.patch?.arguments ?? known.text;
     known.text += payload.deltaContent;
     known.blocks = payload.patch?.blocks ?? known.blocks;
   }

@@ -17,6 +17,11 @@ export function isDelta(draft: EventDraft): draft is DeltaDraft {
 }
 
 export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
+  if (payload.patch?.arguments !== undefined) {
+    // They replace the text so far.
+    gathering.more.take();
+    gathering.first = withoutText(gathering.first);
+  }
   gathering.more.add(payload.deltaContent);
   if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
 }
@@ -24,6 +29,10 @@ export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
 /** Copies: the caller may still hold the draft. */
 function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
   return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
+}
+
+function withoutText({ payload, ...draft }: DeltaDraft): DeltaDraft {
+  return { ...draft, payload: { ...payload, deltaContent: '' } };
 }
 
 export function joined({ first: { payload, ...draft }, more }: Gathering): EventDraft {

@@ -99,6 +99,25 @@ test('INV-5 a flood within the cadence becomes few events, and the text is whole
   );
 });
 
+test('INV-5 arguments that are replaced within the cadence are the same as without one', async () => {
+  const shown = async (cadenceMs: number) => {
+    const { writer, say } = makeWriter(openMemoryStorage().log, cadenceMs);
+    const call = { type: 'item_start', itemId: 'a', itemType: 'function_call' } as const;
+    const replace = (json: string, deltaContent = ''): EventPayload => ({
+      type: 'item_delta',
+      itemId: 'a',
+      deltaContent,
+      patch: { arguments: json },
+    });
+    say(start, call, text('a', '{'), text('a', '"a":1}'), replace('{"b":'), text('a', '2'));
+    say(replace('{"c":', '3'), text('a', '}'), done);
+    const [item] = (await writer.ended)?.outputItems ?? [];
+    return item?.type === 'function_call' ? item.arguments : undefined;
+  };
+  expect(await shown(0)).toBe('{"c":3}');
+  expect(await shown(10_000)).toBe('{"c":3}');
+});
+
 test('the first delta after silence is logged at once, whatever the cadence', async () => {
   const { log } = openMemoryStorage();
   const { say, logged } = makeWriter(log, 10_000);

@@ -58,7 +58,8 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
     case 'function_call_output':
       return { ...outputOf(item), ...callId };
     case 'approval': {
-      const { approvalId: _a, ...question } = rest as typeof item;
+      // A request of ACP always has words of its own about its call.
+      const { approvalId: _a, asked: _w, earlier: _b, ...question } = rest as typeof item;
       return { ...question, ...callId, ...(item.form && formAnswer(item)) };
     }
     case 'message':

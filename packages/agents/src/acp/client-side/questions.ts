@@ -2,6 +2,9 @@
 import { ApprovalOption } from '@liminal/protocol';
 import { z } from 'zod';
 import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
+import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
+import { pickFields } from '../translate/fields.ts';
+import { oddWords } from '../translate/tool-call.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
@@ -20,41 +23,42 @@ const Option = z
   });
 
 const PermissionRequest = z.looseObject({
-  toolCall: z
-    .looseObject({
-      title: z.string().nullish().catch(undefined),
-      content: z.array(z.unknown()).nullish().catch(undefined),
-    })
-    .catch({}),
+  toolCall: z.unknown(),
   options: z.array(Option),
 });
+
+const described = { title: z.string(), content: z.array(z.unknown()) };
 
 export interface PermissionAnswer {
   outcome: { outcome: 'cancelled' } | { outcome: 'selected'; optionId: string };
 }
 
 /**
- * `session/request_permission`, with all fields of its tool call: `showCall` shows the call first and returns its id.
+ * `session/request_permission`, with all fields of its tool call: `showCall` shows the call first and returns what is asked for.
  * Throws ClientError.
  */
 export async function requestPermission(
   params: unknown,
   ask: Ask,
-  showCall: (toolCall: unknown) => string | undefined,
+  showCall: (toolCall: unknown) => Pick<ApprovalQuestion, 'callId' | 'asked' | 'earlier'>,
   signal: AbortSignal,
 ): Promise<PermissionAnswer> {
   const request = PermissionRequest.safeParse(params);
   if (!request.success) throw invalidParams('“options” are missing, or not as ACP has them.');
   const { toolCall, options } = request.data;
-  const callId = showCall(toolCall);
-  const description = wordsIn(toolCall.content ?? []);
+  const call = showCall(toolCall);
+  const { title = 'Allow this?', content = [] } = pickFields(toolCall, described);
+  const odd = oddWords(toolCall);
+  const description = [wordsIn(content), odd === undefined ? '' : JSON.stringify(odd, null, 2)]
+    .filter((words) => words !== '')
+    .join('\n\n');
   if (options.length === 0) return { outcome: { outcome: 'cancelled' } };
   const outcome = await ask(
     {
-      title: toolCall.title ?? 'Allow this?',
+      title,
       options,
       ...(description !== '' && { description }),
-      ...(callId !== undefined && { callId }),
+      ...call,
     },
     signal,
   );

@@ -1,7 +1,8 @@
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord } from './fields.ts';
 import type { TerminalTexts } from './terminals.ts';
-import { ToolCall, callIdOf, type Source } from './tool-call.ts';
+import type { AskedWords } from '../../base/pending-approvals.ts';
+import { askedAlone, ToolCall, callIdOf, type Source } from './tool-call.ts';
 
 export interface CallsOptions {
   writer: TurnWriter;
@@ -34,6 +35,12 @@ export class AcpCalls {
   /** The call of this id, if it has failed and not begun again. */
   failed(callId: string): ToolCall | undefined {
     return this.#failed.get(callId);
+  }
+
+  /** What a permission request about the call asks for; undefined if it says nothing. */
+  asked(callId: string, request: unknown): AskedWords | undefined {
+    const call = this.#open.get(callId);
+    return call === undefined ? askedAlone(request) : call.asked(request);
   }
 
   /** Whether this turn has the call. */

@@ -123,8 +123,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ({ translator }) =>
         translator.settings(raw),
   ),
-  update.map((raw): Step => ({ translator }) => {
-    translator.toolCall(raw, timestamp);
+  update.map((raw): Step => ({ translator, drafts }) => {
+    const call = translator.toolCall(raw, timestamp);
+    const approvalId = `asked-${drafts.length}`;
+    translator.openApproval({ approvalId, title: 'May I?', options: [], ...call }, timestamp);
   }),
   words.map(
     (text): Step =>

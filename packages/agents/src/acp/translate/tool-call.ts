@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { ToolKind, type OutputItem } from '@liminal/protocol';
+import { type AskedCall, saidOtherwise, ToolKind, type OutputItem } from '@liminal/protocol';
 import { BoundedList } from '../../base/bounded-list.ts';
 import { jsonOf } from '../../base/few-values.ts';
+import type { AskedWords } from '../../base/pending-approvals.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
 import { ToolOutput } from './tool-output.ts';
-import { readLocations, readToolContent } from './tool-content.ts';
+import { isKnownContent, readLocations, readToolContent } from './tool-content.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { readTerminalMeta } from './terminal-meta.ts';
 
@@ -28,6 +29,14 @@ const toolCall = {
 };
 
 type Fields = Read<typeof toolCall>['fields'];
+
+/** The words of a call that a person decides about. */
+type Words = Partial<Omit<AskedCall, 'name'>>;
+const wordKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
+
+/** Replaced arguments are written at once up to this many characters, and then up to so many times the newest ones. */
+const alwaysWritten = 64 * 1024;
+const writtenTimes = 4;
 
 /** How many odd fields are kept of a call. */
 const MAX_UNREAD = 100;
@@ -53,6 +62,12 @@ export class ToolCall {
   #item: CallItem;
   #name: string | undefined;
   #status: Fields['status'];
+  /** The arguments as they were last written. */
+  #written = '';
+  /** Characters of all arguments that were replaced. */
+  #replaced = 0;
+  /** What each field said before its newest change. */
+  #before: Partial<AskedCall> = {};
   readonly #unread = new BoundedList({ values: MAX_UNREAD });
   /** Hashes of those: agents often repeat the same with every update. */
   readonly #seen = new Set<string>();
@@ -104,6 +119,21 @@ export class ToolCall {
     if (hasNews && this.success === undefined) this.output.show();
   }
 
+  /**
+   * What a permission request asks for: its own words, and the call's where the request has none. `earlier` is what the
+   * call said, or had said before an update, where the request says something else.
+   */
+  asked(request: unknown): AskedWords {
+    const { name = this.#name, ...own } = wordsOf(request);
+    const asked = askedCall({ ...withoutEmpty(this.#item), ...own }, name);
+    const said = saidOtherwise(asked, withoutEmpty(this.#item));
+    const earlier = { ...saidOtherwise(asked, this.#before), ...said };
+    const names = [this.#name, this.#before.name];
+    const other = names.find((one) => one !== undefined && one !== name);
+    if (other !== undefined) earlier.name = other;
+    return { asked, ...(Object.keys(earlier).length > 0 && { earlier }) };
+  }
+
   /** Ends the call. `reason` replaces a missing output. */
   end(success: boolean, reason = ''): void {
     const raw = this.#unread.take();
@@ -114,12 +144,20 @@ export class ToolCall {
 
   #learn(fields: Fields): void {
     const before = this.#item;
-    this.#name = fields.name ?? this.#name;
+    if (fields.name !== undefined && fields.name !== this.#name) {
+      if (this.#name !== undefined) this.#before.name = this.#name;
+      this.#name = fields.name;
+    }
     this.#item = { ...before, ...this.#face(fields) };
     this.#item.name = nameOf(this.#item, this.#name);
-    if (!this.#writer.isOpen(before.id)) return this.#writer.start(this.#item);
-    // Later arguments replace known ones only at the end.
-    if (before.arguments === '') this.#writer.append(before.id, this.#item.arguments);
+    if (!this.#writer.isOpen(before.id)) {
+      this.#written = this.#item.arguments;
+      return this.#writer.start(this.#item);
+    }
+    if (before.arguments === '') {
+      this.#written = this.#item.arguments;
+      this.#writer.append(before.id, this.#item.arguments);
+    }
     this.#patch(before);
   }
 
@@ -165,13 +203,30 @@ export class ToolCall {
   /** Emits the changes. */
   #patch(before: CallItem): void {
     const { title, kind, locations, diffs } = this.#item;
+    for (const key of wordKeys) {
+      const isReplaced = before[key] !== undefined && before[key] !== '';
+      if (isReplaced && !isSame(before[key], this.#item[key])) {
+        this.#before = { ...this.#before, [key]: before[key] };
+      }
+    }
     const patch = {
+      ...this.#newArguments(),
       ...(title !== before.title && { title }),
       ...(kind !== before.kind && { kind }),
       ...(!isSame(locations, before.locations) && { locations }),
       ...(!isSame(diffs, before.diffs) && { diffs }),
     };
     if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
+  }
+
+  /** Arguments that replace others; many large ones are written with the call's end. */
+  #newArguments(): { arguments?: string } {
+    const { arguments: json } = this.#item;
+    if (json === this.#written) return {};
+    if (this.#replaced + json.length > alwaysWritten + writtenTimes * json.length) return {};
+    this.#replaced += json.length;
+    this.#written = json;
+    return { arguments: json };
   }
 
   #readContent(content: readonly unknown[], fields: Fields, source: Source): void {
@@ -204,6 +259,64 @@ export class ToolCall {
   }
 }
 
+/** The words of a request alone, without a call that is known; undefined if it has none. */
+export function askedAlone(request: unknown): AskedWords | undefined {
+  const { name, ...words } = wordsOf(request);
+  const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
+  return isEmptyRequest ? undefined : { asked: askedCall(words, name) };
+}
+
+/** The parts of a request's call that ACP has no field for; undefined if there are none. */
+export function oddWords(request: unknown): unknown {
+  if (!isRecord(request)) return request ?? undefined;
+  const { fields, rest = {} } = readFields(request, toolCall);
+  const content = (fields.content ?? []).filter((value) => !isKnownContent(value));
+  const odd = { ...rest, ...(content.length > 0 && { content }) };
+  return Object.keys(odd).length === 0 ? undefined : odd;
+}
+
+/** What a request says of its call. */
+function wordsOf(request: unknown): Words & { name?: string } {
+  const {
+    name,
+    title,
+    kind,
+    locations,
+    rawInput,
+    content = [],
+  } = readFields(request, toolCall).fields;
+  const places = readLocations(locations ?? []).locations;
+  const { diffs } = readToolContent(content);
+  return {
+    ...(name !== undefined && { name }),
+    ...(title !== undefined && { title }),
+    ...(kind !== undefined && { kind }),
+    ...(!isEmpty(rawInput) && { arguments: jsonOf(rawInput) }),
+    ...(places.length > 0 && { locations: places }),
+    ...(diffs.length > 0 && { diffs }),
+  };
+}
+
+function askedCall(words: Words, name: string | undefined): AskedCall {
+  const { title, kind, arguments: json = '{}', locations, diffs } = words;
+  return {
+    name: nameOf({ title, kind }, name),
+    arguments: json,
+    ...(title !== undefined && { title }),
+    ...(kind !== undefined && { kind }),
+    ...(locations !== undefined && { locations }),
+    ...(diffs !== undefined && { diffs }),
+  };
+}
+
+const withoutEmpty = ({ title, kind, arguments: json, locations, diffs }: CallItem): Words => ({
+  ...(title !== undefined && { title }),
+  ...(kind !== undefined && { kind }),
+  ...(json !== '' && { arguments: json }),
+  ...(locations !== undefined && { locations }),
+  ...(diffs !== undefined && { diffs }),
+});
+
 /** Content of an announcement before the tool runs describes the call. */
 function isOutput({ status }: Fields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
@@ -217,6 +330,6 @@ const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
 /** Few agents give the tool's own name; otherwise its kind, which readers know, or its title. */
-function nameOf({ kind, title }: CallItem, name: string | undefined): string {
+function nameOf({ kind, title }: Words, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';
 }

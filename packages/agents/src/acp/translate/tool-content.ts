@@ -44,6 +44,12 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
   return read;
 }
 
+/** Whether an entry of a call's content is of a type that ACP has. */
+export function isKnownContent(value: unknown): boolean {
+  const { type = '' } = readFields(value, entry).fields;
+  return ['content', 'diff', 'terminal'].includes(type);
+}
+
 function addBlock(read: ToolContent, content: unknown): void {
   const { text, block, unread } = readBlock(content);
   if (text !== undefined) read.parts.push({ text });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
-import type { ApprovalRequest } from '../../base/pending-approvals.ts';
+import type { ApprovalRequest, AskedWords } from '../../base/pending-approvals.ts';
 import { Newest } from '../../base/newest.ts';
 import type { Emit } from '../../base/turn-writer.ts';
 import type { SessionUpdate } from '../../provider.ts';
@@ -13,7 +13,7 @@ import { isPlainChunk } from './plain-chunk.ts';
 import { Settings } from './settings.ts';
 import { TerminalTexts, type TerminalExit } from './terminals.ts';
 import { hasFailed } from './thread-status.ts';
-import { callIdOf } from './tool-call.ts';
+import { askedAlone, callIdOf } from './tool-call.ts';
 import { AcpTurn } from './turn.ts';
 import { readUsageUpdate } from './usage.ts';
 
@@ -84,12 +84,16 @@ export class AcpTranslator {
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** Reads the call in a permission request. Returns the call's id, if it has one. */
-  toolCall(update: unknown, timestamp: string): string | undefined {
+  /** Reads the call in a permission request. Returns what the request asks for, with the call's id, if it has one. */
+  toolCall(update: unknown, timestamp: string): Partial<AskedWords> & { callId?: string } {
     const callId = callIdOf(update);
-    if (callId !== undefined) this.#running(timestamp).toolCall(update, 'request');
-    else if (update != null) this.#keep(update);
-    return callId;
+    if (callId === undefined) {
+      if (update != null) this.#keep(update);
+      return { ...askedAlone(update) };
+    }
+    const turn = this.#running(timestamp);
+    turn.toolCall(update, 'request');
+    return { callId, ...turn.calls.asked(callId, update) };
   }
 
   openApproval(request: ApprovalRequest, timestamp: string): void {

@@ -101,13 +101,14 @@ const verbs: Record<string, [kind: ToolKind, verb: string]> = {
   search: ['search', 'Search for'],
 };
 
+type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'commandActions'>;
+
 /** Codex knows commands that only look: then the title says at what. */
-function commandCall(
-  { command, cwd: folder, commandActions: actions }: ItemOf<'commandExecution'>,
+export function commandCall(
+  { command, cwd: folder, commandActions: actions }: CommandParts,
   cwd: string,
 ): Call {
-  // Codex runs it by a shell; an only action has the command as the model wrote it.
-  const written = actions.length === 1 ? (actions[0]?.command ?? '') || command : command;
+  const written = writtenIn(command, actions);
   const known = actions.map(({ type }) => (Object.hasOwn(verbs, type) ? verbs[type] : undefined));
   const [first] = known;
   const isOne = first !== undefined && known.every((one) => one?.[0] === first[0]);
@@ -122,6 +123,16 @@ function commandCall(
     ...(locations.length > 0 && { locations }),
   };
 }
+
+/** Codex runs a command by a shell: an only action has the command as the model wrote it, if it has all of it. */
+function writtenIn(command: string, actions: readonly CommandAction[]): string {
+  const [, script = ''] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
+  const written = actions.length === 1 ? (actions[0]?.command ?? '') : '';
+  return written !== '' && lettersOf(script) === lettersOf(written) ? written : command;
+}
+
+/** Without what quoting adds. */
+const lettersOf = (text: string): string => text.replaceAll(/['"\\\s]/g, '');
 
 function looked({ type, name, path, query }: CommandAction, folder: string, cwd: string): string {
   const verb = verbs[type]?.[1] ?? type;

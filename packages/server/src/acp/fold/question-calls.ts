@@ -2,17 +2,23 @@
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ErrorObject } from '@liminal/protocol';
 import { toolContent } from './content.ts';
-import { type ApprovalItem, type ToolCall, type ToolCallUpdate, updateOf } from './tool-calls.ts';
+import {
+  type ApprovalItem,
+  questionFace,
+  type ToolCall,
+  type ToolCallUpdate,
+  updateOf,
+} from './tool-calls.ts';
 
 export function questionCall(item: ApprovalItem): ToolCall {
   const { id: toolCallId, title } = item;
   const call = { toolCallId, title, kind: 'other', status: 'pending' } as const;
-  return { sessionUpdate: 'tool_call', ...call, ...described(item) };
+  return { sessionUpdate: 'tool_call', ...call, ...questionFace(item) };
 }
 
 /** Its fields in the question itself. */
 export function questionOf(item: ApprovalItem): Acp.ToolCallUpdate {
-  return { toolCallId: item.id, title: item.title, ...described(item) };
+  return { toolCallId: item.id, title: item.title, ...questionFace(item) };
 }
 
 export function answeredCall({ id, options, outcome }: ApprovalItem): ToolCallUpdate {
@@ -35,7 +41,3 @@ const unanswered: ErrorObject = {
   code: 'UNANSWERED',
   message: 'The question ended without an answer.',
 };
-
-function described({ description = '' }: ApprovalItem) {
-  return description === '' ? {} : { content: toolContent(description, [], []) };
-}

@@ -176,11 +176,14 @@ export class ToldCalls {
     this.#forget(before);
     const told = this.#told.get(item.id) ?? { ...noOutput, runs: false };
     const { isTerminal, isOver = false } = told;
-    const tellsInput = isWhole && told.input !== textOf(item);
+    // Arguments that were told and are replaced are told again.
+    const isInput = isWhole || (told.input !== undefined && hasInput(item));
+    const tellsInput = isInput && told.input !== textOf(item);
     const begins = isWhole && !told.runs && !isOver;
     const update = changed(before, item, { tellsInput, begins, isTerminal });
     if (update !== undefined) this.#options.tell(update);
     if (isWhole) this.#told = this.#told.set(item.id, { ...told, runs: true, input: textOf(item) });
+    else if (tellsInput) this.#told = this.#told.set(item.id, { ...told, input: textOf(item) });
   }
 
   #cut(call: CallItem, error: ErrorObject | undefined): void {

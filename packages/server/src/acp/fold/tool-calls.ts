@@ -1,6 +1,6 @@
 /** One tool call, or script, and its output, as ACP's `tool_call` and `tool_call_update`. */
 import type * as Acp from '@agentclientprotocol/sdk';
-import type { ErrorObject, OutputItem } from '@liminal/protocol';
+import type { AskedCall, ErrorObject, OutputItem } from '@liminal/protocol';
 import { toolContent } from './content.ts';
 import { diagnosis, metaOf } from './meta.ts';
 
@@ -119,17 +119,48 @@ export function cleared(call: CallItem): ToolCallUpdate {
   };
 }
 
-/** The call that a question is about, with `description` before what the client knows of it. */
+/** The call that a question is about, in the question's words; what it says and said otherwise is a part of its content. */
 export function questioned(
   call: CallItem,
-  { title, description = '' }: ApprovalItem,
+  item: ApprovalItem,
   { isTerminal }: Look,
 ): Acp.ToolCallUpdate {
-  const { content = [], ...face } = faceOf(call, true);
-  const described = toolContent(description, [], []);
-  const all = [...described, ...terminalOf(call, isTerminal), ...content];
+  const { content = [], ...face } = faceOf(askedCall(call, item), true);
+  const all = [...describedBy(item), ...terminalOf(call, isTerminal), ...content];
+  const { title } = item;
   return { toolCallId: call.id, ...face, title, ...(all.length > 0 && { content: all }) };
 }
+
+/** What a question says of a call that the client does not know. */
+export function questionFace(item: ApprovalItem): Omit<Face, 'title'> {
+  const { asked } = item;
+  const { title: _, content = [], ...face } = asked ? faceOf(asAsked(item.id, asked), true) : {};
+  const all = [...describedBy(item), ...content];
+  return { ...face, ...(all.length > 0 && { content: all }) };
+}
+
+function askedCall(call: CallItem, { asked }: ApprovalItem): CallItem {
+  return asked === undefined || call.type === 'script_execution'
+    ? call
+    : { ...call, ...asAsked(call.id, asked) };
+}
+
+const asAsked = (id: string, asked: AskedCall): CallItem => ({
+  type: 'function_call',
+  id,
+  callId: id,
+  origin: 'agent',
+  ...asked,
+});
+
+/** A question's description, and what its call said before. */
+function describedBy({ description = '', earlier }: ApprovalItem): Acp.ToolCallContent[] {
+  const before = earlier === undefined ? '' : `Before, the call said:\n\n${earlierWords(earlier)}`;
+  return [...toolContent(description, [], []), ...toolContent(before, [], [])];
+}
+
+const earlierWords = ({ arguments: json, ...rest }: Partial<AskedCall>): string =>
+  JSON.stringify({ ...rest, ...(json !== undefined && { arguments: inputOf(json) }) }, null, 2);
 
 export const updateOf = (toolCallId: string) =>
   ({ sessionUpdate: 'tool_call_update', toolCallId }) as const;

