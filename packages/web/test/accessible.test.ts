@@ -11,6 +11,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
 import { png } from './png.ts';
+import { showAll } from './show-all.ts';
 import { otherSession, sessionId, shareStage, stage, type Stage } from './stage.ts';
 
 shareStage();
@@ -234,6 +235,7 @@ const states: Record<string, () => Promise<Page>> = {
     history([approval('p', { title: 'How?', form })], turn('t1'));
     const page = await stage.visitShared();
     await page.getByRole('textbox', { name: 'Version' }).waitFor();
+    await showAll(page);
     await page.getByRole('button', { name: /^(Send|Allow)( |$)/ }).click();
     return page;
   },

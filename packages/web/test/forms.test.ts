@@ -3,6 +3,7 @@ import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, begun, tool, upsert } from './items.ts';
+import { showAll } from './show-all.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage(() => {
@@ -102,6 +103,7 @@ it('a form is filled in and sent by keyboard alone, and then shows what was answ
     .toBe(true);
   expect(answers()).toEqual([]);
 
+  await showAll(page);
   await page.keyboard.press('Control+a');
   await page.keyboard.type('2.5.0');
   await page.keyboard.press('Tab');
@@ -183,6 +185,7 @@ it('an error is shown beside its field, and nothing is sent until it is correcte
   await email.fill('');
   await card.getByRole('textbox', { name: 'Port' }).fill('');
   await card.getByRole('radio', { name: 'Latest' }).check();
+  await showAll(card.page());
   await card.getByRole('button', { name: 'Allow' }).click();
   const content = { version: '2.4.1', channel: 'latest', sign: true };
   await expect
@@ -212,6 +215,7 @@ it('a refusal by the server is shown, and the form stays filled in', async () =>
       ? { code: 'INVALID_OPTION', message: 'The form has no field “odd”.' }
       : undefined;
   await card.getByRole('radio', { name: 'Next' }).check();
+  await showAll(card.page());
   await card.getByRole('button', { name: 'Allow' }).click();
   await card.getByRole('alert').getByText('The form has no field “odd”.').waitFor();
   expect(await card.getByRole('radio', { name: 'Next' }).isChecked()).toBe(true);
@@ -239,6 +243,7 @@ it('a tool that asks shows its form with its arguments', async () => {
   await card.getByText('asks you').waitFor();
   await card.getByText('It cannot be taken back.').last().waitFor();
   await card.getByRole('radio', { name: 'Latest' }).check();
+  await showAll(card.page());
   await card.getByRole('button', { name: 'Allow' }).click();
   await expect.poll(() => answers().length).toBe(1);
 });
@@ -316,6 +321,7 @@ it('choices have headers, descriptions, and a preview of the current one, in let
   await card.getByText('Lists words.').click();
   await card.getByText('Finds words.').click();
   await narrow.waitFor();
+  await showAll(card.page());
   await card.getByRole('button', { name: 'Allow' }).click();
   await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['Search', 'Index'] }));
 });
@@ -339,12 +345,14 @@ it('an empty own answer is asked for, and its text stays while another choice is
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   const own = card.getByRole('textbox', { name: 'Something else: Which layout should it have?' });
   await card.getByRole('radio', { name: 'Something else' }).check();
+  await showAll(card.page());
   await card.getByRole('button', { name: 'Allow' }).click();
   await card.getByText('Choose one, or say something else.').waitFor();
   await own.fill('Round');
   await card.getByRole('radio', { name: 'Wide' }).check();
   expect(await own.inputValue()).toBe('Round');
   await card.getByRole('radio', { name: 'Something else' }).check();
+  await showAll(card.page());
   await card.getByRole('button', { name: 'Allow' }).click();
   await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: [] }));
 });
@@ -365,6 +373,7 @@ testAtLength(
     await own.fill('A map');
     expect((await own.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await showAll(page);
     await page.getByRole('button', { name: 'Allow' }).tap();
     await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['A map'] }));
   },

@@ -14,6 +14,8 @@ interface DiffViewProps {
   diff: FileDiff;
   /** Whether to show the file's name. */
   named: boolean;
+  /** Folds only what cannot be laid out at once: a person must see all of it. */
+  whole?: boolean;
 }
 
 /** Longer diffs (lines) are folded, unless only a few lines would be hidden. */
@@ -21,28 +23,32 @@ const visible = 20;
 const slack = 4;
 /** Lines added per click, so that the page stays responsive. */
 const step = 2000;
+/** Characters laid out at a time, where more than that are in fewer lines. */
+const most = 200_000;
 
 /** One file's change, line by line, in the colours of its language. */
-export function DiffView({ diff, named }: DiffViewProps) {
-  const [count, setCount] = useRemembered(`diff ${diff.path}`, visible);
+export function DiffView({ diff, named, whole = false }: DiffViewProps) {
+  const [chosen, setCount] = useRemembered<number | undefined>(`diff ${diff.path}`, undefined);
   const { lines, added, removed } = lineDiff(diff);
   const lang = languageOfFile(diff.path);
   const before = useHighlight(diff.oldText ?? '', lang);
   const after = useHighlight(diff.newText, lang);
-  const folds = lines.length > visible + slack;
+  const atFirst = whole ? piece(lines) : visible;
+  const count = chosen ?? atFirst;
+  const folds = lines.length > (whole ? atFirst : visible + slack);
   const shown = folds ? lines.slice(0, count) : lines;
   const hidden = lines.length - shown.length;
   const summary = `Changes to ${labelOf(diff.path)}: ${added} added, ${removed} removed`;
 
   return (
-    <div className={css.diff}>
+    <div className={css.diff} data-whole={whole}>
       {named && (
         <p className={css.path}>
           <ShownText text={diff.path} />
         </p>
       )}
       {lines.length === 0 && (
-        <p className={css.path}>{diff.oldText === undefined ? 'An empty file' : 'No change'}</p>
+        <p className={css.path}>{diff.oldText == null ? 'An empty file' : 'No change'}</p>
       )}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
       <div className={css.scroll} role="region" aria-label={summary} tabIndex={0}>
@@ -58,14 +64,25 @@ export function DiffView({ diff, named }: DiffViewProps) {
         <Button
           look="quiet"
           className={css.more}
-          aria-expanded={count > visible}
-          onClick={() => setCount(hidden > 0 ? count + step : visible)}
+          data-unshown={hidden > 0}
+          aria-expanded={count > atFirst}
+          onClick={() => setCount(hidden > 0 ? count + piece(lines.slice(count)) : atFirst)}
         >
           {hidden > 0 ? `Show ${hidden} more lines` : 'Show less'}
         </Button>
       )}
     </div>
   );
+}
+
+/** How many of these lines are laid out at a time. */
+function piece(lines: readonly DiffLine[]): number {
+  let characters = 0;
+  const end = lines.slice(0, step).findIndex(({ text }) => {
+    characters += text.length;
+    return characters > most;
+  });
+  return end === -1 ? step : Math.max(end, 1);
 }
 
 const signs = { added: '+', removed: '−', same: ' ' };

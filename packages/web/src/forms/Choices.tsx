@@ -1,7 +1,8 @@
-import { type FieldChoice, type OneField, type SeveralField } from '@liminal/protocol';
+import { type FieldChoice, markHidden, type OneField, type SeveralField } from '@liminal/protocol';
 import { useId, useState } from 'react';
 import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
 import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
 import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
@@ -68,8 +69,12 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
               onBlur={() => setLooked(undefined)}
             />
             <span>
-              {choice.title}
-              {choice.description !== undefined && <small>{choice.description}</small>}
+              <ShownText text={choice.title} />
+              {choice.description !== undefined && (
+                <small>
+                  <ShownText text={choice.description} />
+                </small>
+              )}
             </span>
           </label>
         ))}
@@ -110,11 +115,15 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
         )}
         {field.choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
-            {choice.title}
+            {markHidden(choice.title)}
           </option>
         ))}
       </select>
-      {chosen?.description !== undefined && <p className={css.description}>{chosen.description}</p>}
+      {chosen?.description !== undefined && (
+        <p className={css.description}>
+          <ShownText text={chosen.description} />
+        </p>
+      )}
     </>
   );
 }
@@ -123,7 +132,13 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
 function Preview({ of, text }: { of: string; text: string }) {
   return (
     <section className={css.preview} aria-label={`Preview of ${labelOf(of)}`}>
-      {text.includes('```') ? <Markdown>{text}</Markdown> : <pre>{text}</pre>}
+      {text.includes('```') ? (
+        <Markdown>{text}</Markdown>
+      ) : (
+        <pre>
+          <ShownText text={text} />
+        </pre>
+      )}
     </section>
   );
 }

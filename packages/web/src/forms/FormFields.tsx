@@ -1,5 +1,6 @@
 import { type Field, type FieldValue } from '@liminal/protocol';
 import { type ReactNode, useId } from 'react';
+import { ShownText } from '../look/ShownText.tsx';
 import type { FormState } from './use-answers.ts';
 import css from './FormFields.module.css';
 import { ChoiceList, ChoiceSelect } from './Choices.tsx';
@@ -44,7 +45,7 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
       {field.kind !== 'switch' && <Label field={field} ids={ids} />}
       {field.description !== undefined && (
         <p id={`${id}-description`} className={css.description}>
-          {field.description}
+          <ShownText text={field.description} />
         </p>
       )}
       {control(field, shared)}
@@ -61,9 +62,11 @@ function Label({ field, ids }: { field: Field; ids: ControlProps<Field>['ids'] }
   const content = (
     <>
       {field.header !== undefined && field.header !== field.title && (
-        <span className={css.chip}>{field.header} </span>
+        <span className={css.chip}>
+          <ShownText text={field.header} />{' '}
+        </span>
       )}
-      {field.title}
+      <ShownText text={field.title} />
       {!field.isRequired && <small> optional</small>}
     </>
   );
@@ -106,7 +109,9 @@ function Switch({ field, value, onChange, ids, describedBy }: ControlProps<Field
         aria-describedby={describedBy}
         onChange={(event) => onChange(event.target.checked)}
       />
-      <span className={css.label}>{field.title}</span>
+      <span className={css.label}>
+        <ShownText text={field.title} />
+      </span>
     </label>
   );
 }

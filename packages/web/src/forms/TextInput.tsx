@@ -1,6 +1,7 @@
-import { type NumberField, type TextField, type TextFormat } from '@liminal/protocol';
+import { hasHidden, type NumberField, type TextField, type TextFormat } from '@liminal/protocol';
 import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
 import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
 
@@ -11,8 +12,10 @@ const inputTypes: Record<TextFormat, string> = {
   'date-time': 'datetime-local',
 };
 
-/** Texts that may be longer than this (characters) get several lines. */
-const oneLine = 200;
+/** Texts that may be longer than this (characters), or are, get several lines. */
+const oneLine = { most: 200, initial: 50 };
+/** Lines of a text field at first: all of its text is in sight, since it is sent as it is if nobody changes it. */
+const rows = 3;
 
 /** A text or a number. Numbers stay text until they are sent: a browser's number field loses invalid input. */
 export function TextInput(props: ControlProps<TextField | NumberField>) {
@@ -27,34 +30,57 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
   };
   if (field.kind === 'text' && isLong(field)) {
     return (
-      <textarea
-        {...shared}
-        className={join(look.input, css.long)}
-        rows={3}
-        placeholder={field.isList && 'One on each line'}
-        onChange={(event) => onChange(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-          event.preventDefault();
-          event.currentTarget.form?.requestSubmit();
-        }}
-      />
+      <>
+        <textarea
+          {...shared}
+          className={join(look.input, css.long)}
+          rows={Math.max(rows, rowsOf(field.initial))}
+          placeholder={field.isList && 'One on each line'}
+          onChange={(event) => onChange(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
+        />
+        <HiddenIn text={String(value)} />
+      </>
     );
   }
   return (
-    <input
-      {...shared}
-      className={join(look.input, css.short)}
-      type={field.kind === 'text' && field.format ? inputTypes[field.format] : 'text'}
-      inputMode={field.kind === 'number' ? numberKeys(field) : undefined}
-      onChange={(event) => onChange(event.target.value)}
-    />
+    <>
+      <input
+        {...shared}
+        className={join(look.input, css.short)}
+        type={field.kind === 'text' && field.format ? inputTypes[field.format] : 'text'}
+        inputMode={field.kind === 'number' ? numberKeys(field) : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <HiddenIn text={String(value)} />
+    </>
+  );
+}
+
+/** A field cannot mark the hidden characters of its text. */
+function HiddenIn({ text }: { text: string }) {
+  if (!hasHidden(text)) return null;
+  return (
+    <p className={css.description}>
+      With hidden characters: <ShownText text={text} />
+    </p>
   );
 }
 
 function isLong({ initial, maxLength = 0, format, isList }: TextField): boolean {
-  if (format !== undefined) return false;
-  return isList === true || maxLength > oneLine || initial.includes('\n');
+  if (initial.length > oneLine.initial || initial.includes('\n')) return true;
+  return format === undefined && (isList === true || maxLength > oneLine.most);
+}
+
+/** How many lines a text takes in a field of about 50 characters. */
+function rowsOf(text: string): number {
+  return text
+    .split('\n')
+    .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / oneLine.initial)), 0);
 }
 
 /** A phone's number keys lack a sign and, for whole numbers, a point. */

@@ -45,7 +45,13 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
         <Code code={shown} lang={open ? '' : lang} />
       </pre>
       {lines.length > most && !open && (
-        <Button look="quiet" className={css.more} aria-expanded={!isFolded} onClick={toggle}>
+        <Button
+          look="quiet"
+          className={css.more}
+          data-unshown={isFolded}
+          aria-expanded={!isFolded}
+          onClick={toggle}
+        >
           {isFolded ? `Show all ${lines.length} lines` : 'Show less'}
         </Button>
       )}

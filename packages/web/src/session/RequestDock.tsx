@@ -6,18 +6,14 @@ import {
   MessageCircleQuestionMark,
   ShieldQuestionMark,
 } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { askedParts, headOf, oneLine } from '../asked/asked-parts.ts';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
-import { LinkedText } from '../look/LinkedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import spoken from '../look/spoken.module.css';
-import { Markdown } from '../markdown/Markdown.tsx';
 import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
 import { asksSomething, outcomeWords } from '../transcript/answering.ts';
-import { RowGuard } from '../transcript/RowGuard.tsx';
-import { ToolDetails } from '../transcript/ToolDetails.tsx';
-import { commandOf, isQuestion, toolWords } from '../transcript/tool-words.ts';
 import css from './RequestDock.module.css';
 import { useAnswerKeys } from './use-answer-keys.ts';
 import { useSeen } from './use-seen.ts';
@@ -118,8 +114,8 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const element = useRef<HTMLDivElement>(null);
   useGiveFocusBack(element);
   const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
-  const { title, isWhole } = headOf(request, folder);
-  const showsCall = call !== undefined && !isQuestion(call);
+  const title = headOf(request, folder);
+  const parts = useMemo(() => askedParts({ approval, call }, folder), [approval, call, folder]);
 
   return (
     <div
@@ -143,21 +139,13 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
         {place.count > 1 && <Steps place={place} onStep={onStep} />}
       </header>
       {/* What was filled in, and where it was scrolled to, belongs to one request. */}
-      <ApprovalActions key={approval.approvalId} approval={approval} {...actions}>
-        {!isWhole && (
-          <LinkedText className={css.question} text={approval.title} data-to-see={true} />
-        )}
-        {approval.description !== undefined && (
-          <div className={css.description}>
-            <Markdown>{approval.description}</Markdown>
-          </div>
-        )}
-        {showsCall && (
-          <RowGuard of={call}>
-            <ToolDetails call={call} began={call.startedAt} phase="waiting" folder={folder} whole />
-          </RowGuard>
-        )}
-      </ApprovalActions>
+      <ApprovalActions
+        key={approval.approvalId}
+        approval={approval}
+        parts={parts}
+        folder={folder}
+        {...actions}
+      />
     </div>
   );
 }
@@ -174,25 +162,6 @@ function Steps({ place, onStep }: Pick<DockedProps, 'place' | 'onStep'>) {
       </IconButton>
     </span>
   );
-}
-
-/** Titles longer than this (characters) do not fit into a line. */
-const oneLine = 60;
-
-/** The line above a request; `isWhole` if it says everything that the title does. */
-function headOf({ approval, call }: WaitingRequest, folder: string | undefined) {
-  const asks = asksSomething(approval);
-  const isLong = asks || approval.title.length > oneLine || approval.title.includes('\n');
-  if (call === undefined || isQuestion(call)) {
-    const short = asks ? 'Question' : 'Permission';
-    return isLong ? { title: short, isWhole: false } : { title: approval.title, isWhole: true };
-  }
-  const { verb, subject } = toolWords(call, folder);
-  const title = `${verb} ${subject}`.trim();
-  // The details below show the whole call; the rest of a title is shown with them.
-  const isSaid = !asks && (title === approval.title || approval.title.includes(subject));
-  const isShown = commandOf(call) !== undefined || (title.length <= oneLine && !isLong);
-  return { title, isWhole: isSaid && isShown };
 }
 
 /** How long a note about somebody else's answer stays (ms). */

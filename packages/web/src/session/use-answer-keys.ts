@@ -47,7 +47,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
       if (chosen === undefined || !isSeen()) return;
       event.preventDefault();
       const { approvalId } = approval;
-      if (chosen === allow && asksSomething(approval)) return focusForm(approvalId);
+      if (chosen === allow && asksSomething(approval)) return focusForm(approvalId, isRead());
       if (chosen === allow && !isRead()) return;
       if (answered.current === approvalId) return;
       answered.current = approvalId;
@@ -60,10 +60,11 @@ export function useAnswerKeys(keys: AnswerKeys): void {
   }, [approval, isSeen, isRead, running, answer, stop]);
 }
 
-/** Focuses a form, to be filled in before it is sent. */
-function focusForm(approvalId: string): void {
+/** Focuses a form, to be filled in before it is sent. A key does not scroll over what was not read yet. */
+function focusForm(approvalId: string, isRead: boolean): void {
   const form = document.querySelector(`[data-approval-id="${CSS.escape(approvalId)}"]`);
-  form?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  const field = form?.querySelector<HTMLElement>('input, select, textarea');
+  field?.focus({ preventScroll: !isRead });
 }
 
 function hasModifier(event: KeyboardEvent): boolean {

@@ -3,7 +3,7 @@ import { toRead } from './use-seen.ts';
 
 /** Whether a request has been shown in full, and a way to show the rest. */
 export interface ShownWhole {
-  /** The scrolling element; its parts with `data-to-see` must be seen. */
+  /** The scrolling element; its parts with `data-to-see` must be seen, and nothing with `data-unshown` be left in it. */
   asked: RefObject<HTMLDivElement | null>;
   isWhole: boolean;
   /** Whether it has been shown in full, long enough to be allowed by a key. */
@@ -25,8 +25,8 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   const asked = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
-  /** The text of each part when its end was in sight. */
-  const seen = useRef(new WeakMap<Element, string | null>());
+  /** What each part said when its end was in sight. */
+  const seen = useRef(new WeakMap<HTMLElement, string>());
   /** When all of it had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   const isOpen = key !== undefined && openKey === key;
@@ -34,9 +34,11 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   const judge = useCallback(() => {
     const parts = partsOf(asked.current);
     for (const part of parts) {
-      if (endsInSight(part, asked.current)) seen.current.set(part, part.textContent);
+      if (endsInSight(part, asked.current)) seen.current.set(part, saidBy(part));
     }
-    const isShown = parts.every((part) => seen.current.get(part) === part.textContent);
+    const isShown =
+      unshownIn(asked.current) === null &&
+      parts.every((part) => seen.current.get(part) === saidBy(part));
     since.current = isShown ? (since.current ?? performance.now()) : undefined;
     setWhole(isShown);
   }, []);
@@ -62,14 +64,28 @@ export function useShownWhole(key: string | undefined): ShownWhole {
     [],
   );
   const showRest = () => {
+    const { current: region } = asked;
     setOpenKey(key);
-    if (isOpen) asked.current?.scrollBy({ top: asked.current.clientHeight - overlap });
+    if (!isOpen || region === null) return;
+    const next = unshownIn(region);
+    if (next !== null && endsInSight(next, region)) next.click();
+    region.scrollBy({ top: region.clientHeight - overlap });
   };
   return { asked, isWhole, isRead, isOpen, showRest };
 }
 
-function partsOf(region: HTMLElement | null): Element[] {
-  return [...(region?.querySelectorAll('[data-to-see="true"]') ?? [])];
+function partsOf(region: HTMLElement | null): HTMLElement[] {
+  return [...(region?.querySelectorAll<HTMLElement>('[data-to-see="true"]') ?? [])];
+}
+
+/** A part's text; one that a person changes, as a form, has `data-said` instead. */
+function saidBy(part: HTMLElement): string {
+  return part.dataset['said'] ?? part.textContent ?? '';
+}
+
+/** The first control that shows more of what is folded, or not laid out yet. */
+function unshownIn(region: HTMLElement | null): HTMLElement | null {
+  return region?.querySelector<HTMLElement>('[data-unshown="true"]') ?? null;
 }
 
 function endsInSight(part: Element, region: HTMLElement | null): boolean {

@@ -20,7 +20,8 @@ export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
           approval,
           call: items
             .filter((item) => item.type === 'tool_call')
-            .find((item) => item.callId === approval.callId),
+            // Agents may use an id again: the newest call is meant.
+            .findLast((item) => item.callId === approval.callId),
         })),
     );
 }

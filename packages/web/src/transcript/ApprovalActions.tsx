@@ -1,6 +1,8 @@
 import { describeError } from '@liminal/client';
 import type { ApprovalAnswer, ApprovalUpsert } from '@liminal/protocol';
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react';
+import type { AskedPart } from '../asked/asked-parts.ts';
+import { AskedFold, AskedParts } from '../asked/AskedParts.tsx';
 import { focusComposer, giveFocusBack, useGiveFocusBack } from '../composer/focus-composer.ts';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { FormFields } from '../forms/FormFields.tsx';
@@ -18,8 +20,9 @@ interface ApprovalProps {
 }
 
 interface ApprovalActionsProps extends ApprovalProps {
-  /** The request in full, above the form; scrolls if it is long. */
-  children?: ReactNode;
+  /** The whole request; it scrolls if it is long. */
+  parts: readonly AskedPart[];
+  folder: string | undefined;
   /** Whether there was time to read it: only then does a key answer. */
   isSeen: () => boolean;
   /** Whether it has been shown in full: only then can it be allowed. */
@@ -34,7 +37,7 @@ interface ApprovalActionsProps extends ApprovalProps {
 
 /** The possible answers to a permission request, and its form, if it has one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
-  const { approval, children, isSeen, whole, draft, onNoted, onAnswered } = props;
+  const { approval, parts, folder, isSeen, whole, draft, onNoted, onAnswered } = props;
   const { asked, isOpen, isWhole } = whole;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
@@ -46,11 +49,12 @@ export function ApprovalActions(props: ApprovalActionsProps) {
 
   const mustWait = (optionId: string) => !isWhole && isAllowing(approval, optionId);
   const choose = (optionId: string) => {
-    if (mustWait(optionId)) return undefined;
-    if (!asks || !isAllowing(approval, optionId)) return send({ optionId });
+    if (!asks || !isAllowing(approval, optionId)) {
+      return mustWait(optionId) ? undefined : send({ optionId });
+    }
     const checked = form.check();
-    if ('content' in checked) return send({ optionId, content: checked.content });
-    return focusField(element.current, checked.firstProblem);
+    if (!('content' in checked)) return focusField(element.current, checked.firstProblem);
+    return mustWait(optionId) ? undefined : send({ optionId, content: checked.content });
   };
   const chooseWithNote = (optionId: string) => {
     if (mustWait(optionId)) return;
@@ -84,13 +88,20 @@ export function ApprovalActions(props: ApprovalActionsProps) {
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         tabIndex={0}
       >
-        {children}
-        <FormHead approval={approval} />
-        {asks && (
-          <div className={css.form}>
-            <FormFields form={form} />
-          </div>
-        )}
+        <AskedParts
+          parts={parts}
+          folder={folder}
+          form={
+            <>
+              <FormHead approval={approval} />
+              {asks && (
+                <div className={css.form}>
+                  <FormFields form={form} />
+                </div>
+              )}
+            </>
+          }
+        />
       </div>
       <AnswerButtons
         approval={approval}
@@ -165,7 +176,11 @@ function FormHead({ approval: { form, title } }: ApprovalProps) {
   if (form === undefined) return null;
   return (
     <>
-      {form.title && form.title !== title && <p className={css.heading}>{form.title}</p>}
+      {form.title && form.title !== title && (
+        <p className={css.heading}>
+          <ShownText text={form.title} />
+        </p>
+      )}
       {form.description && <LinkedText className={css.about} text={form.description} />}
     </>
   );
@@ -203,6 +218,7 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
         {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>
       {content !== undefined && <FilledForm form={form} content={content} />}
+      {approval.earlier !== undefined && <AskedFold approval={approval} />}
     </>
   );
 }

@@ -41,6 +41,7 @@ export function LongText({
         <Button
           look="quiet"
           className={css.more}
+          data-unshown="true"
           aria-expanded={isOpen}
           onClick={() => setShownTo(shown.length + most)}
         >

@@ -24,21 +24,12 @@ interface ToolDetailsProps {
   /** See `beganAt`. */
   began: string | undefined;
   folder: string | undefined;
-  /** Nothing is folded or left out: a person is to allow it. */
-  whole?: boolean;
   /** What happened between call and result: a subagent's work. */
   children?: ReactNode;
 }
 
 /** A tool's arguments and its result. */
-export function ToolDetails({
-  call,
-  phase,
-  began,
-  folder,
-  whole = false,
-  children,
-}: ToolDetailsProps) {
+export function ToolDetails({ call, phase, began, folder, children }: ToolDetailsProps) {
   const diffs = call.diffs ?? [];
   return (
     <>
@@ -46,7 +37,7 @@ export function ToolDetails({
       {diffs.map((diff, index) => (
         <DiffView key={index} diff={diff} named={diffs.length > 1} />
       ))}
-      {diffs.length === 0 && <Invocation call={call} folder={folder} whole={whole} />}
+      {diffs.length === 0 && <Invocation call={call} folder={folder} />}
       {children}
       <Output call={call} phase={phase} began={began} hasDiffs={diffs.length > 0} />
       {call.outputBlocks !== undefined && (
@@ -58,18 +49,14 @@ export function ToolDetails({
   );
 }
 
-function Invocation({ call, folder, whole }: Pick<ToolDetailsProps, 'call' | 'folder' | 'whole'>) {
+function Invocation({ call, folder }: Pick<ToolDetailsProps, 'call' | 'folder'>) {
   const { plan } = call.toolArguments;
   const command = commandOf(call);
   if (command !== undefined) {
-    return (
-      <div data-to-see={whole}>
-        <LongText className={css.command} text={command} label="Command" whole={whole} />
-      </div>
-    );
+    return <LongText className={css.command} text={command} label="Command" />;
   }
   const code = codeOf(call);
-  if (code !== undefined && !whole) {
+  if (code !== undefined) {
     return (
       <div className={css.part}>
         <Fold name="code" title={`Code, ${count(code.trimEnd().split('\n').length, 'line')}`}>
@@ -85,20 +72,17 @@ function Invocation({ call, folder, whole }: Pick<ToolDetailsProps, 'call' | 'fo
       </div>
     );
   }
-  const entries = whole ? Object.entries(call.toolArguments) : otherArguments(call, folder);
+  const entries = otherArguments(call, folder);
   if (entries.length === 0) return null;
   return (
-    <dl className={css.arguments} aria-label="Arguments" data-to-see={whole}>
+    <dl className={css.arguments} aria-label="Arguments">
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>
             <ShownText text={name} />
           </dt>
           <dd>
-            <LongText
-              text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
-              whole={whole}
-            />
+            <LongText text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
           </dd>
         </div>
       ))}
@@ -106,7 +90,7 @@ function Invocation({ call, folder, whole }: Pick<ToolDetailsProps, 'call' | 'fo
   );
 }
 
-interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'whole' | 'children'> {
+interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
   hasDiffs: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { ToolCallUpsert } from '@liminal/protocol';
+import type { ShownCall, ToolCallUpsert } from '@liminal/protocol';
 import { count } from '../words/amounts.ts';
 import { shortPath } from '../words/paths.ts';
 
@@ -40,7 +40,7 @@ const telling = [
 /** For a search, the pattern says more than the place. */
 const sought = ['pattern', 'query'];
 
-export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
+export function toolWords(call: ShownCall, folder?: string): ToolWords {
   if (isSubagent(call)) return { verb: 'Subagent', subject: oneLine(subagentTask(call)) };
   const code = codeOf(call);
   if (code !== undefined) return { verb: 'Script', subject: oneLine(firstLine(code)) };
@@ -49,19 +49,35 @@ export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
 }
 
 /** The command that a call runs; undefined if it names none. Some agents give it as a list of words. */
-export function commandOf({ kind, toolArguments }: ToolCallUpsert): string | undefined {
+export function commandOf(call: ShownCall): string | undefined {
+  const { kind, toolArguments } = call;
   const { command } = toolArguments;
   if (kind !== 'execute') return undefined;
   if (isText(command)) return command;
   if (!Array.isArray(command) || command.length === 0) return undefined;
-  const words = command.map(String);
-  const [shell = '', flag = '', script] = words;
-  const isScript = /(?:^|\/)(?:ba|z|da)?sh$/.test(shell) && /^-\w*c$/.test(flag);
-  return isScript && script !== undefined ? script : words.map((word) => quoted(word)).join(' ');
+  return scriptIn(command) ?? command.map((word) => quoted(wordOf(word))).join(' ');
 }
 
+/** The arguments, or their words, that `commandOf` shows. */
+export function commandWords(call: ShownCall): unknown[] {
+  const { command } = call.toolArguments;
+  if (commandOf(call) === undefined) return [];
+  if (!Array.isArray(command)) return [command];
+  const script = scriptIn(command);
+  return script === undefined ? command : [script];
+}
+
+/** The script that a list of words gives to a shell. */
+function scriptIn(words: readonly unknown[]): string | undefined {
+  const [shell, flag, script] = words.map(wordOf);
+  const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(shell ?? '') && /^-\w*c$/.test(flag ?? '');
+  return isShell ? script : undefined;
+}
+
+const wordOf = (word: unknown): string => (typeof word === 'string' ? word : JSON.stringify(word));
+
 /** The JavaScript of a call that runs a script; undefined for others. */
-export function codeOf({ toolName, toolArguments }: ToolCallUpsert): string | undefined {
+export function codeOf({ toolName, toolArguments }: ShownCall): string | undefined {
   const { code } = toolArguments;
   return (toolName === 'run_script' || toolName === 'script') && isText(code) ? code : undefined;
 }
@@ -74,18 +90,18 @@ function quoted(word: string): string {
 }
 
 /** Whether the call hands work to another agent. */
-export function isSubagent(call: ToolCallUpsert): boolean {
+export function isSubagent(call: ShownCall): boolean {
   return (
     call.toolName === 'Task' || call.toolName === 'Agent' || 'subagent_type' in call.toolArguments
   );
 }
 
 /** Whether the call asks people a question, rather than for a permission. */
-export function isQuestion(call: ToolCallUpsert): boolean {
+export function isQuestion(call: ShownCall): boolean {
   return call.toolName === 'AskUserQuestion';
 }
 
-function subagentTask({ toolArguments, title }: ToolCallUpsert): string {
+function subagentTask({ toolArguments, title }: ShownCall): string {
   const { description, prompt } = toolArguments;
   return [description, title, prompt].find((text) => isText(text)) ?? '';
 }
@@ -99,7 +115,7 @@ export function otherArguments(call: ToolCallUpsert, folder?: string): [string, 
 }
 
 /** A tool of unknown kind is named by its title, which says more than its name. */
-function nameOf({ title, toolName }: ToolCallUpsert): string {
+function nameOf({ title, toolName }: ShownCall): string {
   return toolName.startsWith('mcp__') ? toolLabel(toolName) : (title ?? toolName);
 }
 
@@ -109,7 +125,7 @@ function toolLabel(name: string): string {
   return mcp ? `${mcp[1]}: ${mcp[2]?.replaceAll('_', ' ')}` : name;
 }
 
-function subjectOf(call: ToolCallUpsert, verb: string, folder: string | undefined): string {
+function subjectOf(call: ShownCall, verb: string, folder: string | undefined): string {
   const [location] = call.locations ?? [];
   const wantsPath = call.kind === 'read' || call.kind === 'edit' || call.kind === 'delete';
   if (wantsPath && location !== undefined) {

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { approval, tool, turn } from '../items.ts';
 import { asked, button, field, gone, past, type Scene, tryControls } from './scene.ts';
+import { showAll } from '../show-all.ts';
 import { check, press, tabTo, write } from './ways.ts';
 
 const dock = (page: Page) => page.getByRole('region', { name: 'Waiting for you' });
@@ -165,6 +166,7 @@ tryControls([
         name: 'a text',
         find: (page) => dock(page).getByRole('textbox'),
         use: async (page, control, way) => {
+          await showAll(page);
           await write(page, control, way, '2.0');
           await page.keyboard.press('Enter');
         },
@@ -180,6 +182,7 @@ tryControls([
             await tabTo(page, control.filter({ has: page.locator(':scope:checked') }));
             await page.keyboard.press('ArrowUp');
           }
+          await showAll(page);
           await inDock('Allow')(page).click();
         },
         effect: filled({ channel: 'next' }),
@@ -190,6 +193,7 @@ tryControls([
         use: async (page, control) => {
           await tabTo(page, control);
           await page.keyboard.type('c');
+          await showAll(page);
           await inDock('Allow')(page).click();
         },
         effect: filled({ region: 'c' }),
@@ -202,6 +206,7 @@ tryControls([
         use: async (page, _, way) => {
           await check(page, dock(page).getByRole('checkbox', { name: 'macos' }), way);
           await check(page, dock(page).getByRole('checkbox', { name: 'Sign it' }), way);
+          await showAll(page);
           await inDock('Allow')(page).click();
         },
         effect: filled({ targets: ['macos'], sign: true }),

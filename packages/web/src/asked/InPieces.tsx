@@ -1,0 +1,27 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../look/controls.tsx';
+
+interface InPiecesProps<T> {
+  of: readonly T[];
+  /** How many are shown at a time, so that the page stays responsive. */
+  most: number;
+  /** Their name, in the plural. */
+  name: string;
+  children: (one: T, index: number) => ReactNode;
+}
+
+/** A long list, a piece at a time. What is not shown yet holds back what must be seen first. */
+export function InPieces<T>({ of, most, name, children }: InPiecesProps<T>) {
+  const [count, setCount] = useState(most);
+  const hidden = of.length - count;
+  return (
+    <>
+      {of.slice(0, count).map((one, index) => children(one, index))}
+      {hidden > 0 && (
+        <Button look="quiet" data-unshown="true" onClick={() => setCount(count + most)}>
+          Show {Math.min(hidden, most)} more {name} of {hidden}
+        </Button>
+      )}
+    </>
+  );
+}

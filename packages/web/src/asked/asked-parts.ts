@@ -1,0 +1,206 @@
+import {
+  type ApprovalUpsert,
+  type AskedCall,
+  type FileDiff,
+  saidOtherwise,
+  type ShownCall,
+  type ToolLocation,
+} from '@liminal/protocol';
+import { lineDiff } from '../diff/line-diff.ts';
+import type { WaitingRequest } from '../session/waiting.ts';
+import { asksSomething } from '../transcript/answering.ts';
+import { commandOf, commandWords, isQuestion, toolWords } from '../transcript/tool-words.ts';
+
+/**
+ * The parts of a request that waits for an answer, in the order in which they are shown. Each must have been on the
+ * screen, to its end, before anything can be allowed.
+ */
+export const partKinds = [
+  'title',
+  'description',
+  'files',
+  'diffs',
+  'command',
+  'plan',
+  'arguments',
+  'changed',
+  'form',
+] as const;
+export type PartKind = (typeof partKinds)[number];
+
+/** What each kind of part shows. */
+export interface PartContent {
+  title: string;
+  description: string;
+  files: readonly ToolLocation[];
+  diffs: readonly FileDiff[];
+  command: string;
+  plan: string;
+  arguments: readonly Argument[];
+  /** What the call said before, where the request says something else. */
+  changed: Partial<ShownCall>;
+  form: true;
+}
+
+export type Argument = readonly [name: string, value: unknown];
+
+export type AskedPart = {
+  [K in PartKind]: { readonly kind: K; readonly content: PartContent[K] };
+}[PartKind];
+
+/** The call that a request is about: in its own words, or, without any, as the call says. A form says itself what it asks. */
+function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
+  const asked = approval.asked ?? call;
+  return asked !== undefined && isQuestion(asked) && asksSomething(approval) ? undefined : asked;
+}
+
+/** Titles longer than this (characters) do not fit into a line. */
+export const oneLine = 60;
+
+/** The line above a request. */
+export function headOf(request: WaitingRequest, folder: string | undefined): string {
+  const { approval } = request;
+  const asked = askedCall(request);
+  if (asked !== undefined) {
+    const { verb, subject } = toolWords(asked, folder);
+    return `${verb} ${subject}`.trim();
+  }
+  const asks = asksSomething(approval);
+  const isLong = asks || approval.title.length > oneLine || approval.title.includes('\n');
+  if (isLong) return asks ? 'Question' : 'Permission';
+  return approval.title;
+}
+
+/** All that a person decides about, in parts: nothing of the request is in none of them. */
+export function askedParts(request: WaitingRequest, folder: string | undefined): AskedPart[] {
+  const { approval, call } = request;
+  const asked = askedCall(request);
+  const content: { [K in PartKind]: PartContent[K] | undefined } = {
+    title: isTitleSaid(request, asked, folder) ? undefined : approval.title,
+    description: approval.description || undefined,
+    files: asked && filesOf(asked),
+    diffs: asked?.diffs?.length ? asked.diffs : undefined,
+    command: asked && commandOf(asked),
+    plan: asked && planOf(asked),
+    arguments: asked && argumentsOf(asked),
+    changed: asked && changedOf(approval, asked, call),
+    form: hasForm(approval) || undefined,
+  };
+  return partKinds.flatMap((kind) =>
+    content[kind] === undefined ? [] : [{ kind, content: content[kind] } as AskedPart],
+  );
+}
+
+/** Whether the line above a request, or its command, says everything that its title says. */
+function isTitleSaid(
+  request: WaitingRequest,
+  asked: ShownCall | undefined,
+  folder: string | undefined,
+): boolean {
+  const { title } = request.approval;
+  const head = headOf(request, folder);
+  if (title === head && head.length <= oneLine) return true;
+  const command = asked && commandOf(asked);
+  if (asked === undefined || command === undefined) return false;
+  const { verb } = toolWords(asked, folder);
+  return [command, `${verb} ${command}`].some((said) => inOneLine(said) === inOneLine(title));
+}
+
+const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** Whether there is a form to show, which may have words only. */
+function hasForm(approval: ApprovalUpsert): boolean {
+  const { form, title } = approval;
+  return asksSomething(approval) || Boolean(form?.description) || (form?.title ?? title) !== title;
+}
+
+/** The files of a call, each place once. */
+function filesOf({ locations = [], diffs = [] }: ShownCall): ToolLocation[] | undefined {
+  const places = new Map(
+    locations.map(({ path, line }) =>
+      line === undefined ? [path, { path }] : [`${path}:${line}`, { path, line }],
+    ),
+  );
+  const known = new Set(locations.map(({ path }) => path));
+  for (const { path } of diffs) if (!known.has(path)) places.set(path, { path });
+  return places.size === 0 ? undefined : [...places.values()];
+}
+
+function planOf({ kind, toolArguments: { plan } }: ShownCall): string | undefined {
+  return kind === 'switch_mode' && typeof plan === 'string' && plan !== '' ? plan : undefined;
+}
+
+/** Whether other parts show a text that has this name among the arguments. */
+type IsSaid = (name: string, text: string) => boolean;
+
+/** The arguments that the other parts do not show. */
+function argumentsOf(asked: ShownCall): Argument[] | undefined {
+  const left = unsaid(asked.toolArguments, '', saidIn(asked));
+  const rest = Object.entries(left ?? {});
+  return rest.length === 0 ? undefined : rest;
+}
+
+/** Names of arguments that are shown as the file of a change, and as its text. */
+const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
+const textName = /^(?:content|file_text|(?:old|new)_?(?:string|text|source)|diff|patch)$/i;
+
+/** By their names, too: another argument may have the same text, and mean something else. */
+function saidIn(asked: ShownCall): IsSaid {
+  const { diffs = [], locations = [] } = asked;
+  const commands = new Set(commandWords(asked));
+  const files = new Set([...locations, ...diffs].map(({ path }) => path));
+  const texts = new Set(diffs.flatMap(({ oldText, newText }) => [oldText, newText]));
+  const lines = new Set(diffs.flatMap((diff) => lineDiff(diff).lines.map(({ text }) => text)));
+  return (name, text) => {
+    if (name === 'command') return commands.has(text);
+    if (name === 'plan') return text === planOf(asked);
+    if (fileName.test(name)) return files.has(text);
+    return textName.test(name) && text !== '' && (texts.has(text) || areIn(lines, text));
+  };
+}
+
+/** Whether a text, or diff, has nothing but these lines. */
+function areIn(lines: ReadonlySet<string>, text: string): boolean {
+  const isDiff = text.startsWith('@@ ');
+  const own = /^(?:@@[-+, \d]*@@|\\ No newline at end of file)$/;
+  const isLine = (line: string) =>
+    isDiff ? /^[-+ ]/.test(line) && lines.has(line.slice(1)) : lines.has(line);
+  return text
+    .replace(/\n$/, '')
+    .split('\n')
+    .every((line) => isLine(line) || (isDiff && own.test(line)));
+}
+
+/** A value, of the argument or field `name`, without the texts in it that are said; undefined if nothing is left. */
+function unsaid(value: unknown, name: string, isSaid: IsSaid): unknown {
+  if (typeof value === 'string') return isSaid(name, value) ? undefined : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const left = value.map((one) => unsaid(one, name, isSaid)).filter((one) => one !== undefined);
+    return left.length === 0 && value.length > 0 ? undefined : left;
+  }
+  const fields = Object.entries(value);
+  const left = fields
+    .map(([key, one]) => [key, unsaid(one, key, isSaid)] as const)
+    .filter(([, one]) => one !== undefined);
+  return left.length === 0 && fields.length > 0 ? undefined : Object.fromEntries(left);
+}
+
+/** What the call said before the request, or says now, where the request says something else. */
+function changedOf(
+  { asked, earlier }: ApprovalUpsert,
+  shown: ShownCall,
+  call: ShownCall | undefined,
+): Partial<ShownCall> | undefined {
+  const now = asked && call ? saidOtherwise(wordsOf(shown), wordsOf(call)) : undefined;
+  if (now === undefined) return earlier;
+  const { arguments: json, ...rest } = now;
+  const toolArguments = json && { toolArguments: JSON.parse(json) as ShownCall['toolArguments'] };
+  return { ...earlier, ...rest, ...toolArguments };
+}
+
+const wordsOf = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall => ({
+  name: toolName,
+  arguments: JSON.stringify(toolArguments),
+  ...rest,
+});
