@@ -13,6 +13,7 @@ const quick: Check[] = [
   { name: 'types', command: 'npm', args: ['run', '--silent', 'typecheck'] },
   { name: 'dead code', command: 'npm', args: ['run', '--silent', 'dead'] },
   { name: 'layering', command: 'npm', args: ['run', '--silent', 'layers'] },
+  { name: 'expressions', command: 'npm', args: ['run', '--silent', 'expressions'] },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'liminal-checks-'));

@@ -91,6 +91,19 @@ function textOf(node: Node, constants: Map<string, Node | undefined>): string | 
       return node['pattern'] as string;
     case 'TemplateLiteral':
       return joined(node, 'cooked', constants);
+    case 'CallExpression': {
+      // A list of texts that is joined.
+      const callee = node['callee'] as Node;
+      const list = callee['object'] as Node | undefined;
+      const [given] = node['arguments'] as { expression: Node }[];
+      if (list?.type !== 'ArrayExpression' || given === undefined) return undefined;
+      const parts = (list['elements'] as ({ expression: Node } | undefined)[]).map(
+        (one) => one && textOf(one.expression, constants),
+      );
+      const isJoin = (callee['property'] as Node)['value'] === 'join';
+      const separator = textOf(given.expression, constants);
+      return isJoin && !parts.includes(undefined) ? parts.join(separator) : undefined;
+    }
     case 'TaggedTemplateExpression':
       return joined(node['template'] as Node, 'raw', constants);
     default:

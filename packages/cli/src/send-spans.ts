@@ -40,7 +40,7 @@ function endpointIn(env: NodeJS.ProcessEnv): URL {
   if (!whole && !base) {
     throw notSent('Say where to, in OTEL_EXPORTER_OTLP_ENDPOINT: http://localhost:4318 for one.');
   }
-  const given = whole || `${base?.replace(/\/+$/, '')}/v1/traces`;
+  const given = whole || `${base?.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
   if (isHttpAddress(given)) return new URL(given);
   throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address.');
 }

@@ -41,7 +41,7 @@ export class AnthropicClient implements ModelClient {
 
   constructor({ baseUrl = anthropic, apiKey = '' }: AnthropicOptions = {}) {
     // People copy it with the start of the paths.
-    this.#baseUrl = baseUrl.replace(/\/+(v1\/*)?$/, '');
+    this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
     this.#apiKey = apiKey;
     this.#sdk = new Anthropic({
       baseURL: this.#baseUrl,

@@ -74,7 +74,7 @@ function widerOf(
 
 /** What a rule allows, in words that complete “Always allow …”. */
 function grantOf({ toolName, ruleContent }: PermissionRuleValue): string {
-  const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(toolName) ?? [];
+  const [, server, tool] = /^mcp__(.(?:(?!__).)*)(?:__(.+))?$/.exec(toolName) ?? [];
   if (server !== undefined) {
     return tool === undefined || tool === '*'
       ? `all tools of the MCP server ${server}`

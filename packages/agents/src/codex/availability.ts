@@ -16,9 +16,9 @@ const info = {
   mcpTransports: ['stdio', 'http'],
 } satisfies Partial<AgentInfo>;
 
-const ownProvider = /^\s*model_provider\s*=\s*["'](?!openai["'])/m;
+const ownProvider = /^[ \t]*model_provider[ \t]*=[ \t]*["'](?!openai["'])/m;
 /** Then a login may be where only Codex can look. */
-const elsewhere = /^\s*cli_auth_credentials_store\s*=\s*["'](?!file["'])/m;
+const elsewhere = /^[ \t]*cli_auth_credentials_store[ \t]*=[ \t]*["'](?!file["'])/m;
 
 /** @param isOwn - Whether people have a program of their own: else theirs is the one installed with Liminal. */
 function signIn(isOwn: boolean): string {

@@ -45,7 +45,7 @@ const versions = new Newest<string, Promise<string | undefined>>(10);
 async function askVersion(path: string): Promise<string | undefined> {
   const asked = promisify(execFile)(path, ['--version'], { timeout: versionLimitMs });
   const said = await asked.catch(() => undefined);
-  return /\d+\.\d+\.\d+\S*/.exec(said?.stdout ?? '')?.[0];
+  return /(?<!\d)\d+\.\d+\.\d+\S*/.exec(said?.stdout ?? '')?.[0];
 }
 
 /** The program that npm has installed for a module. */

@@ -37,8 +37,9 @@ export function findScript(message: string): FoundScript | undefined {
   let count = 0;
   for (const [at, line] of lines.entries()) {
     if (open === undefined) {
-      const [, mark, info] = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/.exec(line) ?? [];
-      if (mark !== undefined && info !== undefined) open = { mark, info: info.trim(), from: at };
+      const [, mark = '', info = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/s.exec(line) ?? [];
+      const isOpened = mark.startsWith('~') || (mark !== '' && !info.includes('`'));
+      if (isOpened) open = { mark, info: info.trim(), from: at };
       if (line.trim() !== '') last = undefined;
     } else if (isEndOf(open.mark, line)) {
       const { mark, info, from } = open;

@@ -77,7 +77,7 @@ function langfuseAccess(variable: Variable, problems: string[]): TelemetryConfig
   const baseUrl = variable('LANGFUSE_HOST') ?? variable('LANGFUSE_BASE_URL');
   if (publicKey !== undefined && secretKey !== undefined && baseUrl !== undefined) {
     return isAddress('LANGFUSE_HOST', baseUrl, problems)
-      ? { publicKey, secretKey, baseUrl: baseUrl.replace(/\/+$/, '') }
+      ? { publicKey, secretKey, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') }
       : undefined;
   }
   const needed = Object.entries({

@@ -61,7 +61,8 @@ export async function ask(
   const question = { rows, prompt: `Your choice (1-${options.length}${hint}): `, hasPages: true };
   const understand = (line: string): Understood<Choice> => {
     if (line.toLowerCase() === 'v') return { problem: pages.next() };
-    const [, number, note = ''] = /^(\d+)(?:[\s,.:]+(.*))?$/.exec(line) ?? [];
+    const [, number, rest = ''] = /^(\d+)((?:[\s,.:].*)?)$/s.exec(line) ?? [];
+    const note = rest.replace(/^[\s,.:]+/, '');
     const option = options[Number(number) - 1];
     if (!option) return { problem: `Give a number from 1 to ${options.length}.` };
     if (note === '') return { answer: { option } };

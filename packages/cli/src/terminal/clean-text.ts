@@ -19,5 +19,5 @@ const sequences = new RegExp(
  * visible, as in permission requests, call `markHidden` first.
  */
 export function cleanText(text: string): string {
-  return markHidden(text.replaceAll(sequences, '').replaceAll(/\r+\n/g, '\n'));
+  return markHidden(text.replaceAll(sequences, '').replaceAll(/(?<!\r)\r+\n/g, '\n'));
 }

@@ -100,17 +100,14 @@ function finalOf(item: OutputItem): OutputItem {
   return rest;
 }
 
-/** Cut between words, so that no character is halved. */
+/** Cut behind words, so that no character is halved. */
 function piecesOf(text: string, ms: number): string[] {
-  const words = text.match(/\s*\S+\s*$|\s*\S+/gu) ?? (text === '' ? [] : [text]);
-  const count = Math.max(1, Math.min(Math.floor(ms / PIECE_MS), PIECES_MAX, words.length));
-  const pieces = Array.from({ length: count }, (_, index) =>
-    words
-      .slice(
-        Math.floor((index * words.length) / count),
-        Math.floor(((index + 1) * words.length) / count),
-      )
-      .join(''),
-  );
-  return pieces.filter((piece) => piece !== '');
+  const ends = Array.from(text.matchAll(/\S+/g), ({ index, 0: word }) => index + word.length);
+  // What follows the last word belongs to it, and a text without words is one.
+  if (text !== '') ends.splice(-1, 1, text.length);
+  const count = Math.max(1, Math.min(Math.floor(ms / PIECE_MS), PIECES_MAX, ends.length));
+  const endOf = (piece: number): number => ends[Math.floor((piece * ends.length) / count) - 1] ?? 0;
+  return Array.from({ length: count }, (_, index) =>
+    text.slice(endOf(index), endOf(index + 1)),
+  ).filter((piece) => piece !== '');
 }

@@ -48,3 +48,30 @@ test('a required field may be named as a property of every object', () => {
   expect(formProblem(odd, {})).toBe('“constructor”: This has to be filled in.');
   expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();
 });
+
+const patterned = (pattern: string): Form => ({ properties: { it: { type: 'string', pattern } } });
+
+test.each([
+  ['^v\\d+$', 'v1', 'w1'],
+  ['^(foo|bar)-[0-9]{4}$', 'foo-1234', 'foo-12'],
+  ['^[^@]+@[^@]+\\.[a-z]{2,}$', 'ada@example.org', 'ada'],
+  ['[A-Z]', 'aB', 'ab'],
+  ['^\\(\\)+$', '())', '('],
+])('an agent’s pattern %s takes %j, and not %j', (pattern, good, bad) => {
+  expect(formProblem(patterned(pattern), { it: good })).toBeUndefined();
+  expect(formProblem(patterned(pattern), { it: bad })).toContain(pattern);
+});
+
+test.each([
+  '^(a+)+$',
+  '^(?:a|a)*$',
+  '^(a|a){1,50}b$',
+  '^a*a*a*a*a*a*b$',
+  `^${'(a|a)'.repeat(60)}b$`,
+  'a*a*a*b',
+  `${'a?'.repeat(60)}b`,
+  `^${'a'.repeat(600)}$`,
+])('an agent’s pattern that may take too long is left to the agent: %s', (pattern) => {
+  // If it were tried, the test would not end.
+  expect(formProblem(patterned(pattern), { it: `${'a'.repeat(400)}!` })).toBeUndefined();
+});

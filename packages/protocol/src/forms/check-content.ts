@@ -116,15 +116,34 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
   },
 };
 
-/** A pattern can be made to run without end: longer texts (characters) are left to the agent. */
+/** About 10 ms. What may take more is left to the agent, whose pattern could be made to run without end. */
+const mostSteps = 1e6;
+/** Longer texts, and longer patterns, are left to the agent (characters). */
 const longestMatched = 500;
 
 /** Whether a text matches a pattern; a pattern that cannot be read is left to the agent too. */
 function matches(pattern: string, text: string): boolean {
-  if (text.length > longestMatched) return true;
+  if (text.length > longestMatched || pattern.length > longestMatched) return true;
+  if (mostStepsOf(pattern, text.length) > mostSteps) return true;
   try {
     return new RegExp(pattern, 'u').test(text);
   } catch {
     return true;
   }
+}
+
+/**
+ * At least the steps that a match can take in a text of this length: each start, and each quantifier, can be tried for
+ * each place in the text, and each alternative doubles that. No bound is known for a group that is repeated.
+ */
+function mostStepsOf(pattern: string, length: number): number {
+  const plain = pattern
+    .replaceAll(/\\[^]/g, 'x')
+    .replaceAll(/\[[^\]]*\]/g, 'x')
+    .replaceAll('(?', '(');
+  if (/\)[*+{]/.test(plain)) return Number.POSITIVE_INFINITY;
+  const quantifiers = plain.replaceAll(/\{\d+\}/g, '').match(/[*+?{]/g)?.length ?? 0;
+  const alternatives = plain.split('|').length - 1;
+  const starts = plain.startsWith('^') && alternatives === 0 ? 0 : 1;
+  return 2 ** alternatives * (length + 1) ** (quantifiers + starts);
 }

@@ -62,7 +62,7 @@ function valueOf(field: Field, answer: FieldValue): FormValue | undefined {
 const isSaid = (text: string): boolean => text.trim() !== '';
 
 const numberIn = (text: string): number =>
-  /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
 
 function textIn({ format, isList }: TextField, text: string): FormValue {
   if (isList) return text.split('\n').filter(isSaid);

@@ -36,7 +36,7 @@ const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
 /** Containers that a line begins: quotes, list items and footnotes. */
 const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$)|\[\^[^\]\s]+\]:)/y;
 /** A line between a table's head and its rows, without its blanks. */
-const tableRule = /^>*\|?:?-+:?(?:\|:?-*:?)*$/;
+const tableRule = /^>*\|?:?-+:?(?:\|(?::?-+:?|:{0,2}))*$/;
 
 /**
  * Why a piece of Markdown is shown as plain text, as the end of a sentence; undefined if it is rendered. Takes linear
@@ -141,7 +141,9 @@ export function drawnLength(text: string): number {
 }
 
 function definitionsIn(text: string): number {
-  return text.includes(']:') ? (text.match(/^[ \t>*+\-\d.)]*\[[^\]\n]*\]:/gm)?.length ?? 0) : 0;
+  return text.includes(']:')
+    ? (text.match(/^[ \t>*+\-\d.)]*\[[^\]\n\r\u2028\u2029]*\]:/gm)?.length ?? 0)
+    : 0;
 }
 
 /** End of the first piece of text from here on, including the blank lines after it. */

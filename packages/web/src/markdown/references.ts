@@ -31,8 +31,16 @@ function linkSource({ identifier, url, title }: LinkDefinition): string {
 /** All texts in brackets: each may be a reference. */
 export function labelsIn(text: string): ReadonlySet<string> {
   if (!text.includes('[')) return none;
-  const found = text.matchAll(/\[((?:\\.|[^[\]\\])+)\]/gs);
-  return new Set(Array.from(found, ([, label = '']) => normalized(label)));
+  const labels = new Set<string>();
+  /** Behind the bracket that opens a label; 0 if none is open. */
+  let start = 0;
+  for (const { 0: mark, index } of text.matchAll(/\\.|[[\]]/gs)) {
+    if (mark === '[' || (mark === '\\[' && start === 0)) start = index + mark.length;
+    if (mark !== ']') continue;
+    if (start > 0 && index > start) labels.add(normalized(text.slice(start, index)));
+    start = 0;
+  }
+  return labels;
 }
 
 const none: ReadonlySet<string> = new Set();

@@ -31,17 +31,41 @@ export function sectionsOf(text: string): Section[] {
 function toSection(raw: string): Section {
   const plain = whyPlain(raw);
   if (plain === undefined) return { raw };
-  const fence = fenceStart.exec(raw);
-  if (fence === null) return { raw, plain };
-  const [head, mark = '', lang = ''] = fence;
-  const inside = raw.slice(head.length);
-  const end = closing(mark, inside);
+  const fence = fenceFrom(raw, 0, raw.length);
+  if (fence === undefined || !/^[ \t\n]*$/.test(raw.slice(0, fence.at))) return { raw, plain };
+  const inside = raw.slice(fence.end);
+  const end = closing(fence.mark, inside);
   const text = inside.slice(0, end?.index).replace(/^\n/, '');
-  return { raw, code: { text, lang, open: end === null } };
+  return { raw, code: { text, lang: fence.lang, open: end === null } };
 }
 
-/** A fence at the start of a line, with nothing before it that would contain it. */
-const fenceStart = /^(?:[ \t]*\n)*(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*(?=\n|$)/;
+/** The line that begins a code block. */
+interface Fence {
+  at: number;
+  /** Before its newline. */
+  end: number;
+  mark: string;
+  lang: string;
+}
+
+/** The first line that begins a code block, from the start of a line on, with nothing before it that would contain it. */
+function fenceFrom(text: string, start: number, end: number): Fence | undefined {
+  for (let at = start; at < end;) {
+    const newline = text.indexOf('\n', at);
+    const stop = newline < 0 || newline > end ? end : newline;
+    const line = text.slice(at, stop);
+    const [mark] = /^(?:`{3,}|~{3,})/.exec(line) ?? [];
+    if (mark !== undefined && !line.includes('`', mark.length)) {
+      const [lang = ''] = line
+        .slice(mark.length)
+        .replace(/^[ \t]+/, '')
+        .split(/\s/, 1);
+      return { at, end: stop, mark, lang };
+    }
+    at = stop + 1;
+  }
+  return undefined;
+}
 
 /** Pieces between blank lines; with `fenced`, a code block is one piece. */
 function* pieces(text: string, fenced: boolean): Generator<string> {
@@ -56,16 +80,12 @@ function* pieces(text: string, fenced: boolean): Generator<string> {
 
 /** End of a piece that starts with a code block, or the start of a block within it. */
 function fencedEnd(text: string, start: number, end: number): number {
-  const fence = /^(?:`{3,}|~{3,})[^`\n]*$/gm;
-  fence.lastIndex = start;
-  const found = fence.exec(text.slice(0, end));
-  if (found === null) return end;
-  if (text.slice(start, found.index).trim() !== '') return found.index;
-  const [mark = ''] = /^(?:`+|~+)/.exec(found[0]) ?? [];
-  const rest = text.slice(found.index);
-  const close = closing(mark, rest);
+  const fence = fenceFrom(text, start, end);
+  if (fence === undefined) return end;
+  if (text.slice(start, fence.at).trim() !== '') return fence.at;
+  const close = closing(fence.mark, text.slice(fence.at));
   if (close === null) return text.length;
-  const after = found.index + close.index + close[0].length;
+  const after = fence.at + close.index + close[0].length;
   const blank = /\s*?\n(?:[ \t]*\n)*/y;
   blank.lastIndex = after;
   return blank.test(text) ? blank.lastIndex : text.length;

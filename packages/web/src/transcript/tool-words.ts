@@ -121,7 +121,7 @@ function nameOf({ title, toolName }: ShownCall): string {
 
 /** `mcp__github__create_issue` reads as `github: create issue`. */
 function toolLabel(name: string): string {
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  const mcp = /^mcp__(.(?:(?!__).)*)__(.+)$/.exec(name);
   return mcp ? `${mcp[1]}: ${mcp[2]?.replaceAll('_', ' ')}` : name;
 }
 

@@ -53,8 +53,6 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
 }
 
 const command = /^<command-name>(\/\S+)<\/command-name>/;
-const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/;
-const taskSummary = /<summary>([\s\S]*?)<\/summary>/;
 const summaryStart = 'This session is being continued from a previous conversation';
 /** Words in the user's name that come from Claude Code. */
 const harness =
@@ -72,7 +70,7 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
   if (reason !== undefined) return { trigger: 'agent', text: undefined, reason };
   const name = command.exec(text)?.[1];
   if (name === undefined) return { trigger: 'user', text, blocks };
-  return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
+  return { trigger: 'user', text: `${name} ${inElement(text, 'command-args')}`.trim() };
 }
 
 /** Why something was said without people, in their words; undefined for what people said. */
@@ -81,7 +79,7 @@ const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined
 
 /** What Claude Code tells its model about a background task, in people's words; undefined for anything else. */
 const taskNotice = (text: string): string | undefined =>
-  text.startsWith('<task-notification>') ? (taskSummary.exec(text)?.[1]?.trim() ?? '') : undefined;
+  text.startsWith('<task-notification>') ? inElement(text, 'summary').trim() : undefined;
 
 function tell(turn: ClaudeTurn, notice: string): void {
   if (notice !== '') turn.notice(notice);
@@ -168,4 +166,12 @@ function sumUsage(entries: readonly TranscriptEntry[]): Usage {
     total.outputTokens += usage?.output_tokens ?? 0;
   }
   return total;
+}
+
+/** The text of the first element with this name; empty without one. */
+function inElement(text: string, name: string): string {
+  const [start, end] = [`<${name}>`, `</${name}>`];
+  const from = text.indexOf(start);
+  const to = from < 0 ? -1 : text.indexOf(end, from);
+  return to < 0 ? '' : text.slice(from + start.length, to);
 }

@@ -162,7 +162,7 @@ function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   if (kind.type === 'add') return [{ path, newText: diff }];
   if (kind.type === 'delete') return [{ path, oldText: diff, newText: '' }];
   const to = kind.move_path ?? path;
-  const hunks = diff.split(/^@@[^\n]*\n/m).slice(1);
+  const hunks = diff.split(/(?<![^\n])@@[^\n]*\n/).slice(1);
   return hunks.map((hunk) => {
     const lines = hunk.split(/(?<=\n)/).filter((line) => !line.startsWith('\\'));
     const without = (mark: string): string =>

@@ -13,7 +13,10 @@ const MISTRUST =
 
 /** Whether an error message is about a certificate without a trusted issuer. */
 function isStranger(said: string): boolean {
-  return /self-signed certificate|unable to (verify|get).* certificate/.test(said);
+  return (
+    said.includes('self-signed certificate') ||
+    (/unable to (?:verify|get)/.test(said) && said.includes(' certificate'))
+  );
 }
 
 /** @param trouble - Why a connection was last cut: the cause if Redis has not answered. */

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Response } from '../response.ts';
+import { rebuildEvents } from './rebuild-events.ts';
+
+/** The texts that a message's deltas add, if it took so many ms. */
+function deltasOf(content: string, ms: number): string[] {
+  const [startedAt, endedAt] = [0, ms].map((at) => new Date(at).toISOString());
+  const run: Response = {
+    id: 'run',
+    turnId: 't',
+    sessionId: 's',
+    modelId: 'm',
+    providerId: 'p',
+    status: 'complete',
+    finishReason: null,
+    lastSeq: 0,
+    createdAt: 0,
+    updatedAt: ms,
+    outputItems: [{ type: 'message', id: 'i', origin: 'agent', content, startedAt, endedAt }],
+  };
+  return rebuildEvents(run).flatMap(({ payload }) =>
+    payload.type === 'item_delta' ? (payload.deltaContent ?? '') : [],
+  );
+}
+
+/** The rule in words that are easy to check, in quadratic time. */
+function expected(text: string, ms: number): string[] {
+  const words = text.match(/\s*\S+\s*$|\s*\S+/gu) ?? (text === '' ? [] : [text]);
+  const count = Math.max(1, Math.min(Math.floor(ms / 100), 200, words.length));
+  const pieces = Array.from({ length: count }, (_, index) =>
+    words
+      .slice(
+        Math.floor((index * words.length) / count),
+        Math.floor(((index + 1) * words.length) / count),
+      )
+      .join(''),
+  );
+  return pieces.filter((piece) => piece !== '');
+}
+
+test('a text comes in pieces of whole words, each with the blanks before it', () => {
+  const part = fc.constantFrom(' ', '\n', '\u00a0', 'a', 'word', '😀', '\ud83d', '  \t');
+  const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(text, fc.integer({ min: 0, max: 5_000 }), (content, ms) => {
+      expect(deltasOf(content, ms)).toEqual(expected(content, ms));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test.each([
+  ['blanks', ' '],
+  ['words', 'x '],
+  ['letters', 'x'],
+])('4 MB of %s take time by their length', (_name, piece) => {
+  const content = piece.repeat(4_000_000 / piece.length);
+  // If each piece looked at all others, it would take hours.
+  expect(deltasOf(content, 60_000).join('')).toBe(content);
+});

@@ -1,0 +1,88 @@
+import type { Exception } from './check.ts';
+
+const cutBefore = 'A server’s words are cut to 2,000 characters before.';
+const ownParts =
+  'It is made of constants of its own file: a choice of characters, repeated nowhere.';
+const atEachMark =
+  'What it repeats excludes the character that it begins with, so no text is read twice.';
+
+/** Sorted by file. The checker does not know the flag `v`. */
+export const exceptions: readonly Exception[] = [
+  {
+    file: 'packages/agents/src/anthropic/anthropic-client.ts',
+    code: '/(signature|data)',
+    why: cutBefore,
+  },
+  {
+    file: 'packages/agents/src/claude-code/joined-deltas.ts',
+    code: 'new RegExp(',
+    why: 'It fits whole lines of a bounded length, and what it repeats ends at the first quote.',
+  },
+  {
+    file: 'packages/agents/src/demo/perform.ts',
+    code: '/\\s*\\S+\\s*/g',
+    why: 'The scripts of the demonstration are ours.',
+  },
+  {
+    file: 'packages/agents/src/openai/errors.ts',
+    code: '/(unknown|unexpected',
+    why: cutBefore,
+  },
+  { file: 'packages/agents/src/openai/errors.ts', code: '/encrypted content', why: cutBefore },
+  {
+    file: 'packages/agents/src/openai/refused-fields.ts',
+    code: 'new RegExp(',
+    why: 'The names are constants of the file, and what is repeated ends at the next quote.',
+  },
+  {
+    file: 'packages/agents/src/tools/search/plain-search-worker.ts',
+    code: 'new RegExp(query.pattern',
+    why: 'The model’s own pattern runs in a thread that is ended.',
+  },
+  { file: 'packages/cli/src/terminal/text-stream.ts', code: '/[\\p{Cc}--', why: atEachMark },
+  {
+    file: 'packages/protocol/src/forms/check-content.ts',
+    code: 'new RegExp(pattern',
+    why: 'An agent’s pattern is tried only where `mostStepsOf` gives a bound.',
+  },
+  {
+    file: 'packages/protocol/src/forms/check-content.ts',
+    code: '/\\[[^\\]]*\\]/g',
+    why: 'A pattern of more than 500 characters is not read.',
+  },
+  { file: 'packages/protocol/src/hidden-characters.ts', code: 'new RegExp(', why: ownParts },
+  { file: 'packages/protocol/src/image-type.ts', code: 'new RegExp(', why: ownParts },
+  {
+    file: 'packages/protocol/src/mentions.ts',
+    code: 'new RegExp(',
+    why: 'Quotes that are not closed are the last ones of the text, and all else always fits.',
+  },
+  {
+    file: 'packages/protocol/src/secrets/find-secrets.ts',
+    code: 'new RegExp(',
+    why: 'The patterns of rules.ts with smaller bounds.',
+  },
+  {
+    file: 'packages/protocol/src/secrets/rules.ts',
+    why: 'Too large for the checker. Only bounded parts are followed by others, which secrets.test.ts measures.',
+  },
+  {
+    file: 'packages/protocol/src/url-secrets.ts',
+    why: 'Its repetitions are bounded, or nothing has to follow them.',
+  },
+  {
+    file: 'packages/storage/src/store/words.ts',
+    code: '/[[\\p{sc=Han}',
+    why: 'Nothing has to follow what it repeats.',
+  },
+  {
+    file: 'packages/web/src/markdown/sections.ts',
+    code: 'new RegExp(`\\\\n {0,3}',
+    why: atEachMark,
+  },
+  {
+    file: 'packages/web/src/mentions/mention-at.ts',
+    code: 'new RegExp(',
+    why: 'It reads the 500 characters before the caret.',
+  },
+];
