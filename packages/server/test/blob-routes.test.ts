@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BLOB_MAX } from '@liminal/protocol';
+import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendBlob } from '../src/http/blob-routes.ts';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { rawRequest } from './raw-request.ts';
 
@@ -24,6 +26,21 @@ async function put(body: Uint8Array<ArrayBuffer> | string, type?: string) {
 }
 
 const get = async (hash: string) => fetch(`${server.url}/api/blob/${hash}`, { headers: bearer });
+
+test.each(['image/p\u0001ng', 'image/png\r\nx-evil: 1', 'type', '', 'image/pñg'])(
+  'SAFE: a stored type that no header can have is sent as bytes: %j',
+  async (mimeType) => {
+    const app = fastify();
+    app.get('/', (_request, reply) => sendBlob(reply, { bytes: png, mimeType }));
+    const { statusCode, headers } = await app.inject('/');
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment',
+    });
+    await app.close();
+  },
+);
 
 describe('an uploaded file', () => {
   test.each([

@@ -7,6 +7,8 @@ import type { App } from './schema.ts';
 
 /** Types that a browser shows in the page, and cannot run; any other file is a download. */
 const shown = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
+/** A type that a header can have. */
+const sendable = /^[\w.+-]+\/[\w.+-]+[\x20-\x7e]*$/;
 /** A blob opened by its address is nothing but itself. */
 const policy = "default-src 'none'; sandbox";
 
@@ -52,5 +54,7 @@ export function sendBlob(
   // It cannot change: its name is its content.
   reply.header('cache-control', 'private, max-age=31536000, immutable');
   if (!shown.test(mimeType)) reply.header('content-disposition', 'attachment');
-  return reply.type(mimeType).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  // A damaged type, or one that an agent made up.
+  const type = sendable.test(mimeType) ? mimeType : 'application/octet-stream';
+  return reply.type(type).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,4 +88,32 @@ test('SAFE: a run with damaged rows folds to what is left of it, and ends where 
     expect(followed).toEqual(read);
     expect(toResponse(read.reduce(foldResponse, emptyResponse()))).toMatchObject(left);
   }
+});
+
+test('SAFE: a page of the file that cannot be read is answered with STORE_READ_FAILED; what is on others is read', async () => {
+  const before = openSqliteStorage(dataDir);
+  const text = (name: string) =>
+    Array.from({ length: 40 }, (_, at) => `${name} ${at} ${'x'.repeat(500)}`);
+  for (const name of ['whole', 'spoilt']) {
+    await before.store.saveSession(sessionRecord(name));
+    await before.store.saveResponse(response(name, text(name), { sessionId: name }));
+  }
+  await before.log.append('l', eventsOf('l', [start, said, finished]));
+  await before.close();
+  const path = join(dataDir, 'liminal.db');
+  const bytes = readFileSync(path);
+  for (let at = bytes.indexOf('spoilt 7 '); at >= 0; at = bytes.indexOf('spoilt 7 ', at + 1)) {
+    // The head of the page: its kind, and where its cells are.
+    bytes.fill(0xff, at - (at % 4_096), at - (at % 4_096) + 8);
+  }
+  writeFileSync(path, bytes);
+  const { store, log, close } = openSqliteStorage(dataDir);
+  const refused = { code: 'STORE_READ_FAILED', message: expect.stringContaining('damaged') };
+  await expect(store.getResponse('spoilt')).rejects.toMatchObject(refused);
+  await expect(store.readItems('spoilt', { limit: 40 })).rejects.toMatchObject(refused);
+  expect(await store.getResponse('whole')).toMatchObject({ outputItems: { length: 40 } });
+  expect((await store.readItems('whole', { limit: 40 })).items).toHaveLength(40);
+  expect(await store.listSessions()).toHaveLength(2);
+  expect(await log.read('l')).toHaveLength(3);
+  await close();
 });
