@@ -1,46 +1,59 @@
-import type { Grant, OutputItem, QueuedMessage, Response } from '@liminal/protocol';
+import {
+  ForkOrigin,
+  type Grant,
+  ImportOrigin,
+  type OutputItem,
+  QueuedMessage,
+  Response,
+} from '@liminal/protocol';
+import { z } from 'zod';
 
-/** A session as it is stored. Times are ISO 8601 UTC. */
-export interface SessionRecord {
-  sessionId: string;
-  cliType: string;
-  projectId: string;
-  projectDir: string;
-  title: string;
-  createdAt: string;
-  updatedAt: string;
+/** ISO 8601 UTC. */
+const Time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+
+/** A session as it is stored. Every driver checks what it reads: see `store/stored-json.ts`. */
+export const SessionRecord = z.object({
+  sessionId: z.string(),
+  cliType: z.string(),
+  projectId: z.string(),
+  projectDir: z.string(),
+  title: z.string(),
+  createdAt: Time,
+  updatedAt: Time,
   /** Open in the server: created or loaded, and not killed. */
-  active: boolean;
+  active: z.boolean(),
   /** Its last turn ended in an error, and no turn has followed. */
-  failed: boolean;
+  failed: z.boolean(),
   /** Put away by a person: lists show it apart. */
-  archived?: boolean;
+  archived: z.boolean().optional(),
   /** Kept at the top of lists by a person. */
-  pinned?: boolean;
+  pinned: z.boolean().optional(),
   /** The agent's own id for it, if it differs from ours. */
-  agentSessionId?: string;
+  agentSessionId: z.string().optional(),
   /** The agent's `CliProvider.storedMark` when history had all of its store. */
-  storedMark?: string;
+  storedMark: z.string().optional(),
   /** Chosen config options, by id. */
-  config: Record<string, string>;
+  config: z.record(z.string(), z.string()),
   /** Messages that wait for their turn, first one next. */
-  queue: QueuedMessage[];
+  queue: z.array(QueuedMessage),
   /** What runs beside the turns of its agent, or has ended with it and is still to be told. */
-  tasks?: { taskId: string; title: string }[];
+  tasks: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   /** A turn was cut off while it waited for a person's answer; it may go on. */
-  awaits?: boolean;
+  awaits: z.boolean().optional(),
   /** The session that it was forked from, with the last turn that they share and the title then. */
-  forkedFrom?: { sessionId: string; turnId: string; title: string };
-  /** Read from a file of this session (its id there), exported then (ISO 8601 UTC): no agent can go on with it. */
-  importedFrom?: { sessionId: string; exportedAt: string };
+  forkedFrom: ForkOrigin.optional(),
+  /** Read from a file of this session (its id there), exported then: no agent can go on with it. */
+  importedFrom: ImportOrigin.optional(),
   /** Whether the agent's own history from before Liminal is in the store. */
-  imported: boolean;
+  imported: z.boolean(),
   /** The token of the lease under which it was written; 0 for a single server. */
-  fence: number;
-}
+  fence: z.number(),
+});
+export type SessionRecord = z.infer<typeof SessionRecord>;
 
 /** A Response without its items. */
-export type ResponseHead = Omit<Response, 'outputItems'>;
+export const ResponseHead = Response.omit({ outputItems: true });
+export type ResponseHead = z.infer<typeof ResponseHead>;
 
 export interface StoredItem {
   runId: string;
@@ -101,7 +114,7 @@ export interface SearchHit {
  */
 export interface ResponseStore {
   /**
-   * Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it is from a former owner; and
+   * Throws `STORE_READ_FAILED` if the stored record is damaged: it is left as it is. Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it is from a former owner; and
    * `SESSION_NOT_FOUND` if the session has been deleted.
    */
   saveSession(session: SessionRecord): Promise<void>;

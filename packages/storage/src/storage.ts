@@ -10,6 +10,8 @@ export interface OpenedDatabase {
   blobs: BlobStore;
   /** Absent where events of finished runs cannot be kept. */
   archive?: EventArchive;
+  /** What is damaged and left where it is, in sentences for the operator. */
+  setAside?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -18,6 +20,4 @@ export interface OpenedStorage extends OpenedDatabase {
   log: EventLog;
   /** Set if several servers may work on it at once. */
   coordination?: Coordination;
-  /** What is damaged and left where it is, in sentences for the operator. */
-  setAside?: readonly string[];
 }

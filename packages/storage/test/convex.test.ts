@@ -5,6 +5,7 @@ import { openDeployment } from '../src/convex/open.ts';
 import { openConvex } from '../src/convex/index.ts';
 import {
   blobSuite,
+  damageSuite,
   grantsSuite,
   itemPagesSuite,
   partOf,
@@ -14,10 +15,35 @@ import {
 import { response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, modules, secret, serve, watched } from './convex-deployment.ts';
 
+type Change = (json: string) => string;
+
 async function setup() {
-  const { caller, size: sizeOf, tidied } = deploy();
+  const { backend, caller, size: sizeOf, tidied } = deploy();
   const size = async () => sizeOf('blobs', 'parts');
-  const open = async () => ({ ...(await openDeployment(caller, secret)), size });
+  const edit = {
+    session: async (change: Change) =>
+      backend.run(async ({ db }) => {
+        for (const one of await db.query('records').collect())
+          await db.patch(one._id, { text: change(one.text) });
+      }),
+    head: async (change: Change) =>
+      backend.run(async ({ db }) => {
+        for (const one of await db.query('messages').collect())
+          await db.patch(one._id, { head: change(one.head) });
+      }),
+    item: async (change: Change) =>
+      backend.run(async ({ db }) => {
+        for (const one of await db.query('items').collect())
+          await db.patch(one._id, { text: change(one.text) });
+      }),
+    grant: async (change: Change) =>
+      backend.run(async ({ db }) => {
+        for (const one of await db.query('grants').collect())
+          await db.patch(one._id, { record: change(one.record) });
+      }),
+  };
+  const damage = async (kind: keyof typeof edit, change: Change) => edit[kind](change);
+  const open = async () => ({ ...(await openDeployment(caller, secret)), size, damage });
   return {
     subject: await open(),
     reopen: open,
@@ -31,6 +57,10 @@ describe('convex response store', () => {
 
 describe('convex grants', () => {
   grantsSuite(partOf(setup, 'store'));
+});
+
+describe('convex damage', () => {
+  damageSuite(setup, { listsIds: false });
 });
 
 describe('convex pages of items', () => {

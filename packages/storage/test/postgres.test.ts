@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openPostgres } from '../src/postgres/index.ts';
 import {
   blobSuite,
+  damageSuite,
   eventArchiveSuite,
   grantsSuite,
   itemPagesSuite,
@@ -43,6 +44,13 @@ async function openServers(count: number, schema = postgres.newSchema()) {
   return { stores, schema };
 }
 
+const columns = {
+  session: ['sessions', 'record'],
+  head: ['responses', 'head'],
+  item: ['items', 'item'],
+  grant: ['grants', 'record'],
+} as const;
+
 async function setup() {
   const schema = postgres.newSchema();
   let database = await openPostgres(postgres.url, { schema });
@@ -52,12 +60,25 @@ async function setup() {
     const sql = `SELECT pg_total_relation_size('${schema}.blobs') AS bytes`;
     return Number((await ask(sql))[0]?.['bytes']);
   };
+  const damage = async (kind: keyof typeof columns, change: (json: string) => string) => {
+    const [table, column] = columns[kind];
+    const client = new Client(postgres.url);
+    await client.connect();
+    const { rows } = await client.query<{ at: string; json: string }>(
+      `SELECT ctid::text AS at, ${column} AS json FROM ${schema}.${table}`,
+    );
+    for (const { at, json } of rows) {
+      const text = `UPDATE ${schema}.${table} SET ${column} = $1 WHERE ctid = $2::tid`;
+      if (change(json) !== json) await client.query(text, [change(json), at]);
+    }
+    await client.end();
+  };
   return {
-    subject: { ...database, size },
+    subject: { ...database, size, damage },
     reopen: async () => {
       await database.close();
       database = await openPostgres(postgres.url, { schema });
-      return { ...database, size };
+      return { ...database, size, damage };
     },
     teardown: async () => {
       await database.close();
@@ -76,6 +97,10 @@ describe('postgres event archive', () => {
 
 describe('postgres grants', () => {
   grantsSuite(partOf(setup, 'store'));
+});
+
+describe('postgres damage', () => {
+  damageSuite(setup);
 });
 
 describe('postgres pages of items', () => {

@@ -33,9 +33,18 @@ const POSTING_TTL_MS = 24 * 60 * 60_000;
 const REPORT_TTL_MS = 1_000;
 const DELETED_TTL_MS = 60_000;
 
-/** Undefined for the state of a deleted session. */
+/** Undefined for the state of a deleted session. Throws if the posting is damaged. */
 export function parsePostedState(text: string): PostedState | undefined {
   return text === '' ? undefined : PostedState.parse(JSON.parse(text));
+}
+
+/** As `parsePostedState`, and undefined for a damaged posting: its owner soon posts another. */
+export function readPostedState(text: string | undefined): PostedState | undefined {
+  try {
+    return text === undefined ? undefined : parsePostedState(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export async function postSession(board: Board, postedState: PostedState): Promise<void> {

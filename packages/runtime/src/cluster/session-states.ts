@@ -3,7 +3,7 @@ import type { Board, ResponseStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
 import { summarize } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
-import { parsePostedState, type PostedState, postedStatePrefix } from './posted-state.ts';
+import { readPostedState, type PostedState, postedStatePrefix } from './posted-state.ts';
 
 interface SessionStatesOptions {
   board: Board;
@@ -43,7 +43,7 @@ export class SessionStates {
     const name = postedStatePrefix + sessionId;
     const text = (await this.#options.board.read([name])).get(name);
     // What its agent offered last still holds.
-    const last = text === undefined ? undefined : parsePostedState(text)?.info;
+    const last = readPostedState(text)?.info;
     return {
       info: {
         session: summarize(record),
@@ -62,8 +62,7 @@ export class SessionStates {
     const texts = await this.#options.board.read(owned.map((id) => postedStatePrefix + id));
     return new Map(
       owned.flatMap((sessionId) => {
-        const text = texts.get(postedStatePrefix + sessionId);
-        const posted = text === undefined ? undefined : parsePostedState(text);
+        const posted = readPostedState(texts.get(postedStatePrefix + sessionId));
         // The owner has posted nothing yet.
         const isFormer = (posted?.fence ?? 0) < (leases.get(sessionId)?.token ?? 0);
         return posted && !isFormer ? [[sessionId, posted] as const] : [];

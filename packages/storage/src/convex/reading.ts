@@ -1,9 +1,14 @@
 import type { OutputItem, Response } from '@liminal/protocol';
 import type { FunctionArgs, FunctionReturnType } from 'convex/server';
-import type { ItemPage, ItemsWanted, ResponseHead, StoredItem } from '../response-store.ts';
+import {
+  type ItemPage,
+  type ItemsWanted,
+  ResponseHead,
+  type StoredItem,
+} from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
-import { parsed, readHead, readItem } from '../store/stored-json.ts';
+import { readAs, readHead, readItem } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
@@ -122,7 +127,7 @@ export async function* itemsIn(
   }
 }
 
-/** A head that cannot be read is left out. */
+/** A head that cannot be read is left out: its run's id is not known here. */
 function parsedHead(head: string): ResponseHead | undefined {
-  return parsed(head) as ResponseHead | undefined;
+  return readAs(ResponseHead, head);
 }

@@ -12,7 +12,7 @@ import type {
 import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { idsOf } from '../store/session-ids.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
-import { readGrant, readSession } from '../store/stored-json.ts';
+import { readGrant, readSession, refuseDamaged } from '../store/stored-json.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 import { api, type Deployment } from './deployment.ts';
@@ -42,6 +42,8 @@ export class ConvexResponseStore implements ResponseStore {
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
+    const stored = await this.#partsOf(session.sessionId);
+    refuseDamaged(session.sessionId, stored.length === 0 ? undefined : stored.join(''));
     const outcome = await this.#deployment.write(async () =>
       this.#deployment.mutation(api.sessions.save, {
         session: {
@@ -61,10 +63,15 @@ export class ConvexResponseStore implements ResponseStore {
   }
 
   async getSession(sessionId: string): Promise<SessionRecord | undefined> {
-    const record = await this.#deployment.read(async () =>
+    const record = await this.#partsOf(sessionId);
+    return record.length === 0 ? undefined : recordOf(record, sessionId);
+  }
+
+  /** The parts of a session's record; none if it is not stored. */
+  async #partsOf(sessionId: string): Promise<string[]> {
+    return this.#deployment.read(async () =>
       this.#deployment.query(api.sessions.get, { sessionId: textKey(sessionId) }),
     );
-    return record.length === 0 ? undefined : recordOf(record);
   }
 
   async takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined> {
@@ -74,7 +81,7 @@ export class ConvexResponseStore implements ResponseStore {
     if (record === null) throw staleOwner({ sessionId, fence });
     if (record.length === 0) return undefined;
     // The fence counts already; the record gets it for its readers.
-    const stored = recordOf(record);
+    const stored = recordOf(record, sessionId);
     if (stored === undefined) return undefined;
     const taken = { ...stored, fence };
     await this.saveSession(taken);
@@ -185,6 +192,6 @@ export class ConvexResponseStore implements ResponseStore {
   async close(): Promise<void> {}
 }
 
-function recordOf(parts: readonly string[]): SessionRecord | undefined {
-  return readSession(parts.join(''));
+function recordOf(parts: readonly string[], sessionId?: string): SessionRecord | undefined {
+  return readSession(parts.join(''), sessionId);
 }

@@ -1,13 +1,15 @@
-import type { EventPayload, StreamEvent, TraceContext } from '@liminal/protocol';
+import { EventPayload, type StreamEvent } from '@liminal/protocol';
+import { z } from 'zod';
 import { StorageError } from '../errors.ts';
-import { parsed } from '../store/stored-json.ts';
+import { isOf, parsed } from '../store/stored-json.ts';
 
 /** The fields that all events of a run share; stored once per run. */
-export interface RunConstants {
-  sessionId: string;
-  turnId: string;
-  traceContext: TraceContext;
-}
+export const RunConstants = z.object({
+  sessionId: z.string(),
+  turnId: z.string(),
+  traceContext: z.object({ traceparent: z.string(), tracestate: z.string().optional() }),
+});
+export type RunConstants = z.infer<typeof RunConstants>;
 
 /** The fields of each event besides its run's constants. */
 export interface EventRow {
@@ -35,21 +37,24 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
 
 /** A damaged row becomes an event that says so, and ends the run if the row did. */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
-  const read = parsed(row.payload);
-  const payload = read === undefined ? damaged(row) : { type: row.type, ...read };
+  const fields = parsed(row.payload);
+  const read: unknown = fields && { type: row.type, ...fields };
+  const payload = isOf(EventPayload, read) ? read : damaged(row);
   return {
     eventId: eventIdOf(runId, row.seq),
     seq: row.seq,
-    timestamp: row.timestamp,
+    timestamp: Number.isNaN(Date.parse(row.timestamp)) ? unknownTime : row.timestamp,
     sessionId: run.sessionId,
     turnId: run.turnId,
     runId,
     traceContext: run.traceContext,
     type: payload.type,
     payload,
-    // Rows are only made by encodeEvent, and checking each again would cost more than reading it.
+    // Its type is the payload's, which TypeScript cannot see.
   } as StreamEvent;
 }
+
+const unknownTime = new Date(0).toISOString();
 
 function damaged({ seq, type }: EventRow): EventPayload {
   const error = {

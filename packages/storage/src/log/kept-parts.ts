@@ -1,8 +1,9 @@
 /** How kept events are stored: in parts of some events, as JSON, with what all events of the run share once in each. */
 import type { StreamEvent } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
-import { parsed } from '../store/stored-json.ts';
-import { decodeEvent, encodeEvents, type EventRow, type RunConstants } from './event-rows.ts';
+import { z } from 'zod';
+import { readAs } from '../store/stored-json.ts';
+import { decodeEvent, encodeEvents, type EventRow, RunConstants } from './event-rows.ts';
 
 /** Events, and characters of them, in one part; a larger event is a part of its own. */
 const PART_EVENTS = 1_000;
@@ -16,10 +17,10 @@ export interface KeptPart {
   events: string;
 }
 
-interface Content {
-  constants: RunConstants;
-  rows: [seq: number, timestamp: string, type: EventRow['type'], payload: string][];
-}
+const Content = z.object({
+  constants: RunConstants,
+  rows: z.array(z.tuple([z.number(), z.string(), z.string(), z.string()])),
+});
 
 /** Throws StorageError `STORE_WRITE_FAILED` for values that JSON cannot hold. */
 export function encodeParts(runId: string, events: readonly StreamEvent[]): KeptPart[] {
@@ -38,10 +39,11 @@ export function encodeParts(runId: string, events: readonly StreamEvent[]): Kept
 export function decodeParts(runId: string, parts: readonly string[]): StreamEvent[] {
   const events: StreamEvent[] = [];
   for (const part of parts) {
-    const content = parsed(part) as Content | undefined;
+    const content = readAs(Content, part);
     for (const [seq, timestamp, type, payload] of content?.rows ?? []) {
       if (seq <= (events.at(-1)?.seq ?? -1) || !content) continue;
-      events.push(decodeEvent(runId, content.constants, { seq, timestamp, type, payload }));
+      const row = { seq, timestamp, type, payload } as EventRow;
+      events.push(decodeEvent(runId, content.constants, row));
     }
   }
   return events;

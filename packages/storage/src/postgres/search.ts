@@ -40,7 +40,7 @@ async function findTitles(
 ): Promise<SearchHit[]> {
   const rows = await db
     .selectFrom('sessions')
-    .select('record')
+    .select(['session_id', 'record'])
     .where(hasWords('title_words', query))
     .$if(project !== undefined, (all) => all.where('project_id', '=', project ?? ''))
     .orderBy('updated_at', 'desc')

@@ -1,12 +1,12 @@
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import type { SessionRecord } from '../response-store.ts';
-import { readSession } from '../store/stored-json.ts';
+import { readSession, refuseDamaged } from '../store/stored-json.ts';
 import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
-import { textKey } from '../store/text-key.ts';
+import { idOf, textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
 /** Throws `STALE_OWNER` and `SESSION_NOT_FOUND`; the database compares the fences itself, so that no other owner comes in between. */
@@ -21,6 +21,8 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     title_words: wordList(searchableTitle(session)),
     record: JSON.stringify(session),
   };
+  const stored = await rowOf(db, session.sessionId).executeTakeFirst();
+  refuseDamaged(session.sessionId, stored?.record);
   const saved = await db
     .insertInto('sessions')
     .values(row)
@@ -66,7 +68,7 @@ export async function listSessions(
 ): Promise<SessionRecord[]> {
   const rows = await db
     .selectFrom('sessions')
-    .select('record')
+    .select(['session_id', 'record'])
     .$if(projectId !== undefined, (all) => all.where('project_id', '=', textKey(projectId ?? '')))
     .$if(active !== undefined, (all) => all.where('active', '=', active === true))
     .orderBy('updated_at', 'desc')
@@ -76,9 +78,18 @@ export async function listSessions(
 }
 
 function rowOf(db: Transaction<Tables>, sessionId: string) {
-  return db.selectFrom('sessions').select('record').where('session_id', '=', textKey(sessionId));
+  return db
+    .selectFrom('sessions')
+    .select(['session_id', 'record'])
+    .where('session_id', '=', textKey(sessionId));
 }
 
-export function recordOf(row: { record: string }): SessionRecord | undefined {
-  return readSession(row.record);
+/** Ids of sessions whose records are damaged. */
+export async function unreadableSessions(db: Transaction<Tables>): Promise<string[]> {
+  const rows = await db.selectFrom('sessions').select(['session_id', 'record']).execute();
+  return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));
+}
+
+export function recordOf(row: { session_id: string; record: string }): SessionRecord | undefined {
+  return readSession(row.record, idOf(row.session_id));
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../errors.ts';
 import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
-import { isBusy, reasonOf } from './failures.ts';
+import { isBusy, isSqliteError, reasonOf } from './failures.ts';
 import { migrate } from './schema.ts';
 
 /** Explained in docs/decisions/0001-sqlite.md. */
@@ -58,6 +58,7 @@ export class Database {
     try {
       return work();
     } catch (cause) {
+      if (!isSqliteError(cause)) throw cause;
       const message = `${this.#path} could not be read: ${reasonOf(cause)}. It can be tried again.`;
       throw new StorageError('STORE_READ_FAILED', message, { cause });
     }

@@ -41,7 +41,8 @@ export class SqliteEventArchive implements EventArchive {
   }
 
   async read(runId: string): Promise<StreamEvent[]> {
-    const rows = this.#read.all(keyOf(runId)) as unknown[] as { events: string }[];
+    const found: unknown[] = this.#database.read(() => this.#read.all(keyOf(runId)));
+    const rows = found as { events: string }[];
     return decodeParts(
       runId,
       rows.map(({ events }) => events),

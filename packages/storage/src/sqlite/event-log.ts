@@ -23,7 +23,7 @@ export class SqliteEventLog implements EventLog {
   readonly #table: EventTable;
   readonly #runs: Map<string, TableRun>;
   readonly #followers = new Followers({
-    page: (runId, after) => this.#page(runId, after),
+    page: (runId, after) => this.#database.read(() => this.#page(runId, after)),
     stateOf: (runId) => this.#stateOf(runId),
     isSettled: (runId) => this.#isSettled(runId),
     unfollowed: (runId) => this.#dropSettled(runId),
@@ -59,8 +59,10 @@ export class SqliteEventLog implements EventLog {
   async read(runId: string, options: ReadOptions = {}): Promise<StreamEvent[]> {
     const run = this.#runs.get(runId);
     if (!run || run.progress.settled) return [];
-    const rows = this.#table.events(run.key, options.after ?? -1, options.limit);
-    return Array.from(rows, (row) => decodeEvent(runId, run.progress.constants, row));
+    return this.#database.read(() => {
+      const rows = this.#table.events(run.key, options.after ?? -1, options.limit);
+      return Array.from(rows, (row) => decodeEvent(runId, run.progress.constants, row));
+    });
   }
 
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent> {

@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import type { RunProgress } from '../log/append-rules.ts';
-import type { EventRow, RunConstants } from '../log/event-rows.ts';
-import { parsed } from '../store/stored-json.ts';
+import { type EventRow, RunConstants } from '../log/event-rows.ts';
+import { readAs } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 
@@ -102,7 +102,7 @@ export class EventTable {
 }
 
 function progressOf(row: RunRow): RunProgress | undefined {
-  const constants = parsed(row.constants) as RunConstants | undefined;
+  const constants = readAs(RunConstants, row.constants);
   if (constants === undefined) return undefined;
   return {
     constants,

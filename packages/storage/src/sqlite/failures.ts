@@ -13,6 +13,10 @@ const advice = new Map([
   [resultCodes.notADatabase, 'it is not a database; move it away'],
 ]);
 
+export function isSqliteError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+}
+
 export function isBusy(error: unknown): boolean {
   return resultCodeOf(error) === resultCodes.busy;
 }

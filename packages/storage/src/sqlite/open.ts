@@ -1,4 +1,5 @@
 import { StorageError } from '../errors.ts';
+import { damagedSession } from '../store/stored-json.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { SqliteBlobStore } from './blob-store.ts';
 import { Database } from './database.ts';
@@ -39,7 +40,7 @@ function unreadableIn(database: Database): string[] {
   const sessions = new SessionTable(database).unreadable();
   const runs = new EventTable(database).unreadable();
   return [
-    ...sessions.map((id) => `The session ${id} cannot be read: what is stored of it is damaged.`),
+    ...sessions.map(damagedSession),
     ...runs.map((id) => `The turn ${id}, which had not ended, cannot be read: the log is damaged.`),
   ];
 }

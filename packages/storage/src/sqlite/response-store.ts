@@ -57,11 +57,11 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async getSession(sessionId: string): Promise<SessionRecord | undefined> {
-    return this.#sessions.find(sessionId);
+    return this.#database.read(() => this.#sessions.find(sessionId));
   }
 
   async takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined> {
-    const stored = this.#sessions.find(sessionId);
+    const stored = await this.getSession(sessionId);
     if (stored === undefined) return undefined;
     const taken = { ...stored, fence };
     await this.saveSession(taken);
@@ -71,7 +71,7 @@ export class SqliteResponseStore implements ResponseStore {
   async listSessions(
     filter: { projectId?: string; active?: boolean } = {},
   ): Promise<SessionRecord[]> {
-    return this.#sessions.list(filter);
+    return this.#database.read(() => this.#sessions.list(filter));
   }
 
   async deleteSession(sessionId: string): Promise<void> {
@@ -87,7 +87,7 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async findDeleted(ids: readonly string[]): Promise<string[]> {
-    return ids.filter((id) => this.#deleted.has(id));
+    return this.#database.read(() => ids.filter((id) => this.#deleted.has(id)));
   }
 
   /** A large Response is saved in parts, with other work between them; after a failure the caller saves it again. */
@@ -113,10 +113,12 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async getResponse(runId: string): Promise<Response | undefined> {
-    const row = this.#responses.find(runId);
-    if (!row) return undefined;
-    const items = this.#responses.items(row, 0, row.item_count);
-    return { ...headOf(row), outputItems: items.map(({ item }) => item) };
+    return this.#database.read(() => {
+      const row = this.#responses.find(runId);
+      if (!row) return undefined;
+      const items = this.#responses.items(row, 0, row.item_count);
+      return { ...headOf(row), outputItems: items.map(({ item }) => item) };
+    });
   }
 
   async listRuns(
@@ -124,31 +126,37 @@ export class SqliteResponseStore implements ResponseStore {
     options: { fromRunId?: string } = {},
   ): Promise<ResponseHead[] | undefined> {
     const { fromRunId } = options;
-    const fromKey = fromRunId === undefined ? 0 : this.#find(sessionId, fromRunId)?.response_key;
-    if (fromKey === undefined) return undefined;
-    return this.#responses.oldestFirst(sessionId, fromKey).map(headOf);
+    return this.#database.read(() => {
+      const fromKey = fromRunId === undefined ? 0 : this.#find(sessionId, fromRunId)?.response_key;
+      if (fromKey === undefined) return undefined;
+      return this.#responses.oldestFirst(sessionId, fromKey).map(headOf);
+    });
   }
 
   async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
     const { before } = options;
     const newest = Number.MAX_SAFE_INTEGER;
-    if (!before) return pageOfItems(this.#runsBefore(sessionId, newest), options);
-    const row = this.#find(sessionId, before.runId);
-    if (!row) return { items: [], heads: [], hasMore: false };
-    return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), options);
+    return this.#database.read(() => {
+      if (!before) return pageOfItems(this.#runsBefore(sessionId, newest), options);
+      const row = this.#find(sessionId, before.runId);
+      if (!row) return { items: [], heads: [], hasMore: false };
+      return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), options);
+    });
   }
 
   async search({ text, projectId, limit }: SearchQuery): Promise<SearchHit[]> {
     const query = parseQuery(text);
     if (!query) return [];
-    const sessions = this.#sessions.list(projectId === undefined ? {} : { projectId });
-    const titles = titleHits(sessions, query).take(limit).toArray();
-    const items = this.#search.hits(query, projectId).take(limit - titles.length);
-    return [...titles, ...items];
+    return this.#database.read(() => {
+      const sessions = this.#sessions.list(projectId === undefined ? {} : { projectId });
+      const titles = titleHits(sessions, query).take(limit).toArray();
+      const items = this.#search.hits(query, projectId).take(limit - titles.length);
+      return [...titles, ...items];
+    });
   }
 
   async listGrants(projectId: string): Promise<Grant[]> {
-    return this.#grants.list(projectId);
+    return this.#database.read(() => this.#grants.list(projectId));
   }
 
   async addGrant(projectId: string, grant: Grant): Promise<void> {

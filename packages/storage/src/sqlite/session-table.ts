@@ -1,10 +1,11 @@
 import type { StatementSync } from 'node:sqlite';
 import type { SessionRecord } from '../response-store.ts';
-import { readSession } from '../store/stored-json.ts';
+import { readSession, refuseDamaged } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 
 interface SessionRow {
+  session_id: string;
   /** The whole record as JSON; other columns repeat fields for searching and sorting. */
   record: string;
 }
@@ -13,7 +14,6 @@ interface SessionRow {
 export class SessionTable {
   readonly #save: StatementSync;
   readonly #find: StatementSync;
-  readonly #fence: StatementSync;
   readonly #list: StatementSync;
   readonly #all: StatementSync;
   readonly #delete: StatementSync;
@@ -23,13 +23,9 @@ export class SessionTable {
       `INSERT OR REPLACE INTO sessions
          (session_id, project_id, active, created_at, updated_at, record) VALUES (?, ?, ?, ?, ?, ?)`,
     );
-    this.#find = database.prepare('SELECT record FROM sessions WHERE session_id = ?');
-    this.#fence = database.prepare(
-      `SELECT iif(json_valid(record), record ->> '$.fence', NULL) AS fence
-       FROM sessions WHERE session_id = ?`,
-    );
+    this.#find = database.prepare('SELECT session_id, record FROM sessions WHERE session_id = ?');
     this.#list = database.prepare(
-      `SELECT record FROM sessions
+      `SELECT session_id, record FROM sessions
        WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR active = ?2)
        ORDER BY updated_at DESC, created_at DESC`,
     );
@@ -45,14 +41,15 @@ export class SessionTable {
   }
 
   find(sessionId: string): SessionRecord | undefined {
-    const row = this.#find.get(keyOf(sessionId)) as SessionRow | undefined;
+    const row = this.#find.get(keyOf(sessionId)) as unknown as SessionRow | undefined;
     return row && recordOf(row);
   }
 
-  /** Under which token a session's record was written; undefined if there is none that can be read. */
+  /** Under which token a session's record was written; undefined if there is none. Throws `STORE_READ_FAILED`. */
   fenceOf(sessionId: string): number | undefined {
-    const row = this.#fence.get(keyOf(sessionId)) as { fence: unknown } | undefined;
-    return typeof row?.fence === 'number' ? row.fence : undefined;
+    const row = this.#find.get(keyOf(sessionId)) as unknown as SessionRow | undefined;
+    refuseDamaged(sessionId, row?.record);
+    return row && recordOf(row)?.fence;
   }
 
   list({ projectId, active }: { projectId?: string; active?: boolean }): SessionRecord[] {
@@ -66,7 +63,7 @@ export class SessionTable {
 
   /** Ids of sessions whose records are damaged. */
   unreadable(): string[] {
-    const rows = this.#all.all() as unknown[] as (SessionRow & { session_id: string })[];
+    const rows = this.#all.all() as unknown[] as SessionRow[];
     return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));
   }
 
@@ -76,5 +73,5 @@ export class SessionTable {
 }
 
 function recordOf(row: SessionRow): SessionRecord | undefined {
-  return readSession(row.record);
+  return readSession(row.record, idOf(row.session_id));
 }

@@ -6,6 +6,7 @@ import { describe } from 'vitest';
 import type { OpenedStorage } from '../storage.ts';
 import {
   blobSuite,
+  damageSuite,
   eventArchiveSuite,
   eventLogSuite,
   grantsSuite,
@@ -20,12 +21,19 @@ async function setup() {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-sqlite-'));
   let storage: OpenedStorage = openSqliteStorage(dataDir);
   const size = async () => sizeOf(dataDir);
+  const damage = async (kind: keyof typeof columns, change: (json: string) => string) => {
+    const [table, column] = columns[kind];
+    const other = new DatabaseSync(join(dataDir, 'liminal.db'));
+    other.function('changed', (json) => change(String(json)));
+    other.exec(`UPDATE ${table} SET ${column} = changed(${column})`);
+    other.close();
+  };
   return {
-    subject: { ...storage, size },
+    subject: { ...storage, size, damage },
     reopen: async () => {
       await storage.close();
       storage = openSqliteStorage(dataDir);
-      return { ...storage, size };
+      return { ...storage, size, damage };
     },
     teardown: async () => {
       await storage.close();
@@ -33,6 +41,13 @@ async function setup() {
     },
   };
 }
+
+const columns = {
+  session: ['sessions', 'record'],
+  head: ['responses', 'head'],
+  item: ['items', 'item'],
+  grant: ['grants', 'record'],
+} as const;
 
 /** Bytes of the database. */
 function sizeOf(dataDir: string): number {
@@ -58,6 +73,10 @@ describe('sqlite event archive', () => {
 
 describe('sqlite grants', () => {
   grantsSuite(partOf(setup, 'store'));
+});
+
+describe('sqlite damage', () => {
+  damageSuite(setup);
 });
 
 describe('sqlite pages of items', () => {

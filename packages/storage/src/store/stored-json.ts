@@ -1,9 +1,11 @@
 /**
- * Reads stored JSON. Damaged JSON (by the disk, or by hand) is replaced by an item that says so: the rest can still be
- * read and shown.
+ * Reads stored JSON. What is damaged (by the disk, or by hand), JSON or not, is replaced by an item that says so: the rest
+ * can still be read and shown. A value that passes its schema is given as it is stored, with fields that the schema lacks.
  */
-import type { Grant, OutputItem } from '@liminal/protocol';
-import type { ResponseHead, SessionRecord } from '../response-store.ts';
+import { Grant, OutputItem } from '@liminal/protocol';
+import type { z } from 'zod';
+import { StorageError } from '../errors.ts';
+import { ResponseHead, SessionRecord } from '../response-store.ts';
 
 const damaged = {
   code: 'STORE_DAMAGED',
@@ -12,39 +14,64 @@ const damaged = {
 
 /** `place` must be unique in its run. */
 export function readItem(json: string, place: number | string): OutputItem {
-  const item = parsed(json) as OutputItem | undefined;
+  const item = readAs(OutputItem, json);
   return item ?? { type: 'error', id: `damaged:${place}`, origin: 'system', ...damaged };
 }
 
+/** @param run - The ids under which it is stored, where the caller knows them. */
 export function readHead(json: string, run: { runId: string; sessionId: string }): ResponseHead {
   const { runId, sessionId } = run;
-  const head = parsed(json) as ResponseHead | undefined;
-  return (
-    head ?? {
-      id: runId,
-      // The first run of a turn shares its id.
-      turnId: runId,
-      sessionId,
-      modelId: 'unknown',
-      providerId: 'unknown',
-      createdAt: 0,
-      updatedAt: 0,
-      status: 'error',
-      finishReason: null,
-      error: damaged,
-      lastSeq: -1,
-    }
-  );
+  const head = readAs(ResponseHead, json);
+  const isOther = runId !== '' && head?.id !== runId;
+  return head && !isOther && (sessionId === '' || head.sessionId === sessionId)
+    ? head
+    : {
+        id: runId,
+        // The first run of a turn shares its id.
+        turnId: runId,
+        sessionId,
+        modelId: 'unknown',
+        providerId: 'unknown',
+        createdAt: 0,
+        updatedAt: 0,
+        status: 'error',
+        finishReason: null,
+        error: damaged,
+        lastSeq: -1,
+      };
 }
 
-/** Undefined if it is damaged: its session is unknown then. */
-export function readSession(json: string): SessionRecord | undefined {
-  return parsed(json) as SessionRecord | undefined;
+/**
+ * Undefined if it is damaged: its session is unknown then.
+ * @param sessionId - The id under which it is stored, where the caller knows it.
+ */
+export function readSession(json: string, sessionId?: string): SessionRecord | undefined {
+  const record = readAs(SessionRecord, json);
+  return sessionId === undefined || record?.sessionId === sessionId ? record : undefined;
 }
+
+/** Throws StorageError `STORE_READ_FAILED` if the record stored for a session is damaged: nobody may write over it. */
+export function refuseDamaged(sessionId: string, json: string | undefined): void {
+  if (json === undefined || readSession(json, sessionId) !== undefined) return;
+  throw new StorageError('STORE_READ_FAILED', `${damagedSession(sessionId)} It is left as it is.`);
+}
+
+export const damagedSession = (sessionId: string): string =>
+  `The session ${sessionId} cannot be read: what is stored of it is damaged.`;
 
 /** Undefined if it is damaged: people are then asked again. */
 export function readGrant(json: string): Grant | undefined {
-  return parsed(json) as Grant | undefined;
+  return readAs(Grant, json);
+}
+
+/** The stored value, as it is; undefined if it is not of the schema. */
+export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
+  const value = parsed(json);
+  return value !== undefined && isOf(schema, value) ? value : undefined;
+}
+
+export function isOf<T>(schema: z.ZodType<T>, value: unknown): value is T {
+  return schema.safeParse(value).success;
 }
 
 /** An object; undefined for any other text. */

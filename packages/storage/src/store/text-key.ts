@@ -3,7 +3,11 @@ export function textKey(id: string): string {
   return JSON.stringify(id).slice(1, -1);
 }
 
-/** The id of a key. */
+/** The id of a key; a damaged key itself. */
 export function idOf(key: string): string {
-  return JSON.parse(`"${key}"`) as string;
+  try {
+    return JSON.parse(`"${key}"`) as string;
+  } catch {
+    return key;
+  }
 }

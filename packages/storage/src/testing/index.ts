@@ -1,6 +1,7 @@
 /** One suite per contract; every driver runs them all. */
 export * from './blob-suite.ts';
 export * from './coordination-suite.ts';
+export * from './damage-suite.ts';
 export * from './event-archive-suite.ts';
 export * from './event-log-suite.ts';
 export * from './grants-suite.ts';

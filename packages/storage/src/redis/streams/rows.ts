@@ -1,6 +1,7 @@
-import type { StreamEvent, TraceContext } from '@liminal/protocol';
+import type { StreamEvent } from '@liminal/protocol';
 import type { RunProgress } from '../../log/append-rules.ts';
-import { eventIdOf, type EventRow, type RunConstants } from '../../log/event-rows.ts';
+import { eventIdOf, type EventRow, RunConstants } from '../../log/event-rows.ts';
+import { readAs } from '../../store/stored-json.ts';
 
 /** An entry of a Redis stream: its id, and its names and values alternately. */
 export type StreamEntry = [id: string, fields: string[]];
@@ -44,7 +45,7 @@ export function wirePayload({ type, payload }: EventRow): string {
   return `{"type":"${type}"${rest}`;
 }
 
-/** The constants in an entry. The version before wrote them into a run's first entry alone, as `run`. */
+/** The constants in an entry, if they can be read. The version before wrote them into a run's first entry alone, as `run`. */
 export function constantsIn([, fields]: StreamEntry): RunConstants | undefined {
   const value = (name: string): string | undefined => {
     const at = fields.findIndex((field, index) => index % 2 === 0 && field === name);
@@ -53,9 +54,10 @@ export function constantsIn([, fields]: StreamEntry): RunConstants | undefined {
   const [run, sessionId, turnId] = [value('run'), value('sessionId'), value('turnId')];
   const traceContext = value('traceContext');
   if (sessionId !== undefined && turnId !== undefined && traceContext !== undefined) {
-    return { sessionId, turnId, traceContext: JSON.parse(traceContext) as TraceContext };
+    const read = readAs(RunConstants.shape.traceContext, traceContext);
+    return read && { sessionId, turnId, traceContext: read };
   }
-  return run === undefined ? undefined : (JSON.parse(run) as RunConstants);
+  return run === undefined ? undefined : readAs(RunConstants, run);
 }
 
 /** The constants in a fixed form, so that Redis can compare them as text. */
@@ -64,14 +66,13 @@ export function encodeConstants({ sessionId, turnId, traceContext }: RunConstant
   return JSON.stringify({ sessionId, turnId, traceContext: { traceparent, tracestate } });
 }
 
-/** The answer of `progress.lua`; undefined for a run without events, or one that was settled a while ago. */
+/**
+ * The answer of `progress.lua`; undefined for a run without events, for one that was settled a while ago, and for one whose
+ * constants are damaged.
+ */
 export function progressOf(reply: unknown): RunProgress | undefined {
   if (reply === null) return undefined;
-  const [constants, lastSeq, ended, settled] = reply as [string, number, string, string];
-  return {
-    constants: JSON.parse(constants) as RunConstants,
-    lastSeq,
-    ended: ended === '1',
-    settled: settled === '1',
-  };
+  const [text, lastSeq, ended, settled] = reply as [string, number, string, string];
+  const constants = readAs(RunConstants, text);
+  return constants && { constants, lastSeq, ended: ended === '1', settled: settled === '1' };
 }

@@ -1,0 +1,39 @@
+import { openSharedMemoryStorage } from '@liminal/storage/memory';
+import { expect, test } from 'vitest';
+import { Ownership } from './ownership.ts';
+import { postedStatePrefix } from './posted-state.ts';
+import { SessionStates } from './session-states.ts';
+
+const record = {
+  sessionId: 'one',
+  cliType: 'demo',
+  projectId: 'project',
+  projectDir: '/project',
+  title: 'Title',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  active: true,
+  failed: false,
+  config: {},
+  queue: [],
+  imported: false,
+  fence: 0,
+};
+
+test.each(['{', '7', '{"infx": {}}'])(
+  'SAFE: a session whose posted state is damaged is shown as stored: %s',
+  async (posting) => {
+    const { store, coordination, close } = openSharedMemoryStorage();
+    const { board, leases } = coordination;
+    const silent = { onLost: () => {}, onTrouble: () => {} };
+    const ownership = new Ownership({ leases, instanceId: 'other', ttlMs: 60_000, ...silent });
+    await store.saveSession(record);
+    await ownership.take('one');
+    await board.post(postedStatePrefix + 'one', posting, 60_000);
+    const states = new SessionStates({ board, store, ownership });
+    expect(await states.summaries(['one'])).toEqual(new Map());
+    expect((await states.of('one')).info.session).toMatchObject({ title: 'Title' });
+    await ownership.close();
+    await close();
+  },
+);
