@@ -11,6 +11,7 @@ import type {
 import type { ClientFiles } from './client-files.ts';
 import type { ClientTerminals } from './client-terminals.ts';
 import type { StartLimit } from './base/start-limit.ts';
+import type { ProjectSettings, ProjectTrust } from './project-settings.ts';
 import type {
   AgentIntroduction,
   ProjectGrants,
@@ -59,6 +60,8 @@ export interface SessionOpening<Memory = unknown> {
   readonly output: SessionOutput;
   /** What people have allowed for good in the project. */
   readonly grants?: ProjectGrants | undefined;
+  /** Absent: settings of the project are not used, if they run or permit anything. */
+  readonly projectTrust?: ProjectTrust | undefined;
   /** For this session, beside the driver's own; one of the same name takes its place. They may hold secrets. */
   readonly mcpServers?: McpServers | undefined;
   /** What the session's clients have open, for agents that do not read and write the disk themselves. */
@@ -141,6 +144,11 @@ export interface AgentCapabilities {
    * report its stored turns only while it runs.
    */
   readonly numbersStoredTurns?: boolean;
+  /**
+   * What a project folder would make the agent run, or would permit it; undefined if nothing. Starts no process. Such
+   * settings are used only if `SessionOpening.projectTrust` says so.
+   */
+  readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
   /** Starts the agent up to its greeting, and ends it. Rejects with the reason if there is none within `limitMs`. */
   introduce?(limitMs: number): Promise<AgentIntroduction>;
   /**

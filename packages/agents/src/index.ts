@@ -9,5 +9,6 @@ export type * from './driver.ts';
 export * from './errors.ts';
 export * from './hidden-folders.ts';
 export * from './process/index.ts';
+export type * from './project-settings.ts';
 export * from './provider.ts';
 export * from './registry.ts';

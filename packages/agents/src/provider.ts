@@ -19,6 +19,7 @@ import type {
 import type { ClientFiles } from './client-files.ts';
 import type { ClientTerminals } from './client-terminals.ts';
 import type { AgentCapabilities, SteerTarget } from './driver.ts';
+import type { ProjectTrust } from './project-settings.ts';
 
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
@@ -28,6 +29,8 @@ export interface CreateSessionOptions {
   /** Config options by id, as `setConfigOption` would take them. */
   config?: Record<string, string>;
   grants?: ProjectGrants;
+  /** Absent: settings of the project are not used, if they run or permit anything. */
+  projectTrust?: ProjectTrust;
   /** Beside those of the configuration; one of the same name takes its place. */
   mcpServers?: McpServers;
   files?: ClientFiles;
@@ -52,6 +55,7 @@ export interface LoadSessionOptions {
   /** What Liminal has of the conversation. */
   stored?: StoredConversation;
   grants?: ProjectGrants;
+  projectTrust?: ProjectTrust;
   mcpServers?: McpServers;
   files?: ClientFiles;
   terminals?: ClientTerminals;

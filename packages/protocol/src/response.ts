@@ -12,6 +12,8 @@ export const serverReasons = {
   rewind: 'rewind',
   /** What ran beside the turns has ended with the agent. */
   tasksEnded: 'tasks_ended',
+  /** People were asked whether the agent uses the settings of the project folder. */
+  projectSettings: 'project_settings',
 } as const;
 
 /** Whether a turn is of the server itself. */

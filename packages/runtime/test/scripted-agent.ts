@@ -1,5 +1,6 @@
 import type {
   AgentSession,
+  ProjectSettings,
   CliProvider,
   SessionOpening,
   SessionOutput,
@@ -50,6 +51,10 @@ export class ScriptedAgent extends DriverProvider {
   beforeSteer: () => Promise<void> = async () => {};
   /** What each received message had besides its words. */
   readonly attached: (readonly ContentBlock[])[] = [];
+  /** The settings that every project folder brings. */
+  project: ProjectSettings | undefined;
+  /** For each opening, the hash of the project's settings that it uses. */
+  readonly projectsUsed: (string | undefined)[] = [];
   stored: StoredSession[] = [];
   storedTurns: StoredTurn[] = [];
   /** What it makes of a fork, and the turns that were forked after. */
@@ -69,6 +74,7 @@ export class ScriptedAgent extends DriverProvider {
       ...about,
       describe: async () => ({ ...about, description: 'Does as it is told.', available: true }),
       open: (opening) => this.#open(opening),
+      readProjectSettings: async () => this.project,
       listStoredSessions: async () => this.stored,
       storedMark: async () => this.mark,
       readStoredHistory: async () => this.storedTurns,
@@ -81,7 +87,11 @@ export class ScriptedAgent extends DriverProvider {
   }
 
   async #open(opening: SessionOpening): Promise<AgentSession> {
-    const { sessionId, output, earlier, mcpServers } = opening;
+    const { sessionId, output, earlier, mcpServers, projectTrust: trust } = opening;
+    const { project } = this;
+    const used = project && (await trust?.uses(project)) === true ? project : undefined;
+    trust?.started(project, used === project);
+    this.projectsUsed.push(used?.hash);
     this.mcpServers.push(mcpServers);
     if (earlier) {
       this.loads.push(sessionId);

@@ -66,6 +66,7 @@ export class DriverProvider implements CliProvider {
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly introduce: CliProvider['introduce'];
+  readonly readProjectSettings: CliProvider['readProjectSettings'];
   readonly listStoredSessions: CliProvider['listStoredSessions'];
   readonly peekStoredSessions: CliProvider['peekStoredSessions'];
   readonly storedMark: CliProvider['storedMark'];
@@ -86,6 +87,7 @@ export class DriverProvider implements CliProvider {
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.introduce = driver.introduce?.bind(driver);
+    this.readProjectSettings = driver.readProjectSettings?.bind(driver);
     this.listStoredSessions = driver.listStoredSessions?.bind(driver);
     this.peekStoredSessions = driver.peekStoredSessions?.bind(driver);
     this.storedMark = driver.storedMark?.bind(driver);
@@ -119,8 +121,9 @@ export class DriverProvider implements CliProvider {
     const opened = this.#entries.get(sessionId)?.opening?.opened;
     if (opened !== undefined) return opened;
     if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
-    const { projectDir, config, grants, mcpServers, files, terminals, ...known } = options;
-    const wanted = { projectDir, config, grants, mcpServers, files, terminals };
+    const { projectDir, config, grants, projectTrust, mcpServers, files, terminals, ...known } =
+      options;
+    const wanted = { projectDir, config, grants, projectTrust, mcpServers, files, terminals };
     const session = await this.#open(sessionId, wanted, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
     // The caller need not use it.

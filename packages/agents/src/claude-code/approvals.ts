@@ -11,6 +11,7 @@ import { jsonOf } from '../base/few-values.ts';
 import { Elicitations } from '../base/elicitations.ts';
 import { type ApprovalEvents, PendingApprovals } from '../base/pending-approvals.ts';
 import { lastingPermissions } from './lasting-permissions.ts';
+import type { ProjectInUse } from './project-in-use.ts';
 import {
   answerQuestions,
   notAnswered,
@@ -42,9 +43,15 @@ export class ClaudeApprovals {
   readonly #pending: PendingApprovals;
   readonly #elicitations: Elicitations;
   readonly #cwd: string;
+  readonly #project: Pick<ProjectInUse, 'allowed' | 'proposals'>;
 
-  constructor(output: ApprovalOutput, cwd: string) {
+  constructor(
+    output: ApprovalOutput,
+    cwd: string,
+    project: Pick<ProjectInUse, 'allowed' | 'proposals'>,
+  ) {
     this.#output = output;
+    this.#project = project;
     this.#pending = new PendingApprovals(output);
     this.#elicitations = new Elicitations((question, signal) =>
       this.#pending.ask(question, signal),
@@ -58,7 +65,8 @@ export class ClaudeApprovals {
     await untilRead();
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
-    const choices = permissionChoices(toolName, input, context, this.#cwd);
+    const suggestions = this.#project.proposals(context.suggestions ?? []);
+    const choices = permissionChoices(toolName, input, { ...context, suggestions }, this.#cwd);
     // A hook may have changed the input since the call was shown.
     const asked = {
       name: toolName,
@@ -68,7 +76,9 @@ export class ClaudeApprovals {
     const outcome = await this.#ask(asked, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
-    return result?.behavior === 'allow' ? result : refusedWith(outcome.note);
+    if (result?.behavior !== 'allow') return refusedWith(outcome.note);
+    this.#project.allowed(result.updatedPermissions ?? []);
+    return result;
   };
 
   /** Called by the SDK when an MCP server asks people; outside a turn nobody would see the question. */

@@ -3,12 +3,15 @@ import type { AgentInfo, McpServers } from '@liminal/protocol';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import { ProviderError, turnNotStored } from '../errors.ts';
+import type { ProjectSettings } from '../project-settings.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid } from './claude-session.ts';
 import { readConfig, type Config } from './config-options.ts';
 import { forkStored } from './fork.ts';
 import { findStored, listStored, readHistory } from './history.ts';
+import { ProjectInUse } from './project-in-use.ts';
+import { readClaudeProject } from './project-settings.ts';
 import { TranscriptMarks } from './transcript-marks.ts';
 
 export interface ClaudeCodeOptions {
@@ -33,6 +36,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly name = name;
   readonly prewarms = true;
   readonly rewinds = true;
+  readonly usesGrants = true;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;
@@ -51,9 +55,11 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
   async open(opening: SessionOpening<Config>): Promise<ClaudeSession> {
     const { projectDir, output, signal } = opening;
+    const start = await startOf(opening);
     return ClaudeSession.start(
       {
-        ...(await startOf(opening)),
+        ...start,
+        project: await ProjectInUse.decide(projectDir, this.#env, opening.projectTrust),
         projectDir,
         env: this.#env,
         mcpServers: { ...this.#mcpServers, ...opening.mcpServers },
@@ -64,6 +70,10 @@ export class ClaudeDriver implements AgentDriver<Config> {
       },
       signal,
     );
+  }
+
+  readProjectSettings(projectDir: string): Promise<ProjectSettings | undefined> {
+    return readClaudeProject(projectDir, this.#env);
   }
 
   describe(): Promise<AgentInfo> {

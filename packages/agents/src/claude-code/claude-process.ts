@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type {
   CanUseTool,
+  HookInput,
+  HookJSONOutput,
   OnElicitation,
   Options,
   Query,
@@ -11,6 +13,7 @@ import { endTree, processMark } from '../process/index.ts';
 import { ClaudeProgram } from './claude-program.ts';
 import { mayBypass, startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
+import type { ProjectInUse } from './project-in-use.ts';
 import type { Sdk } from './sdk.ts';
 
 export interface ClaudeProcessOptions {
@@ -26,6 +29,7 @@ export interface ClaudeProcessOptions {
   appendSystemPrompt: string | undefined;
   /** The path of the program, if it is not the SDK's own. */
   program: string | undefined;
+  project: ProjectInUse;
 }
 
 /** Answers its questions to people. */
@@ -44,14 +48,44 @@ interface News {
 
 /** What a terminal has and the SDK leaves out. */
 const asInTerminal: Options = {
-  /** All settings of the folder and the user: settings, CLAUDE.md, skills, agents, output styles. */
-  settingSources: ['user', 'project', 'local'],
   /** The choices of a question may have previews. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
   enableFileCheckpointing: true,
   /** What hooks have refused, and why they failed. */
   includeHookEvents: true,
 };
+
+/**
+ * Settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if they may be used. Claude
+ * Code would use changed files of the project at once; those that nobody has agreed to wait for the next start.
+ */
+function settingsFrom(project: ProjectInUse): Options {
+  if (!project.isUsed) return { settingSources: ['user'] };
+  const mayChange = async (input: HookInput): Promise<HookJSONOutput> => {
+    const isOfUser = input.hook_event_name !== 'ConfigChange' || ofUser.has(input.source);
+    if (isOfUser || (await project.mayUseNow())) return {};
+    return { decision: 'block', reason: notAgreed };
+  };
+  const mayUseSkill = async (): Promise<HookJSONOutput> => {
+    if (await project.mayUseNow()) return {};
+    const deny = { permissionDecision: 'deny', permissionDecisionReason: notAgreed } as const;
+    return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...deny } };
+  };
+  return {
+    settingSources: ['user', 'project', 'local'],
+    hooks: {
+      ConfigChange: [{ hooks: [mayChange] }],
+      // Claude Code also finds skills in folders that have just been made, and notices no change of those.
+      PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
+    },
+  };
+}
+
+const notAgreed =
+  'The settings and skills of the project have changed, and the user has not agreed to them yet.';
+
+/** Sources of settings that are not the project's. */
+const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
 
 /**
  * Without this prompt the model is not told how to work. Claude Code stores the prompt of a conversation's first
@@ -87,6 +121,7 @@ export class ClaudeProcess extends EventEmitter<News> {
         ...startOptions(config, mayBypass(env)),
         ...(resume ? { resume: agentSessionId } : { sessionId: agentSessionId }),
         ...asInTerminal,
+        ...settingsFrom(options.project),
         ...(program !== undefined && { pathToClaudeCodeExecutable: program }),
         systemPrompt: {
           ...wholePrompt,

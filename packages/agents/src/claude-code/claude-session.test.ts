@@ -1,6 +1,7 @@
 import type { EventDraft } from '@liminal/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ClaudeSession } from './claude-session.ts';
+import { ProjectInUse } from './project-in-use.ts';
 import type { Sdk } from './sdk.ts';
 
 const task = { task_id: 'a', task_type: 'local_bash', description: 'sleep 600' };
@@ -48,6 +49,7 @@ async function startSession(stopTask = async (): Promise<void> => undefined) {
       mcpServers: {},
       appendSystemPrompt: undefined,
       program: undefined,
+      project: await ProjectInUse.decide(import.meta.dirname, {}, undefined),
       marks: { noteSent: () => undefined },
       output: {
         emit: (draft) => events.push(draft),

@@ -117,7 +117,7 @@ export class ClaudeSession implements AgentSession<Config> {
         this.#translator.closeApproval(id, outcome, now()),
       canAsk: () => this.#translator.turn !== undefined,
     };
-    this.#approvals = new ClaudeApprovals(approvalOutput, options.projectDir);
+    this.#approvals = new ClaudeApprovals(approvalOutput, options.projectDir, options.project);
     this.#process = new ClaudeProcess(sdk, options, this.#approvals);
     this.#process.on('message', (message) => this.#onMessage(message));
     this.#process.on('errorOutput', (output) => this.#status.hearErrorOutput(output));
@@ -278,7 +278,14 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#tellTasks();
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
+    if (facts?.status === 'requesting') void this.#noteAllowed();
     if (isLocalResult(message)) void this.#lookAtModel().catch(() => undefined);
+  }
+
+  /** What a person has just allowed for good stands in the project's settings when the model is called again. */
+  async #noteAllowed(): Promise<void> {
+    const { project } = this.#options;
+    if (project.hasAllowed) await project.mayUseNow().catch(() => undefined);
   }
 
   #tellTasks(): void {

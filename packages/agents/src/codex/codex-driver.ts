@@ -1,16 +1,19 @@
 import type { AgentInfo, McpServer, McpServers } from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
 import { tmpdir } from 'node:os';
+import { z } from 'zod';
 import { AgentPool } from '../base/agent-pool.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, EarlierSession, SessionOpening } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import { endTree, processMark, type ProcessMark } from '../process/index.ts';
+import type { ProjectSettings, ProjectTrust } from '../project-settings.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { AppServer, CodexError, type OpenThread } from './app-server.ts';
 import { describeCodex } from './availability.ts';
 import { CodexSession, type CodexMemory } from './codex-session.ts';
 import { findCodex } from './program.ts';
+import { readCodexProject, trustConfig } from './project-settings.ts';
 import { Rollouts } from './rollouts.ts';
 import { CodexSettings, type Offer, readModels, readModes, readOpened } from './settings.ts';
 import { forkThread, listThreads, readThread } from './stored-threads.ts';
@@ -46,6 +49,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly cliType = 'codex';
   readonly name = 'Codex';
   readonly prewarms = true;
+  readonly usesGrants = true;
   readonly starts: StartLimit;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;
@@ -61,6 +65,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     this.#env = { ...inherited, ...env };
     this.#rollouts = new Rollouts(this.#env);
     this.starts = new StartLimit(maxStarts);
+  }
+
+  readProjectSettings(projectDir: string): Promise<ProjectSettings | undefined> {
+    return readCodexProject(projectDir, this.#env);
   }
 
   describe(): Promise<AgentInfo> {
@@ -112,7 +120,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   /** `onSession` gets the session as soon as its thread is there. */
   async #openThread(
     server: AppServer,
-    { projectDir, config, earlier, sessionId, output, mcpServers: own }: Opening,
+    { projectDir, config, earlier, sessionId, output, mcpServers: own, projectTrust }: Opening,
     onSession: (session: CodexSession) => void,
   ): Promise<CodexSession> {
     const { defaults = {} } = this.#options;
@@ -134,7 +142,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       onSession(session);
       return session;
     };
-    const params = { cwd: projectDir, config: threadConfig(mcpServers, mark) };
+    const trust = await this.#trustIn(server, projectDir, projectTrust);
+    const params = { cwd: projectDir, config: { ...threadConfig(mcpServers, mark), ...trust } };
     const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
@@ -148,6 +157,23 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     ];
     await session.begin(offer, wanted, [...notices, ...refusedServers(mcpServers)]);
     return session;
+  }
+
+  /**
+   * Whether Codex trusts the project folder, for a thread that is about to be opened. Without this it trusts every folder
+   * in which its user lets it write, and writes that into the user's configuration.
+   */
+  async #trustIn(
+    server: AppServer,
+    projectDir: string,
+    projectTrust: ProjectTrust | undefined,
+  ): Promise<Record<string, unknown>> {
+    const settings = await readCodexProject(projectDir, this.#env);
+    const isUsed = settings !== undefined && (await projectTrust?.uses(settings)) === true;
+    projectTrust?.started(settings, isUsed || settings === undefined);
+    if (settings !== undefined) return trustConfig(projectDir, isUsed ? 'trusted' : 'untrusted');
+    // Elsewhere its sandbox depends on whether it has been told of a trust.
+    return (await writesByDefault(server)) ? trustConfig(projectDir, 'trusted') : {};
   }
 
   async #take(signal: AbortSignal): Promise<AppServer> {
@@ -214,6 +240,16 @@ async function offerOf(server: AppServer): Promise<Offer> {
     server.request('collaborationMode/list', {}).then(readModes, () => []),
   ]);
   return { models, modes };
+}
+
+const UserConfig = z.looseObject({
+  config: z.looseObject({ sandbox_mode: z.string().nullish().catch(undefined) }),
+});
+
+/** Whether the user's configuration lets Codex write in project folders. */
+async function writesByDefault(server: AppServer): Promise<boolean> {
+  const { config } = UserConfig.safeParse(await server.tell('config/read', {})).data ?? {};
+  return (config?.sandbox_mode ?? 'read-only') !== 'read-only';
 }
 
 interface GoneOn {

@@ -6,6 +6,7 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError, turnNotStored } from '../errors.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
+import { trustConfig } from './project-settings.ts';
 import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { Tasks } from './translate/tasks.ts';
@@ -113,7 +114,7 @@ export async function forkThread(
   const last = turns[place];
   if (last === undefined) throw turnNotStored('Codex');
   // It is left at once: the next to open it says how it runs.
-  const config = { thread_unload_delay_secs: 0 };
+  const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
   const { thread } = Forked.parse(await server.request('thread/fork', params));
   await server.leave([{ threadId: thread.id, turnId: undefined }]);

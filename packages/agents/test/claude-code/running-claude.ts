@@ -22,7 +22,14 @@ import {
 } from '@liminal/protocol';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/claude-code/index.ts';
-import type { SessionExit, SessionUpdate } from '../../src/provider.ts';
+import type { ProjectTrust } from '../../src/project-settings.ts';
+import type {
+  CreateSessionOptions,
+  LoadSessionOptions,
+  ProviderSession,
+  SessionExit,
+  SessionUpdate,
+} from '../../src/provider.ts';
 
 /** The real Claude Code behind its provider, with a scripted model and its own home. */
 export interface RunningClaude {
@@ -36,6 +43,8 @@ export interface RunningClaude {
 }
 
 interface RunOptions {
+  /** Who decides about the settings of the project folder. Default: they are used. */
+  projectTrust?: ProjectTrust;
   /** In the project folder. */
   files?: Record<string, string>;
   /** In the folder of Claude Code's own configuration. */
@@ -83,7 +92,8 @@ async function startClaude(options: RunOptions) {
   const env = { ...claudeEnvironment(workspace.home, api.url), ...options.env };
   await writeFiles(join(workspace.home, '.claude'), options.config);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
-  const provider = new ClaudeCodeProvider({ env, ...options.provider });
+  const provider = new TrustingProvider({ env, ...options.provider });
+  if (options.projectTrust) provider.projectTrust = options.projectTrust;
   const close = async () => {
     await provider.close();
     await api.close();
@@ -102,6 +112,23 @@ async function startClaude(options: RunOptions) {
   };
   const listen = (sessionId: string): Listener => new Listener(provider, sessionId);
   return { api, workspace, provider, create, listen, close };
+}
+
+/** Opens every session with the same answer about its project's settings. */
+class TrustingProvider extends ClaudeCodeProvider {
+  projectTrust: ProjectTrust = {
+    uses: async () => true,
+    started: () => undefined,
+    changed: async () => undefined,
+  };
+
+  override createSession(options: CreateSessionOptions): Promise<ProviderSession> {
+    return super.createSession({ projectTrust: this.projectTrust, ...options });
+  }
+
+  override loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession> {
+    return super.loadSession(sessionId, { projectTrust: this.projectTrust, ...options });
+  }
 }
 
 async function writeFiles(folder: string, files: Record<string, string> = {}): Promise<void> {

@@ -1,5 +1,6 @@
 import type {
   CreateSessionOptions,
+  ProjectTrust,
   SessionExit,
   SessionUpdate,
   SteerTarget,
@@ -39,6 +40,7 @@ interface SessionAgentOptions {
 /** A session's agent: started when it is needed, ended with all that it started. */
 export class SessionAgent {
   readonly #context: SessionContext;
+  readonly #projectTrust: ProjectTrust;
   readonly #options: SessionAgentOptions;
   readonly #sessionId: string;
   readonly #unsubscribe: (() => void)[];
@@ -59,9 +61,12 @@ export class SessionAgent {
   /** Why it is not started any more. */
   #retired: RuntimeError | undefined;
   readonly #mcpServers = new NamedMcpServers();
+  /** Resolves when the start under way is over. */
+  #starting: Promise<unknown> | undefined;
 
-  constructor(context: SessionContext, options: SessionAgentOptions) {
+  constructor(context: SessionContext, projectTrust: ProjectTrust, options: SessionAgentOptions) {
     this.#context = context;
+    this.#projectTrust = projectTrust;
     this.#options = options;
     this.#sessionId = context.sessionId;
     const { provider, supervisor } = context;
@@ -112,6 +117,7 @@ export class SessionAgent {
       projectDir,
       config,
       grants: projectGrants(this.#context, projectId),
+      projectTrust: this.#projectTrust,
       mcpServers: this.#mcpServers.take(),
       files: clients.files(sessionId, turnId),
       terminals: clients.terminals(sessionId, turnId),
@@ -156,6 +162,11 @@ export class SessionAgent {
     await roots.admit(record.value.projectDir);
   }
 
+  /** Resolves when no start is under way. */
+  async started(): Promise<void> {
+    await this.#starting;
+  }
+
   /** Throws `PROJECT_DIR_…`. */
   async start(): Promise<void> {
     await this.#startAfter(this.admit());
@@ -163,9 +174,10 @@ export class SessionAgent {
 
   async #startAfter(admitted?: Promise<void>): Promise<void> {
     this.#starts += 1;
+    const starting = Promise.resolve(admitted).then(async () => this.#start());
+    this.#starting = starting.catch(() => undefined);
     try {
-      await admitted;
-      await this.#start();
+      await starting;
     } finally {
       this.#starts -= 1;
     }

@@ -56,6 +56,7 @@ beforeEach(() => {
     deliver: async ({ message }, _, stored) => {
       await stored;
       delivered.push(message);
+      return true;
     },
     stop: async () => stop(),
     onTrouble: (error) => expect.fail(String(error)),

@@ -28,8 +28,11 @@ import { type SessionRecordHolder, titleOf } from './session-record.ts';
 import type { SessionTurns } from './session-turns.ts';
 
 interface SessionOutboxOptions {
-  /** Resolves when the agent has the message; it gets it once it is stored. */
-  deliver: (said: UserMessage, turnId: string, stored: Promise<void>) => Promise<void>;
+  /**
+   * Resolves when the agent has the message; it gets it once it is stored. Resolves to false if it does not get it: then
+   * another turn has begun, and the message is delivered after that.
+   */
+  deliver: (said: UserMessage, turnId: string, stored: Promise<void>) => Promise<boolean>;
   /** Stops the turn that has just begun: that was requested while its message was being sent. */
   stop: () => Promise<void>;
   /** A queued message could not be sent; it stays in the queue. */
@@ -115,10 +118,9 @@ export class SessionOutbox {
     if (queued) {
       await this.#enqueue(turnId, said, 'queued');
       this.#sendWaiting();
-    } else {
-      await this.#sendNow(turnId, said);
+      return { turnId, queued };
     }
-    return { turnId, queued };
+    return { turnId, queued: !(await this.#sendNow(turnId, said)) };
   }
 
   /** Nothing is sent from here any more if this server gives the session up: the next owner is to be asked again. */
@@ -281,13 +283,15 @@ export class SessionOutbox {
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
-  async #sendNow(turnId: string, said: UserMessage): Promise<void> {
+  /** Returns whether the agent has the message: if not, it waits in the queue. */
+  async #sendNow(turnId: string, said: UserMessage): Promise<boolean> {
     // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
     try {
       const stored = this.#enqueue(turnId, said, 'sending');
-      await this.#dispatch(stored);
+      const isDelivered = await this.#dispatch(stored);
       await stored;
+      return isDelivered;
     } catch (error) {
       this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       this.next();
@@ -295,18 +299,28 @@ export class SessionOutbox {
     }
   }
 
-  async #dispatch(stored?: Promise<void>): Promise<void> {
+  /** Returns whether the agent has the queue's head. */
+  async #dispatch(stored?: Promise<void>): Promise<boolean> {
     const [entry] = this.#record.value.queue;
-    if (!entry) return this.#doneSending();
+    if (!entry) {
+      this.#doneSending();
+      return false;
+    }
     const { turnId, message, blocks } = entry;
     this.#sending = true;
+    let isDelivered = false;
     try {
       const sending = { queue: mark(this.#record.value.queue, turnId, 'sending') };
       const said = { message, ...(blocks && { blocks }) };
-      await this.#options.deliver(said, turnId, stored ?? this.#record.update(sending));
-      this.#delivered = turnId;
-      void this.#removeWhenLogged(turnId);
-      if (this.#stopWhenSent) await this.#stopTurn();
+      const storing = stored ?? this.#record.update(sending);
+      isDelivered = await this.#options.deliver(said, turnId, storing);
+      if (isDelivered) {
+        this.#delivered = turnId;
+        void this.#removeWhenLogged(turnId);
+        if (this.#stopWhenSent) await this.#stopTurn();
+      } else {
+        this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+      }
     } catch (error) {
       if (this.#delivered !== turnId) {
         this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
@@ -317,6 +331,7 @@ export class SessionOutbox {
     }
     // The turn may have ended while the queue was being stored.
     this.next();
+    return isDelivered;
   }
 
   #begins(turnId: string): void {

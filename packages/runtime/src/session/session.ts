@@ -38,6 +38,7 @@ import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, WatchedSession } from '../readers/index.ts';
 import { type SessionContext, sessionContext } from './session-context.ts';
+import { SessionProject } from './session-project.ts';
 import { type SessionRecordHolder, summarize } from './session-record.ts';
 import type { UserMessage } from './message-queue.ts';
 import { SessionTurns } from './session-turns.ts';
@@ -70,6 +71,7 @@ export class Session {
   readonly #turns: SessionTurns;
   readonly #outbox: SessionOutbox;
   readonly #outside: OutsideTurns;
+  readonly #project: SessionProject;
   #isEnding = false;
   /** Another server, or a later start of this one, goes on with it. */
   #isGivenUp = false;
@@ -93,13 +95,23 @@ export class Session {
     this.history = new HistoryReader({ ...context, live: () => this.view });
     this.view = new WatchedSession({ ...context, history: this.history, info: () => this.info() });
     this.#readers = options.cluster?.readers(this) ?? this.view;
-    this.#agent = new SessionAgent(context, {
+    this.#project = new SessionProject(context, {
+      turn: () => this.#turns.current,
+      say: (draft) => this.#hear(draft),
+      onOver: () => this.#approvals.closeAll(),
+    });
+    this.#agent = new SessionAgent(context, this.#project, {
       onEvent: (draft) => this.#hear(draft),
       onExit: (exit) => this.#agentGone(exit),
       onTold: async (told) => this.#catchUp(told),
     });
     this.#outside = new OutsideTurns(context, this.#agent, () => this.#turns.isRunning);
-    this.#approvals = new Approvals(context, this.#agent, async () => this.cancel());
+    const answered = {
+      answerApproval: async (...answer: Parameters<SessionAgent['answerApproval']>) => {
+        if (!(await this.#project.answer(...answer))) await this.#agent.answerApproval(...answer);
+      },
+    };
+    this.#approvals = new Approvals(context, answered, async () => this.cancel());
     this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
       onSettled: (failed) => this.#settled(failed),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
@@ -245,7 +257,7 @@ export class Session {
     const turn = this.#turns.current;
     if (!turn || turn.over) return this.#outbox.stopWhenSent();
     turn.abort();
-    await this.#agent.cancel();
+    if (!this.#project.cancel()) await this.#agent.cancel();
   }
 
   /** Ends the turn that runs as complete, if it is the one that is meant. Throws `NOTHING_TO_END`. */
@@ -462,10 +474,14 @@ export class Session {
     }
   }
 
-  async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<void> {
+  /** Resolves to false if people must be asked before, in a turn that has begun. */
+  async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<boolean> {
     this.#context.arrivals?.handsOn(turnId);
-    await Promise.all([stored, this.#catchUp(), this.#agent.admit()]);
+    const isDecided = this.#project.isDecided(this.#agent);
+    await Promise.all([isDecided, stored, this.#catchUp(), this.#agent.admit()]);
+    if (!(await isDecided)) return false;
     await this.#agent.send(said, turnId);
+    return true;
   }
 
   #hear(draft: EventDraft): void {

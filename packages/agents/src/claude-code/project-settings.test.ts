@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { differOnlyByRules, isPlain, readClaudeProject } from './project-settings.ts';
+
+let base: string;
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'liminal-project-')));
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(base, path)), { recursive: true });
+  await writeFile(join(base, path), text);
+}
+
+/** The user's own folders, which are never listed. */
+const env = () => ({ HOME: join(base, 'home'), PATH: '' });
+const claude = (folder = 'repo/project') => readClaudeProject(join(base, folder), env());
+
+const word = 'touch-the-mark';
+const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: word }] }] };
+const json = (settings: object): string => JSON.stringify(settings);
+const skill = (frontmatter: string, body = 'Text.'): string =>
+  `---\nname: s\ndescription: d\n${frontmatter}\n---\n${body}\n`;
+
+/** Each kind of thing that a folder can bring to Claude Code; the word must be shown. */
+const brought: [what: string, path: string, text: string][] = [
+  ['hooks', '.claude/settings.json', json({ hooks })],
+  ['hooks that are kept from git', '.claude/settings.local.json', json({ hooks })],
+  ['hooks kept from git, of the repository', '../.claude/settings.local.json', json({ hooks })],
+  ['environment', '.claude/settings.json', json({ env: { PATH: word } })],
+  ['rules that allow', '.claude/settings.json', json({ permissions: { allow: [word] } })],
+  [
+    'other folders',
+    '.claude/settings.json',
+    json({ permissions: { additionalDirectories: [word] } }),
+  ],
+  ['a mode', '.claude/settings.json', json({ permissions: { defaultMode: word } })],
+  [
+    'a status line',
+    '.claude/settings.json',
+    json({ statusLine: { type: 'command', command: word } }),
+  ],
+  ['a helper for keys', '.claude/settings.json', json({ apiKeyHelper: word })],
+  ['a helper for headers', '.claude/settings.json', json({ otelHeadersHelper: word })],
+  ['a helper for a cloud', '.claude/settings.json', json({ awsAuthRefresh: word })],
+  ['a helper for files', '.claude/settings.json', json({ fileSuggestion: { command: word } })],
+  ['plugins', '.claude/settings.json', json({ enabledPlugins: { [word]: true } })],
+  [
+    'marketplaces',
+    '.claude/settings.json',
+    json({ extraKnownMarketplaces: { a: { source: word } } }),
+  ],
+  ['a setting of tomorrow', '.claude/settings.json', json({ unheardOf: word })],
+  ['a word in escapes', '.claude/settings.json', '{"env": {"A": "touch\\u002dthe\\u002dmark"}}'],
+  ['settings that are not JSON', '.claude/settings.json', `{ // ${word}\n`],
+  ['MCP servers', '.mcp.json', json({ mcpServers: { a: { command: word } } })],
+  [
+    'MCP servers of a folder around it',
+    '../.mcp.json',
+    json({ mcpServers: { a: { command: word } } }),
+  ],
+  ['MCP servers from outside the repository', '../../.mcp.json', json({ a: word })],
+  ['scheduled tasks', '.claude/scheduled_tasks.json', json({ tasks: [word] })],
+  ['a skill that allows', '.claude/skills/s/SKILL.md', skill(`allowed-tools: Bash(${word})`)],
+  ['a skill with hooks', '.claude/skills/s/SKILL.md', skill(`hooks:\n  Stop: ${word}`)],
+  ['a skill that runs', '.claude/skills/s/SKILL.md', skill('', `!\`${word}\``)],
+  ['a skill that runs a block', '.claude/skills/s/SKILL.md', skill('', `\`\`\`!\n${word}\n\`\`\``)],
+  ['a skill of the repository', '../.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
+  ['a skill of a folder inside', 'a/b/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
+  ['a plugin among skills', '.claude/skills/s/hooks/hooks.json', json({ hooks })],
+  ['a command that allows', '.claude/commands/x/c.md', skill(`allowed-tools: ${word}`)],
+  ['an agent with servers', '.claude/agents/a.md', skill(`mcpServers: ${word}`)],
+  ['a workflow', '.claude/workflows/w.js', word],
+];
+
+test.each(brought)('Claude Code: %s is shown', async (_, path, text) => {
+  await put('repo/.git/HEAD', '');
+  await put('repo/project/readme.md', 'Hello');
+  expect(await claude()).toBeUndefined();
+  await put(join('repo/project', path), text);
+  const settings = await claude();
+  expect(settings?.files.map((file) => file.path)).toEqual([join(base, 'repo/project', path)]);
+  expect(settings?.files[0]?.text).toContain(word);
+  expect(settings?.problem).toBeUndefined();
+  // Another text is another decision.
+  await put(join('repo/project', path), text.replace('mark', 'Mark'));
+  expect((await claude())?.hash).not.toBe(settings?.hash);
+});
+
+test.each([
+  ['instructions', 'CLAUDE.md', 'Use tabs.'],
+  ['instructions in its folder', '.claude/CLAUDE.md', 'Use tabs.'],
+  ['rules of style', '.claude/rules/style.md', 'Use tabs.'],
+  ['empty settings', '.claude/settings.json', '{"$schema": "x"}'],
+  ['a plain skill', '.claude/skills/s/SKILL.md', skill('license: MIT')],
+  ['a plain agent', '.claude/agents/a.md', skill('tools: Read\nmodel: opus')],
+  ['a plain command', '.claude/commands/c.md', 'Say hello.'],
+  ['settings of another project', '../other/.claude/settings.json', json({ hooks })],
+  ['the user’s own settings', '../../home/.claude/settings.json', json({ hooks })],
+  ['the user’s own skills', '../../home/.claude/skills/s/SKILL.md', skill('hooks: x')],
+])('Claude Code: %s needs no agreement', async (_, path, text) => {
+  await put('repo/project/readme.md', 'Hello');
+  await put(join('repo/project', path), text);
+  expect(await claude()).toBeUndefined();
+});
+
+test('the home folder brings only what is not the user’s own', async () => {
+  await put('home/.claude/settings.json', json({ hooks }));
+  await put('home/.claude/skills/s/SKILL.md', skill('hooks: x'));
+  expect(await claude('home')).toBeUndefined();
+  await put('home/.mcp.json', json({ mcpServers: {} }));
+  expect((await claude('home'))?.files).toHaveLength(1);
+});
+
+test('another work tree has the settings and skills of the main one, too', async () => {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      cwd: join(base, 'repo'),
+    });
+  await put('repo/a', 'a');
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'a');
+  git('worktree', 'add', '--quiet', '../tree');
+  await put('repo/.claude/settings.local.json', json({ hooks }));
+  await put('repo/.claude/skills/s/SKILL.md', skill('hooks: x'));
+  expect((await claude('tree'))?.files).toHaveLength(2);
+});
+
+test.each([
+  ['a quoted key', '"hooks": x'],
+  ['a mapping in braces', '{hooks: x}'],
+  ['an indented mapping', '  hooks: x'],
+  ['a key on a line of another kind', 'name: a\u2028hooks: x'],
+  ['a key after a carriage return', 'name: a\rhooks: x'],
+  ['a question mark', '? hooks\n: x'],
+  ['a tag', '!!str hooks: x'],
+  ['an anchor', '&a hooks: x'],
+])('a skill is more than text if a key is written as %s', (_, frontmatter) => {
+  expect(isPlain(`---\n${frontmatter}\n---\nText.`)).toBe(false);
+  expect(isPlain(`\uFEFF\n---\n${frontmatter}\n---\nText.`)).toBe(false);
+  expect(isPlain(`---\nname: a\ndescription: >\n  b\n\n  c\n---\nText.`)).toBe(true);
+});
+
+test.each([
+  ['is too long', async (path: string) => writeFile(path, 'x'.repeat(100_001))],
+  ['is not text', async (path: string) => writeFile(path, Buffer.from([0xff, 0xfe, 0x00]))],
+  ['is a pipe', async (path: string) => void execFileSync('mkfifo', [path])],
+  ['is a device', async (path: string) => symlink('/dev/zero', path)],
+  ['is a link in a circle', async (path: string) => symlink(path, path)],
+])('a file that %s cannot be agreed to', async (_, make) => {
+  await put('repo/project/.claude/x', '');
+  await make(join(base, 'repo/project/.claude/settings.json'));
+  expect((await claude())?.problem).toContain('cannot be shown whole');
+});
+
+test('a link is read through, and a folder is the one that it leads to', async () => {
+  await put('elsewhere/settings.json', json({ hooks }));
+  await put('repo/project/readme.md', '');
+  await symlink(join(base, 'elsewhere'), join(base, 'repo/project/.claude'));
+  await symlink(join(base, 'repo/project'), join(base, 'link'));
+  const settings = await claude();
+  expect(settings?.files[0]?.text).toContain(word);
+  expect(await claude('link')).toEqual(settings);
+});
+
+test('a folder with more folders than are searched says so', async () => {
+  for (let at = 0; at < 2_001; at += 1)
+    await mkdir(join(base, 'repo/project', String(at)), { recursive: true });
+  const settings = await claude();
+  expect(settings?.files).toMatchObject([{ path: join(base, 'repo/project') }]);
+  expect(settings?.problem).toBeUndefined();
+});
+
+test('a rule that was just allowed changes nothing else', async () => {
+  await put('repo/project/readme.md', '');
+  const npm = { toolName: 'Bash', ruleContent: 'npm test:*' };
+  const local = 'repo/project/.claude/settings.local.json';
+  const none = await claude();
+  await put(local, json({ permissions: { allow: ['Bash(npm test:*)'] } }));
+  const one = (await claude())!;
+  expect(differOnlyByRules(none, one, [npm])).toBe(true);
+  expect(differOnlyByRules(none, one, [])).toBe(false);
+  await put(local, json({ permissions: { allow: ['Bash(npm test:*)', 'Bash'] } }));
+  expect(differOnlyByRules(one, (await claude())!, [npm])).toBe(false);
+  await put(local, json({ permissions: { allow: ['Bash(npm test:*)'] }, hooks }));
+  expect(differOnlyByRules(one, (await claude())!, [npm])).toBe(false);
+  await put(local, json({ permissions: { allow: ['Bash(npm test:*)'], defaultMode: 'auto' } }));
+  expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);
+});

@@ -1,0 +1,53 @@
+/**
+ * The files of a project folder that make Codex run something, or permit it something, once it trusts the folder:
+ * measured with the program (0.169). AGENTS.md and skills are only read to the model.
+ */
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import {
+  filesBelow,
+  type FoundFile,
+  readAll,
+  repositoryOf,
+  settingsOf,
+  withParents,
+} from '../base/project-files.ts';
+import type { ProjectSettings } from '../project-settings.ts';
+
+/** Undefined if the folder brings nothing. */
+export async function readCodexProject(
+  projectDir: string,
+  env: NodeJS.ProcessEnv,
+): Promise<ProjectSettings | undefined> {
+  const home = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
+  const own = await realpath(home).catch(() => home);
+  const folder = await realpath(projectDir);
+  const main = (await repositoryOf(folder))?.main;
+  const folders = [...withParents(folder), ...(main === undefined ? [] : [main])]
+    .map((parent) => join(parent, '.codex'))
+    .filter((path) => path !== own);
+  const found = (await Promise.all(folders.map(findIn))).flat();
+  return settingsOf(found.filter(({ text }) => text?.trim() !== ''));
+}
+
+async function findIn(folder: string): Promise<FoundFile[]> {
+  const kinds = ['rules', 'agents'].map((name) => join(folder, name));
+  const below = await Promise.all(kinds.map(filesBelow));
+  const tooMany = kinds.filter((_, at) => below[at] === undefined);
+  const named = ['config.toml', 'hooks.json'].map((name) => join(folder, name));
+  const files = await readAll([...named, ...below.flatMap((paths) => paths ?? [])]);
+  return [...files, ...tooMany.map((path) => ({ path, text: undefined }))];
+}
+
+/** What a thread is opened with so that Codex trusts its folder or not, whatever the user's configuration says. */
+export async function trustConfig(
+  projectDir: string,
+  level: 'trusted' | 'untrusted',
+): Promise<Record<string, unknown>> {
+  const folder = await realpath(projectDir).catch(() => projectDir);
+  const { root, main } = (await repositoryOf(folder)) ?? {};
+  const folders = [projectDir, folder, root, main].filter((path) => path !== undefined);
+  // As an object: Codex ignores the dotted form, whose paths have dots and slashes.
+  return { projects: Object.fromEntries(folders.map((path) => [path, { trust_level: level }])) };
+}

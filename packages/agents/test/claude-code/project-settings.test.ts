@@ -1,0 +1,209 @@
+/** What a project folder makes the real Claude Code run, and that nothing of it runs without agreement. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reply, type Script, toolUse, type Workspace } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import type { ProjectSettings, ProjectTrust } from '../../src/project-settings.ts';
+import { readClaudeProject } from '../../src/claude-code/project-settings.ts';
+import { Listener, runClaude, said } from './running-claude.ts';
+
+/** Answers as it is told, and keeps what it hears. */
+class Decision implements ProjectTrust {
+  readonly isAgreed: boolean;
+  readonly seen: ProjectSettings[] = [];
+  readonly changes: ProjectSettings[] = [];
+
+  constructor(isAgreed: boolean) {
+    this.isAgreed = isAgreed;
+  }
+
+  async uses(settings: ProjectSettings): Promise<boolean> {
+    this.seen.push(settings);
+    return this.isAgreed;
+  }
+
+  started(): void {}
+
+  async changed(settings: ProjectSettings): Promise<void> {
+    this.changes.push(settings);
+  }
+}
+
+const hook = (event: string, command: string) => ({
+  [event]: [{ hooks: [{ type: 'command', command }] }],
+});
+
+/** In every folder from the repository down, all that can run something; each leaves a file of its own name. */
+async function fill(root: string, marks: string): Promise<void> {
+  for (const [name, folder] of [
+    ['root', root],
+    ['sub', join(root, 'sub')],
+    ['deep', join(root, 'sub', 'deep')],
+  ] as const) {
+    const touch = (what: string): string => `touch ${join(marks, `${name}-${what}`)}`;
+    const skill = (what: string): string =>
+      [
+        '---',
+        `name: ${name}-${what}`,
+        'description: Does something.',
+        'allowed-tools: Bash(touch *)',
+        'hooks:',
+        '  PreToolUse:',
+        '    - hooks: [{type: command, command: '.concat(touch(`${what}-hook`), '}]'),
+        '---',
+        `!\`${touch(what)}\``,
+      ].join('\n');
+    const files = {
+      'a.txt': name,
+      '.claude/settings.json': JSON.stringify({
+        hooks: { ...hook('SessionStart', touch('start')), ...hook('Stop', touch('stop')) },
+        enableAllProjectMcpServers: true,
+      }),
+      '.claude/settings.local.json': JSON.stringify({
+        hooks: hook('UserPromptSubmit', touch('local')),
+      }),
+      '.mcp.json': JSON.stringify({
+        mcpServers: { [name]: { command: '/bin/sh', args: ['-c', `${touch('mcp')}; cat`] } },
+      }),
+      '.claude/skills/s/SKILL.md': skill('skill'),
+      '.claude/commands/c.md': skill('command'),
+    };
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(join(folder, path, '..'), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+  }
+}
+
+const script = ({ projectDir }: Workspace): Script => [
+  reply(toolUse('Read', { file_path: join(projectDir, 'sub', 'deep', 'a.txt') })),
+  reply('Read.'),
+  ...Array.from({ length: 20 }, () => reply('Yes.')),
+];
+
+/** What ran when this was measured; other names of skills may come to work later. */
+const atLeast = [
+  'deep-skill',
+  'root-local',
+  'root-mcp',
+  'sub-local',
+  'sub-mcp',
+  'sub-skill',
+  'sub-start',
+  'sub-stop',
+];
+
+test.each([true, false])(
+  'all that runs was shown before; nothing runs without agreement (agreed: %s)',
+  async (isAgreed) => {
+    const projectTrust = new Decision(isAgreed);
+    const claude = await runClaude(script, { projectTrust });
+    const { home, projectDir } = claude.workspace;
+    // Skills may write only in the folder of the session.
+    const marks = join(projectDir, 'sub', 'marks');
+    await mkdir(marks, { recursive: true });
+    execFileSync('git', ['init', '--quiet'], { cwd: projectDir });
+    await fill(projectDir, marks);
+    const { sessionId } = await claude.provider.createSession({
+      projectDir: join(projectDir, 'sub'),
+    });
+    const listener = new Listener(claude.provider, sessionId);
+    await listener.ask('Read it.');
+    for (const name of ['/s', '/deep:s', '/root-skill', '/sub-skill', '/deep-skill', '/c']) {
+      await listener.ask(name);
+    }
+    await claude.provider.killSession(sessionId);
+
+    const ran = await readdir(marks);
+    const settings = await readClaudeProject(join(projectDir, 'sub'), { HOME: home });
+    const shown = settings?.files.map(({ text }) => text).join('\n') ?? '';
+    expect(projectTrust.seen[0]).toEqual(settings);
+    expect(ran.filter((mark) => !shown.includes(mark))).toEqual([]);
+    expect({ agreed: isAgreed, missing: atLeast.filter((mark) => !ran.includes(mark)) }).toEqual({
+      agreed: isAgreed,
+      missing: isAgreed ? [] : atLeast,
+    });
+    expect(isAgreed || ran.length === 0).toBe(true);
+  },
+);
+
+const asked = async (listener: Listener) => {
+  const { payload } = await listener.event(
+    (one) => one.type === 'item_start' && one.itemType === 'approval',
+  );
+  if (payload.type !== 'item_start') throw new Error('Nothing was asked.');
+  return payload;
+};
+
+test('what a person always allows in the project is a change that was agreed to', async () => {
+  const projectTrust = new Decision(false);
+  const claude = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'npm --version' })), reply('Done.')],
+    { projectTrust },
+  );
+  const listener = await claude.create();
+  const { turnId } = await listener.send('Run it.');
+  const { approvalId = '', options = [] } = await asked(listener);
+  const always = options.find(({ name }) => name.endsWith('in this project'));
+  await claude.provider.answerApproval(listener.sessionId, approvalId, {
+    optionId: always?.optionId ?? '',
+  });
+  await listener.ended(turnId);
+  const { projectDir, home } = claude.workspace;
+  const local = await readFile(join(projectDir, '.claude', 'settings.local.json'), 'utf8');
+  expect(local).toContain('npm --version');
+  expect(projectTrust.changes).toEqual([await readClaudeProject(projectDir, { HOME: home })]);
+});
+
+test('without the project’s settings, what a person always allows holds in the session', async () => {
+  const claude = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'npm --version' })), reply('Done.')],
+    {
+      projectTrust: new Decision(false),
+      files: { '.claude/settings.json': JSON.stringify({ env: { A: 'b' } }) },
+    },
+  );
+  const listener = await claude.create();
+  const { turnId } = await listener.send('Run it.');
+  const { approvalId = '', options = [] } = await asked(listener);
+  const names = options.map(({ name }) => name).join('\n');
+  expect(names).toContain('in this session');
+  expect(names).not.toContain('in this project');
+  const optionId = options.find(({ kind }) => kind === 'allow_always')?.optionId ?? '';
+  await claude.provider.answerApproval(listener.sessionId, approvalId, { optionId });
+  await listener.ended(turnId);
+  expect(await readdir(join(claude.workspace.projectDir, '.claude'))).toEqual(['settings.json']);
+});
+
+test('a skill that came during the turn is not used before people have agreed', async () => {
+  const claude = await runClaude(
+    ({ projectDir }) => [
+      reply(toolUse('Bash', { command: 'mv hidden .claude; mv .claude sub/' })),
+      reply(toolUse('Read', { file_path: join(projectDir, 'sub', 'a.txt') })),
+      reply(toolUse('Skill', { skill: 'sub:s' })),
+      reply(toolUse('Skill', { skill: 's' })),
+      reply('Done.'),
+    ],
+    {
+      projectTrust: new Decision(false),
+      files: {
+        'sub/a.txt': 'a',
+        'hidden/skills/s/SKILL.md':
+          '---\nname: s\ndescription: Does it.\nallowed-tools: Bash(touch *)\n---\n!`touch mark`\n',
+      },
+    },
+  );
+  const listener = await claude.create({ mode: 'default' });
+  const { turnId } = await listener.send('Do it.');
+  const { approvalId = '', options = [] } = await asked(listener);
+  const { optionId = '' } = options.find(({ kind }) => kind === 'allow_once') ?? {};
+  await claude.provider.answerApproval(listener.sessionId, approvalId, { optionId });
+  const response = await listener.ended(turnId);
+  const outputs = response.outputItems.flatMap((item) =>
+    item.type === 'function_call_output' ? item.output : [],
+  );
+  expect(outputs.join('\n')).toContain('the user has not agreed to them yet');
+  expect(said(response).at(-1)).toBe('agent: Done.');
+  expect(await readdir(claude.workspace.projectDir)).not.toContain('mark');
+});

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { relative } from 'node:path';
+import { type ProjectSettings, type ProjectTrust, ProviderError } from '@liminal/agents';
+import {
+  type ApprovalAnswer,
+  type ApprovalOption,
+  type ApprovalOutcome,
+  type EventDraft,
+  type EventPayload,
+  type OutputItem,
+  serverReasons,
+} from '@liminal/protocol';
+import type { SessionAgent } from './session-agent.ts';
+import type { SessionContext } from './session-context.ts';
+import type { Turn } from '../turn/index.ts';
+
+type Context = Pick<
+  SessionContext,
+  'cliType' | 'provider' | 'store' | 'roots' | 'record' | 'settings' | 'iso' | 'supervisor'
+>;
+
+/** What people decided about the settings of a folder; they stand among its grants. */
+type Decision = 'use' | 'leave';
+
+const choices: ApprovalOption[] = [
+  { optionId: 'use', kind: 'allow_always', name: 'Use these settings' },
+  { optionId: 'without', kind: 'reject_once', name: 'Start without them' },
+  {
+    optionId: 'never',
+    kind: 'reject_always',
+    name: 'Start without them, and do not ask again about these files',
+  },
+];
+
+/** A question that waits for its answer. */
+interface Question {
+  approvalId: string;
+  folder: string;
+  settings: ProjectSettings;
+  options: readonly ApprovalOption[];
+  end: (outcome: ApprovalOutcome) => void;
+}
+
+interface SessionProjectOptions {
+  /** The turn under way. */
+  turn: () => Turn | undefined;
+  /** Takes events of the question's turn. */
+  say: (draft: EventDraft) => void;
+  /** The question's turn has ended without an answer. */
+  onOver: () => void;
+}
+
+/**
+ * Decides whether a session's agent uses the settings that its project folder brings: hooks, MCP servers, permissions.
+ * People are asked, in a turn of the server, before the first message that would reach the agent. Their answer holds for
+ * the real path of the folder and for exactly these files.
+ */
+export class SessionProject implements ProjectTrust {
+  readonly #context: Context;
+  readonly #options: SessionProjectOptions;
+  /** Whether the agent reads settings of the project, and the hash of those that it began with. */
+  #inUse: { isReading: boolean; hash: string | undefined } | undefined;
+  /** The hash of those that are left out without a lasting decision. */
+  #leftOut: string | undefined;
+  #question: Question | undefined;
+
+  constructor(context: Context, options: SessionProjectOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  async uses(settings: ProjectSettings): Promise<boolean> {
+    const isShown = settings.problem === undefined;
+    return isShown && (await this.#decision(await this.#folder(), settings)) === 'use';
+  }
+
+  started(settings: ProjectSettings | undefined, isReading: boolean): void {
+    this.#inUse = { isReading, hash: isReading ? settings?.hash : undefined };
+  }
+
+  async changed(settings: ProjectSettings): Promise<void> {
+    await this.#decide(await this.#folder(), settings, 'use');
+    this.started(settings, true);
+  }
+
+  /**
+   * Whether a message may go to the agent. If not, people are asked, in a turn that has begun when this resolves. An agent
+   * that runs with other settings than people have decided is ended.
+   */
+  async isDecided(agent: Pick<SessionAgent, 'isAlive' | 'stop' | 'started'>): Promise<boolean> {
+    const { provider } = this.#context;
+    if (!provider.readProjectSettings) return true;
+    const folder = await this.#folder();
+    const settings = await provider.readProjectSettings(folder);
+    const decision = settings && (await this.#decision(folder, settings));
+    if (settings && decision === undefined && settings.hash !== this.#leftOut) {
+      this.#ask(folder, settings);
+      return false;
+    }
+    // A start that is under way may have looked before the decision.
+    await agent.started();
+    if (agent.isAlive && !this.#runsWith(settings, decision)) await agent.stop();
+    return true;
+  }
+
+  /** Returns whether the answer was meant for a question of this kind. Throws `INVALID_OPTION`. */
+  async answer(approvalId: string, { optionId, note }: ApprovalAnswer): Promise<boolean> {
+    const question = this.#question;
+    if (question?.approvalId !== approvalId) return false;
+    const chosen = question.options.find((option) => option.optionId === optionId);
+    if (!chosen || (note?.trim() ?? '') !== '') {
+      const offered = question.options.map((option) => option.optionId).join(', ');
+      const message = `Answer this question with one of ${offered}, and without a note.`;
+      throw new ProviderError('INVALID_OPTION', message);
+    }
+    const { folder, settings, end } = question;
+    if (optionId === 'use') await this.#decide(folder, settings, 'use');
+    else if (optionId === 'never') await this.#decide(folder, settings, 'leave');
+    else this.#leftOut = settings.hash;
+    end({ outcome: 'selected', optionId });
+    return true;
+  }
+
+  /** Withdraws the question, if one waits: its message goes to the agent without these settings. */
+  cancel(): boolean {
+    const question = this.#question;
+    if (!question) return false;
+    this.#leftOut = question.settings.hash;
+    question.end({ outcome: 'cancelled' });
+    return true;
+  }
+
+  #runsWith(settings: ProjectSettings | undefined, decision: Decision | undefined): boolean {
+    const { isReading, hash } = this.#inUse ?? { isReading: false };
+    if (settings === undefined) return hash === undefined;
+    return decision === 'use' ? hash === settings.hash : !isReading;
+  }
+
+  /** Throws `PROJECT_DIR_…`. */
+  async #folder(): Promise<string> {
+    const { roots, record } = this.#context;
+    return roots.admit(record.value.projectDir);
+  }
+
+  async #decision(folder: string, { hash }: ProjectSettings): Promise<Decision | undefined> {
+    const grants = await this.#context.store.listGrants(folder);
+    const rules = new Set(grants.map(({ rule }) => rule));
+    if (rules.has(this.#rule('leave', hash))) return 'leave';
+    return rules.has(this.#rule('use', hash)) ? 'use' : undefined;
+  }
+
+  /** Throws as the store does. */
+  async #decide(folder: string, settings: ProjectSettings, decision: Decision): Promise<void> {
+    const { cliType, store, iso } = this.#context;
+    const names = namesOf(settings, folder).join(', ');
+    const what = decision === 'use' ? 'uses' : 'leaves out';
+    const title = `${cliType} ${what} the settings that this folder brings: ${names}`;
+    const rule = this.#rule(decision, settings.hash);
+    await store.addGrant(folder, { rule, title, grantedAt: iso() });
+    const other = decision === 'use' ? 'leave' : 'use';
+    await store.removeGrant(folder, this.#rule(other, settings.hash));
+  }
+
+  #rule(decision: Decision, hash: string): string {
+    return `project-settings:${decision}:${this.#context.cliType}:${hash}`;
+  }
+
+  #ask(folder: string, settings: ProjectSettings): void {
+    const { cliType, iso, supervisor } = this.#context;
+    const turnId = randomUUID();
+    const approvalId = randomUUID();
+    const say = (payload: EventPayload): void =>
+      this.#options.say({ turnId, timestamp: iso(), payload });
+    say({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
+    const turn = this.#options.turn();
+    if (turn?.turnId !== turnId) return;
+    const offered = settings.problem === undefined ? choices : choices.slice(1);
+    const asked = questionItems(turnId, approvalId, offered, { cliType, folder, settings });
+    const timer = this.#answerLater(approvalId);
+    const end = (outcome: ApprovalOutcome): void => {
+      clearTimeout(timer);
+      if (this.#question?.approvalId !== approvalId) return;
+      this.#question = undefined;
+      if (turn.over) return this.#options.onOver();
+      const isUsed = outcome.outcome === 'selected' && outcome.optionId === 'use';
+      for (const payload of asked.ends(outcome, isUsed)) say(payload);
+    };
+    this.#question = { approvalId, folder, settings, options: offered, end };
+    for (const payload of asked.begins()) say(payload);
+    supervisor.start(async () => {
+      await turn.ended;
+      end({ outcome: 'cancelled', reason: 'turn_ended' });
+    });
+  }
+
+  /** The default policy never uses them, whatever it allows otherwise. */
+  #answerLater(approvalId: string): NodeJS.Timeout | undefined {
+    const { deadlineMs } = this.#context.settings.approvals;
+    if (deadlineMs === 0) return undefined;
+    const answer = async (): Promise<void> => {
+      await this.answer(approvalId, { optionId: 'without' });
+    };
+    return setTimeout(() => this.#context.supervisor.start(answer), deadlineMs);
+  }
+}
+
+interface Asked {
+  cliType: string;
+  folder: string;
+  settings: ProjectSettings;
+}
+
+/** The question as items of its turn: a call whose arguments are the files, whole, and a request to allow it. */
+function questionItems(
+  turnId: string,
+  approvalId: string,
+  offered: readonly ApprovalOption[],
+  { cliType, folder, settings }: Asked,
+) {
+  const callId = `${turnId}:settings`;
+  const names = namesOf(settings, folder);
+  const files = Object.fromEntries(names.map((name, at) => [name, settings.files[at]?.text ?? '']));
+  const title = 'Use the settings that this folder brings?';
+  const description =
+    `The folder brings settings that run programs or permit something, and ${cliType} would use them. ` +
+    `Only use them if you trust the people who wrote them. ${settings.problem === undefined ? '' : `They cannot be used. ${settings.problem}`}`.trim();
+  const call = {
+    type: 'function_call',
+    id: callId,
+    callId,
+    origin: 'agent',
+    name: 'use_project_settings',
+    title: 'Use the settings that this folder brings',
+    kind: 'other',
+    arguments: JSON.stringify(files),
+  } as const satisfies OutputItem;
+  const request = { approvalId, title, description, callId, options: [...offered] };
+  return {
+    begins: (): EventPayload[] => [
+      {
+        type: 'item_start',
+        itemId: callId,
+        itemType: 'function_call',
+        callId,
+        name: call.name,
+        title: call.title,
+        kind: call.kind,
+        arguments: call.arguments,
+      },
+      { type: 'item_done', itemId: callId, finalItem: call },
+      {
+        type: 'item_start',
+        itemId: approvalId,
+        itemType: 'approval',
+        ...request,
+      },
+    ],
+    ends: (outcome: ApprovalOutcome, isUsed: boolean): EventPayload[] => {
+      const outputId = `${callId}:answer`;
+      const output = isUsed ? 'They are used.' : 'The agent starts without them.';
+      return [
+        {
+          type: 'item_done',
+          itemId: approvalId,
+          finalItem: {
+            type: 'approval',
+            id: approvalId,
+            ...request,
+            outcome,
+          },
+        },
+        { type: 'item_start', itemId: outputId, itemType: 'function_call_output', callId },
+        {
+          type: 'item_done',
+          itemId: outputId,
+          finalItem: {
+            type: 'function_call_output',
+            id: outputId,
+            callId,
+            origin: 'system',
+            output,
+            success: true,
+          },
+        },
+        { type: 'response_done', status: 'completed', finishReason: serverReasons.projectSettings },
+      ];
+    },
+  };
+}
+
+/** The files below the folder by their relative paths, others by their whole ones. */
+function namesOf({ files }: ProjectSettings, folder: string): string[] {
+  return files.map(({ path }) => {
+    const name = relative(folder, path);
+    return name === '' || name.startsWith('..') ? path : name;
+  });
+}
