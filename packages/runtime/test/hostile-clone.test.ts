@@ -1,6 +1,6 @@
 /** Somebody else's repository, opened with the real Claude Code and the real Codex on scripted models. */
 import { execFileSync } from 'node:child_process';
-import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CliProvider } from '@liminal/agents';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
@@ -16,7 +16,7 @@ import {
   startResponsesApi,
   type Workspace,
 } from '@liminal/testkit';
-import type { ApprovalUpsert } from '@liminal/protocol';
+import type { ApprovalUpsert, McpServers } from '@liminal/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
@@ -51,31 +51,37 @@ interface Stage extends Workspace {
   provider: CliProvider;
 }
 
-async function claudeStage(): Promise<Stage> {
+/** Environment variables, and MCP servers of Liminal's own configuration. */
+interface Configured {
+  env?: Record<string, string>;
+  mcpServers?: McpServers;
+}
+
+async function claudeStage(configured: Configured = {}): Promise<Stage> {
   const workspace = await makeWorkspace();
   const api = await startMessagesApi({ script: () => reply('Yes.') });
-  const env = claudeEnvironment(workspace.home, api.url);
+  const env = { ...claudeEnvironment(workspace.home, api.url), ...configured.env };
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
   onTestFinished(async () => {
     vi.unstubAllEnvs();
     await api.close();
     await workspace.remove();
   });
-  return { ...workspace, provider: new ClaudeCodeProvider({ env }) };
+  return { ...workspace, provider: new ClaudeCodeProvider({ ...configured, env }) };
 }
 
 /** Codex' user lets it write anywhere, so that it would trust every folder by itself. */
-async function codexStage(): Promise<Stage> {
+async function codexStage(configured: Configured = {}): Promise<Stage> {
   const workspace = await makeWorkspace();
   const api = await startResponsesApi({ script: () => answer('Yes.') });
   await makeCodexHome(join(workspace.home, '.codex'), api.url, { sandbox: 'danger-full-access' });
-  const inherited = codexEnvironment(workspace.home);
+  const inherited = { ...codexEnvironment(workspace.home), ...configured.env };
   await mkdir(inherited['TMPDIR'] ?? workspace.home, { recursive: true });
   onTestFinished(async () => {
     await api.close();
     await workspace.remove();
   });
-  return { ...workspace, provider: createCodexProvider({ inherited }) };
+  return { ...workspace, provider: createCodexProvider({ ...configured, inherited }) };
 }
 
 const kinds = [
@@ -209,6 +215,22 @@ test('a folder without such files is not asked about, and files that come later 
   await clone.ask(await clone.create(), 'use');
   expect(await clone.ran()).toContain('mcp');
 });
+
+test.each(kinds)(
+  'with relative folders on the search path, $cliType starts no MCP server of a project’s programs',
+  async ({ stage: makeStage }) => {
+    const PATH = `./node_modules/.bin::.:${process.env['PATH']}`;
+    const server = { type: 'stdio' as const, command: 'node', args: ['-e', ''], env: {} };
+    const clone = await Clone.make(await makeStage({ env: { PATH }, mcpServers: { own: server } }));
+    const program = `#!/bin/sh\ntouch ${clone.marks}/node\n`;
+    await clone.write({ node: program, 'node_modules/.bin/node': program });
+    for (const name of ['node', 'node_modules/.bin/node']) {
+      await chmod(join(clone.world.projectDir, name), 0o755);
+    }
+    await clone.ask(await clone.create());
+    expect(await clone.ran()).toEqual([]);
+  },
+);
 
 test('Codex writes no trust into its user’s configuration, whether a folder has settings or not', async () => {
   const stage = await codexStage();

@@ -89,7 +89,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   async describe(): Promise<AgentInfo> {
     const { cliType, name, description, command, env } = this.#options;
     const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
-    const found = await describeCommand({ cliType, name, description }, command, searchPath);
+    const found = describeCommand({ cliType, name, description }, command, searchPath);
     const version = this.#version;
     const mcpTransports = this.#mcpTransports;
     return { ...found, mcpTransports, ...(version !== undefined && { version }) };

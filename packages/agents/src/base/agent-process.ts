@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endTree, type ProcessMark, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
+import { findProgram } from './find-program.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 
@@ -49,9 +50,12 @@ export class AgentProcess {
 
   constructor({ cliType, command, args, env, inherited, cwd }: ProcessCommand) {
     this.#mark = processMark(cliType);
-    this.#child = spawn(command, [...args], {
+    const environment = childEnvironment(inherited, env, this.#mark.env);
+    // Starting a name that is not found fails, with its reason.
+    const program = findProgram(command, environment['PATH']) ?? command;
+    this.#child = spawn(program, [...args], {
       cwd,
-      env: childEnvironment(inherited, env, this.#mark.env),
+      env: environment,
       // Its own process group, which can be ended as a whole where there is no process table.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],

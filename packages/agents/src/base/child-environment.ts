@@ -1,9 +1,16 @@
-/** An agent's environment: the server's without Liminal's own variables, plus the configured ones and its mark. */
+import { withoutRelative } from './search-path.ts';
+
+/**
+ * An agent's environment: the server's without Liminal's own variables, plus the configured ones and its mark. Its search
+ * path has only absolute folders, also for what a script's first line names.
+ */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   configured: Record<string, string>,
   mark: Record<string, string>,
 ): NodeJS.ProcessEnv {
   const kept = Object.entries(inherited).filter(([name]) => !name.startsWith('LIMINAL_'));
-  return { ...Object.fromEntries(kept), ...configured, ...mark };
+  const all: NodeJS.ProcessEnv = { ...Object.fromEntries(kept), ...configured, ...mark };
+  const { PATH: searchPath } = all;
+  return searchPath === undefined ? all : { ...all, PATH: withoutRelative(searchPath) };
 }

@@ -1,36 +1,35 @@
 /** Whether an agent's program can be run. */
-import { access, constants, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
+import { withoutRelative } from './search-path.ts';
 
 type Described = Pick<AgentInfo, 'cliType' | 'name' | 'description'>;
 
 /** Describes an agent by its command. Starts nothing. */
-export async function describeCommand(
+export function describeCommand(
   agent: Described,
   command: string,
   searchPath: string | undefined,
-): Promise<AgentInfo> {
-  if ((await findProgram(command, searchPath)) !== undefined) return { ...agent, available: true };
+): AgentInfo {
+  if (findProgram(command, searchPath) !== undefined) return { ...agent, available: true };
   const reason = command.includes('/')
     ? `There is no program ${command}.`
     : `There is no program “${command}” on the search path: install it, or name it with its whole path.`;
   return { ...agent, available: false, reason };
 }
 
-/** The program's path, if it exists and may be run. */
-export async function findProgram(command: string, searchPath = ''): Promise<string | undefined> {
-  const candidates = command.includes('/')
-    ? [command]
-    : searchPath.split(delimiter).map((folder) => join(folder, command));
-  for (const path of candidates) if (await isProgram(path)) return path;
-  return undefined;
+/** The program's path, if it exists and may be run. A name is looked for in the absolute folders of the search path. */
+export function findProgram(command: string, searchPath = ''): string | undefined {
+  if (command.includes('/')) return isProgram(command) ? command : undefined;
+  const folders = withoutRelative(searchPath).split(delimiter);
+  return folders.map((folder) => join(folder, command)).find(isProgram);
 }
 
-async function isProgram(path: string): Promise<boolean> {
+function isProgram(path: string): boolean {
   try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -9,6 +9,7 @@ import type {
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
 import { type McpServers, messageOf, withinDepth } from '@liminal/protocol';
+import { childEnvironment as plainEnvironment } from '../base/child-environment.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { ClaudeProgram } from './claude-program.ts';
 import { mayBypass, startOptions, type Config } from './config-options.ts';
@@ -227,8 +228,7 @@ function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   mark: Record<string, string>,
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries(inherited).filter(
-    ([name]) => !name.startsWith('LIMINAL_') && !ofOuterClaude.has(name),
-  );
-  return { ...Object.fromEntries(kept), CLAUDE_AGENT_SDK_CLIENT_APP: 'liminal', ...mark };
+  const kept = Object.entries(inherited).filter(([name]) => !ofOuterClaude.has(name));
+  const own = { CLAUDE_AGENT_SDK_CLIENT_APP: 'liminal' };
+  return plainEnvironment(Object.fromEntries(kept), own, mark);
 }

@@ -54,7 +54,7 @@ export async function describeCodex(
   const found = { ...info, available: true, version: program.version };
   const [told, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
   if (told ?? stored) return found;
-  const isOwn = (await findProgram('codex', env['PATH'])) !== undefined;
+  const isOwn = findProgram('codex', env['PATH']) !== undefined;
   return { ...found, reason: stored ? signedInLater : signIn(isOwn) };
 }
 

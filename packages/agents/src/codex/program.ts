@@ -22,7 +22,7 @@ export interface CodexProgram {
 
 /** The user's own program on the search path if it is new enough, or else the installed one. */
 export async function findCodex(searchPath: string | undefined): Promise<CodexProgram | undefined> {
-  const own = await findProgram('codex', searchPath);
+  const own = findProgram('codex', searchPath);
   const found = own === undefined ? undefined : await describedProgram(own);
   return found !== undefined && isNewEnough(found.version) ? found : installedFor(import.meta.url);
 }
@@ -56,7 +56,7 @@ async function installedFor(from: string): Promise<CodexProgram | undefined> {
     const manifest = require.resolve(`@openai/codex-${platform}-${arch}/package.json`);
     const vendor = join(dirname(manifest), 'vendor');
     const [target = ''] = await readdir(vendor);
-    const path = await findProgram(join(vendor, target, 'bin', programFile));
+    const path = findProgram(join(vendor, target, 'bin', programFile));
     if (path === undefined) return undefined;
     const { version } = z.looseObject({ version: z.string() }).parse(require(script));
     return { path, version };

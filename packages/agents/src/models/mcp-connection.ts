@@ -21,6 +21,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { childEnvironment } from '../base/child-environment.ts';
+import { findProgram } from '../base/find-program.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
 import { mcpLimits, type McpLimits, McpTraffic } from './mcp-traffic.ts';
@@ -123,7 +124,8 @@ export class McpConnection {
     const env = Object.fromEntries(
       Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     );
-    return new StdioClientTransport({ command, args, env, cwd, stderr: 'ignore' });
+    const program = findProgram(command, env['PATH']) ?? command;
+    return new StdioClientTransport({ command: program, args, env, cwd, stderr: 'ignore' });
   }
 
   /** The tools that are used; reports the number of all where that is larger. */

@@ -1,7 +1,7 @@
 /** Searches with ripgrep. What it says of a file is taken from the file itself, opened so that it cannot lead out. */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findProgram } from '../../base/find-program.ts';
@@ -29,8 +29,7 @@ export async function findRipgrep(
     await access(rgPath, constants.X_OK);
     return rgPath;
   } catch {
-    const own = await findProgram('rg', searchPath);
-    return own !== undefined && isAbsolute(own) ? own : undefined;
+    return findProgram('rg', searchPath);
   }
 }
 
