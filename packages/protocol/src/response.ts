@@ -16,6 +16,9 @@ export const serverReasons = {
   projectSettings: 'project_settings',
 } as const;
 
+/** The call by which the server shows the settings of a project folder, and asks whether they are used. */
+export const projectSettingsCall = 'use_project_settings';
+
 /** Whether a turn is of the server itself. */
 export function isServerTurn({
   finishReason,

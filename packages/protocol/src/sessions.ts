@@ -208,7 +208,7 @@ export const AgentInfo = z.object({
   mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
   /** It can change files back to how they were before a turn. */
   rewinds: z.boolean().optional(),
-  /** What people allow its tools for good, they allow in the project: `listGrants` has it. */
+  /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */
   usesGrants: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */
   demo: z.boolean().optional(),

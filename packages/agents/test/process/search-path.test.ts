@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AgentProcess } from '../../src/base/agent-process.ts';
 import { describeCommand, findProgram } from '../../src/base/find-program.ts';
 import { withoutRelative } from '../../src/base/search-path.ts';
+import { FairLimit } from '../../src/base/fair-limit.ts';
 import { McpTools } from '../../src/models/mcp-tools.ts';
 import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
 
@@ -91,6 +92,7 @@ test('an MCP server of bare models comes from absolute folders', async () => {
   const mcp = new McpTools(servers, {
     projectDir,
     hiddenVariables: [],
+    starts: new FairLimit({ each: 8, total: 8 }),
     onProblem: (name, problem) => void problems.set(name, problem),
   });
   expect(await mcp.tools()).toEqual([]);

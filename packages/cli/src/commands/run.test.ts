@@ -34,6 +34,7 @@ const over: TurnView = { ...next, status: 'complete', items: [message] };
 class Server {
   /** What comes of each answer to a question, by the question's id. */
   take: (approvalId: string) => Promise<void> = async () => {};
+  choose: (answer: unknown) => void = () => {};
   readonly answered: string[] = [];
   stopped = 0;
   #turns: readonly TurnView[] = [];
@@ -50,8 +51,9 @@ class Server {
       this.#look = look;
       return () => {};
     };
-    const answerApproval = async (_: string, approvalId: string) => {
+    const answerApproval = async (_: string, approvalId: string, answer: unknown) => {
       this.answered.push(approvalId);
+      this.choose(answer);
       await this.take(approvalId);
     };
     return {
@@ -63,7 +65,7 @@ class Server {
 }
 
 /** Follows the turn that asks; gives its exit code, and what the terminal shows. */
-function follow(server: Server) {
+function follow(server: Server, first: TurnView[] = [asking]) {
   const said: string[] = [];
   const written: string[] = [];
   vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text));
@@ -71,7 +73,7 @@ function follow(server: Server) {
     written.push(String(text));
     return true;
   });
-  server.show(asking);
+  server.show(...first);
   const exitCode = new PrintedTurn(server.client, 's', 't1', false).follow();
   return { exitCode, said, written };
 }
@@ -118,4 +120,37 @@ test('SAFE: a request that offers no refusal stops the turn where nobody can be 
   expect(await exitCode).toBe(1);
   expect(server.answered).toEqual(['p']);
   expect(said).toContain('Nobody is at the terminal to be asked, so the turn was stopped: Run it?');
+});
+
+test('without a person at the terminal, a message starts without the settings that its project folder brings', async () => {
+  const options = [
+    { optionId: 'use', name: 'Use them', kind: 'allow_always' as const },
+    { optionId: 'without', name: 'Start without them', kind: 'reject_once' as const },
+  ];
+  const call = {
+    ...base,
+    type: 'tool_call',
+    turnId: 'q',
+    itemId: 'c',
+    callId: 'c',
+    status: 'complete',
+    toolName: 'use_project_settings',
+    toolArguments: { '.mcp.json': '{}' },
+  } as const;
+  const before: TurnView = {
+    turnId: 'q',
+    trigger: 'agent',
+    status: 'in_progress',
+    items: [call, asks('q', { approvalId: 'settings', options })],
+  };
+  const other: TurnView = { turnId: 'o', status: 'in_progress', items: [asks('o')] };
+  const server = new Server();
+  const chosen: unknown[] = [];
+  server.choose = (answer) => void chosen.push(answer);
+  const { exitCode } = follow(server, [other]);
+  server.show(other, before);
+  await expect.poll(() => server.answered).toEqual(['settings']);
+  expect(chosen.at(-1)).toEqual({ optionId: 'without' });
+  server.show({ ...before, status: 'complete' }, { ...over, turnId: 't1' });
+  expect(await exitCode).toBe(0);
 });

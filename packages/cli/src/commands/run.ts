@@ -6,6 +6,8 @@ import {
   defaultOption,
   LiminalError,
   messageOf,
+  projectSettingsCall,
+  type UpsertObject,
 } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
@@ -89,6 +91,8 @@ export class PrintedTurn {
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
   #turn: JoinedTurn | undefined;
+  /** The turn in which the server asks before this one. */
+  #before: string | undefined;
   /** What is not printed yet: nothing is, below a question. */
   #lines: Line[] = [];
   /** The ids of the requests that are being asked or answered. */
@@ -114,7 +118,11 @@ export class PrintedTurn {
       const joined = joinTurns(turns);
       for (;;) {
         const turn = joined.find((each) => each.turnId === this.#turnId);
-        if (!turn) return false;
+        if (!turn) {
+          this.#askBefore(joined);
+          return false;
+        }
+        this.#endBefore();
         this.#tellActivity(info?.activity ?? '');
         this.#read(turn);
         if (turn.status === 'in_progress') return false;
@@ -131,6 +139,30 @@ export class PrintedTurn {
     return exitCode;
   }
 
+  /** Before the turn begins, its server may ask about the settings of the project folder, in a turn of its own. */
+  #askBefore(turns: readonly JoinedTurn[]): void {
+    for (const turn of turns) {
+      const asks = turn.status === 'in_progress' && turn.items.some(isProjectSettings);
+      if (!asks && turn.turnId !== this.#before) continue;
+      this.#before = turn.turnId;
+      this.#turn = turn;
+      for (const line of this.#transcript.read({ turns: [turn] })) {
+        if (line.kind === 'turn' || line.item.type !== 'approval') continue;
+        if (line.kind === 'item') this.#closed(line.item);
+        this.#lines.push(line);
+      }
+      this.#askAgainIfChanged(turn);
+      this.#print();
+    }
+  }
+
+  /** That question was answered here or elsewhere. */
+  #endBefore(): void {
+    if (this.#before === undefined) return;
+    this.#before = undefined;
+    this.#takeBack();
+  }
+
   #read(turn: JoinedTurn): void {
     this.#turn = turn;
     for (const line of this.#transcript.read({ turns: [turn] })) {
@@ -139,8 +171,12 @@ export class PrintedTurn {
       if (this.#isJson && !process.stdout.isTTY) console.log(jsonLine(line));
       this.#lines.push(line);
     }
-    if (this.#asked && isChanged(this.#asked, turn)) this.#asked.stop.abort(changed);
+    this.#askAgainIfChanged(turn);
     this.#print();
+  }
+
+  #askAgainIfChanged(turn: JoinedTurn): void {
+    if (this.#asked && isChanged(this.#asked, turn)) this.#asked.stop.abort(changed);
   }
 
   /** A request that is over is not asked any more. */
@@ -242,6 +278,9 @@ export class PrintedTurn {
     return option && { optionId: option.optionId };
   }
 }
+
+const isProjectSettings = (item: UpsertObject): boolean =>
+  item.type === 'tool_call' && item.toolName === projectSettingsCall;
 
 /** A request with all that is shown of it. */
 interface Asked {

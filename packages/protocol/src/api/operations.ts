@@ -163,11 +163,11 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** The first granted first. Answers of “always” make them; only Liminal's own tools heed them. */
+  /** The first granted first. Answers of “always” make them. */
   listGrants: {
     method: 'GET',
     path: '/api/project/grants',
-    summary: 'Lists what Liminal’s own tools may do in a project without asking.',
+    summary: 'Lists what people have decided for good in a project.',
     query: z.object({ projectId: z.string().min(1) }),
     fields: ['projectId'],
     answer: GrantsResult,

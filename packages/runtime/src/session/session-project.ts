@@ -8,6 +8,7 @@ import {
   type EventDraft,
   type EventPayload,
   type OutputItem,
+  projectSettingsCall,
   serverReasons,
 } from '@liminal/protocol';
 import type { SessionAgent } from './session-agent.ts';
@@ -229,7 +230,7 @@ function questionItems(
     id: callId,
     callId,
     origin: 'agent',
-    name: 'use_project_settings',
+    name: projectSettingsCall,
     title: 'Use the settings that this folder brings',
     kind: 'other',
     arguments: JSON.stringify(files),

@@ -22,23 +22,28 @@ interface GrantsDialogProps {
 export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   const { projectId, projectDir } = session;
   const { requests } = useClient();
-  const [grants, setGrants] = useState<readonly Grant[]>();
+  const [grants, setGrants] = useState<readonly PlacedGrant[]>();
   const [problem, setProblem] = useState<string>();
   const [said, say] = useState('');
 
   useEffect(() => {
     let isShown = true;
-    requests.listGrants(projectId).then(
-      (found) => isShown && setGrants(found),
+    // Decisions about the settings of a folder are the folder's, whatever its project is called.
+    const places = [...new Set([projectId, projectDir])];
+    const listed = places.map(async (place) =>
+      (await requests.listGrants(place)).map((grant) => ({ ...grant, place })),
+    );
+    Promise.all(listed).then(
+      (found) => isShown && setGrants(found.flat()),
       (error: unknown) => isShown && setProblem(describeError(error).message),
     );
     return () => void (isShown = false);
-  }, [requests, projectId]);
+  }, [requests, projectId, projectDir]);
 
-  const revoke = async ({ rule, title }: Grant) => {
+  const revoke = async ({ rule, title, place }: PlacedGrant) => {
     setProblem(undefined);
     try {
-      await requests.removeGrant(projectId, rule);
+      await requests.removeGrant(place, rule);
       setGrants((all) => all?.filter((one) => one.rule !== rule));
       say(`You are asked again: ${title}`);
     } catch (error) {
@@ -56,8 +61,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
         {grants !== undefined && grants.length > 0 && (
           <>
             <p className={css.what}>
-              Liminal’s own tools do this without asking, in every session in{' '}
-              <bdi>{shortPath(projectDir)}</bdi>.
+              This holds without asking in every session in <bdi>{shortPath(projectDir)}</bdi>.
             </p>
             <GrantList grants={grants} onRevoke={(grant) => void revoke(grant)} />
           </>
@@ -80,10 +84,18 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   );
 }
 
-interface GrantListProps {
-  grants: readonly Grant[];
-  onRevoke: (grant: Grant) => void;
+/** A grant and the project that it is stored for. */
+interface PlacedGrant extends Grant {
+  place: string;
 }
+
+interface GrantListProps {
+  grants: readonly PlacedGrant[];
+  onRevoke: (grant: PlacedGrant) => void;
+}
+
+/** Whether people have decided to leave out the settings of a folder. */
+const isRefusal = ({ rule }: Grant): boolean => rule.startsWith('project-settings:leave:');
 
 function GrantList({ grants, onRevoke }: GrantListProps) {
   const [now] = useState(() => Date.now());
@@ -93,7 +105,9 @@ function GrantList({ grants, onRevoke }: GrantListProps) {
         <li key={grant.rule} title={labelOf(grant.rule)}>
           <span className={css.grant}>
             <ShownText text={grant.title} />
-            <small>Allowed {moment(grant.grantedAt, now)}</small>
+            <small>
+              {isRefusal(grant) ? 'Refused' : 'Allowed'} {moment(grant.grantedAt, now)}
+            </small>
           </span>
           <Button aria-label={`Revoke: ${labelOf(grant.title)}`} onClick={() => onRevoke(grant)}>
             Revoke
