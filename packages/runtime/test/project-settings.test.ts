@@ -127,7 +127,7 @@ test('before the first message people are asked, and the queue keeps it; the fil
   expect(lastUsed(world)).toBe('one');
 });
 
-test('without them, the session goes on with the agent that runs, and is not asked again', async () => {
+test('after “without”, the session keeps the running agent, and people are not asked again', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   const { length } = world.agent.projectsUsed;
@@ -185,7 +185,7 @@ test('when the files change, the answer about the old ones does not hold, and th
   await talk.received('Changed');
   expect(lastUsed(world)).toBeUndefined();
   await talk.end();
-  // A process that starts by itself does not use them, either.
+  // A process that starts ahead of a message does not use them.
   await world.runtime.kill(talk.sessionId);
   await world.runtime.prewarm(talk.sessionId);
   expect(lastUsed(world)).toBeUndefined();
@@ -225,7 +225,7 @@ test.each(['allow', 'reject'] as const)(
   },
 );
 
-test('who stops the question goes on without them', async () => {
+test('a stopped question sends its message without them', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');

@@ -8,7 +8,7 @@ import type { ProjectFile, ProjectSettings } from '../project-settings.ts';
 /** The most characters that a person is shown of one file, and of all files together. */
 const maxText = 100_000;
 const maxAll = 400_000;
-/** How many files a folder of settings may have, below it too. */
+/** The most files in a folder of settings and the folders below it. */
 const maxFiles = 5_000;
 
 /** A file as found; `text` is undefined if it cannot be shown whole. */
@@ -19,7 +19,7 @@ export interface FoundFile {
 }
 
 /** The file at a path, or undefined if there is none. It may be anything: a pipe, a device, a link. */
-export async function readWhole(path: string): Promise<FoundFile | undefined> {
+async function readWhole(path: string): Promise<FoundFile | undefined> {
   // A pipe must not be waited for.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(codeOf);
   if (typeof file === 'string') {

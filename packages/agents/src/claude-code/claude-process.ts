@@ -57,8 +57,8 @@ const asInTerminal: Options = {
 };
 
 /**
- * Settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if they may be used. Claude
- * Code would use changed files of the project at once; those that nobody has agreed to wait for the next start.
+ * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people have
+ * agreed. Claude Code also reloads files that change while it runs: a hook blocks changes that nobody has agreed to.
  */
 function settingsFrom(project: ProjectInUse): Options {
   if (!project.isUsed) return { settingSources: ['user'] };

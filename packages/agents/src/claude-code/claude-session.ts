@@ -282,7 +282,7 @@ export class ClaudeSession implements AgentSession<Config> {
     if (isLocalResult(message)) void this.#lookAtModel().catch(() => undefined);
   }
 
-  /** What a person has just allowed for good stands in the project's settings when the model is called again. */
+  /** By the next call of the model, Claude Code has written a lasting permission into the project's settings. */
   async #noteAllowed(): Promise<void> {
     const { project } = this.#options;
     if (project.hasAllowed) await project.mayUseNow().catch(() => undefined);

@@ -15,7 +15,7 @@ export class ProjectInUse {
   readonly #env: NodeJS.ProcessEnv;
   readonly #trust: ProjectTrust | undefined;
   #settings: ProjectSettings | undefined;
-  /** What people have allowed for good in this process, for as long as the files may not have it. */
+  /** Rules that people have allowed for good in this process. */
   readonly #allowed: Rules = [];
 
   private constructor(

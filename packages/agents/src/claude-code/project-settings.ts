@@ -104,7 +104,7 @@ function isEmpty(text: string | undefined): boolean {
   }
 }
 
-/** What a `.claude` folder has of skills, commands and agents that run or permit something. */
+/** The skills, commands, agents and workflows of a `.claude` folder that run or permit something. */
 async function findTexts(folder: string): Promise<FoundFile[]> {
   const kinds = ['skills', 'commands', 'agents', 'workflows'].map((name) => join(folder, name));
   const found = await Promise.all(kinds.map(filesBelow));
@@ -121,8 +121,8 @@ async function findTexts(folder: string): Promise<FoundFile[]> {
 }
 
 /**
- * Whether a skill, command or agent is only text for the model. Whatever in its frontmatter is not a known key at the
- * start of a line counts as more, so that no other way to write YAML hides a key.
+ * Whether a skill, command or agent is only text for the model. Each line of its frontmatter must be a known key, or
+ * continue one: so no other way to write YAML can hide a key.
  */
 export function isPlain(text: string): boolean {
   if (text.includes('!`') || text.includes('```!')) return false;

@@ -160,8 +160,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   /**
-   * Whether Codex trusts the project folder, for a thread that is about to be opened. Without this it trusts every folder
-   * in which its user lets it write, and writes that into the user's configuration.
+   * The config by which a thread trusts its project folder or not. Without that, Codex trusts every folder in which its
+   * user lets it write, and writes the trust into the user's configuration.
    */
   async #trustIn(
     server: AppServer,
@@ -172,7 +172,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const isUsed = settings !== undefined && (await projectTrust?.uses(settings)) === true;
     projectTrust?.started(settings, isUsed || settings === undefined);
     if (settings !== undefined) return trustConfig(projectDir, isUsed ? 'trusted' : 'untrusted');
-    // Elsewhere its sandbox depends on whether it has been told of a trust.
+    // Without a sandbox mode of the user's, Codex trusts nothing by itself, and a trust would change its sandbox.
     return (await writesByDefault(server)) ? trustConfig(projectDir, 'trusted') : {};
   }
 

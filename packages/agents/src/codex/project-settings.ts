@@ -40,7 +40,7 @@ async function findIn(folder: string): Promise<FoundFile[]> {
   return [...files, ...tooMany.map((path) => ({ path, text: undefined }))];
 }
 
-/** What a thread is opened with so that Codex trusts its folder or not, whatever the user's configuration says. */
+/** The config of a thread by which Codex trusts its folder or not; it precedes the user's configuration. */
 export async function trustConfig(
   projectDir: string,
   level: 'trusted' | 'untrusted',

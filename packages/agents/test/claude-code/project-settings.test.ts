@@ -8,7 +8,7 @@ import type { ProjectSettings, ProjectTrust } from '../../src/project-settings.t
 import { readClaudeProject } from '../../src/claude-code/project-settings.ts';
 import { Listener, runClaude, said } from './running-claude.ts';
 
-/** Answers as it is told, and keeps what it hears. */
+/** A fixed decision that records its calls. */
 class Decision implements ProjectTrust {
   readonly isAgreed: boolean;
   readonly seen: ProjectSettings[] = [];
@@ -82,7 +82,7 @@ const script = ({ projectDir }: Workspace): Script => [
   ...Array.from({ length: 20 }, () => reply('Yes.')),
 ];
 
-/** What ran when this was measured; other names of skills may come to work later. */
+/** The marks that Claude Code 2.1.330 leaves; a later version may leave more. */
 const atLeast = [
   'deep-skill',
   'root-local',

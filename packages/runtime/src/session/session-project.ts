@@ -20,7 +20,7 @@ type Context = Pick<
   'cliType' | 'provider' | 'store' | 'roots' | 'record' | 'settings' | 'iso' | 'supervisor'
 >;
 
-/** What people decided about the settings of a folder; they stand among its grants. */
+/** A lasting decision about the settings of a folder, stored among the folder's grants. */
 type Decision = 'use' | 'leave';
 
 const choices: ApprovalOption[] = [

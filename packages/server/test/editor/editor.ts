@@ -7,6 +7,7 @@ import {
   methods,
   type NewSessionRequest,
   type PromptResponse,
+  type RequestPermissionRequest,
   type SessionUpdate,
   type Stream,
 } from '@agentclientprotocol/sdk/unstable';
@@ -86,6 +87,8 @@ export interface EditorOptions {
   capabilities?: ClientCapabilities;
   /** What its buffers hold, by path; read and written by agents. */
   buffers?: Map<string, string>;
+  /** Returns the option to answer a permission request with. Default: it is allowed once. */
+  permit?: (request: RequestPermissionRequest) => string;
   /** Answers more requests. */
   answers?: (app: App) => void;
   /** Comes before each use of a buffer. */
@@ -115,8 +118,9 @@ export class Editor {
         this.#wake.resolve();
         this.#wake = Promise.withResolvers();
       })
-      .onRequest(session.requestPermission, ({ params: { options: choices } }) => {
-        const optionId = choices.find(({ kind }) => kind === 'allow_once')?.optionId ?? '';
+      .onRequest(session.requestPermission, ({ params }) => {
+        const once = params.options.find(({ kind }) => kind === 'allow_once');
+        const optionId = options.permit?.(params) ?? once?.optionId ?? '';
         return { outcome: { outcome: 'selected', optionId } };
       })
       .onRequest(fs.readTextFile, async ({ params: { path, line, limit } }) => {
