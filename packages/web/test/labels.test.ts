@@ -225,7 +225,7 @@ it('SAFE: a form that an agent asks to fill in has clean labels', async () => {
   await expectClean(page);
 });
 
-it('SAFE: a copied text is whole, and has nothing that acts where it is pasted', async () => {
+it('SAFE: a copied text is whole, without characters that act when it is pasted', async () => {
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   const code = 'ls \u001B[201~\u202Ecba\u2069 \u009B2Jnaïve 👨‍👩‍👧 می‌خواهم\n\tend';
   stage.say(upsert(message('a', `\`\`\`sh\n${code}\n\`\`\``, done)));

@@ -158,9 +158,11 @@ it.each([
 it('a long line is copied as it was written', async () => {
   const page = await stage.visitShared();
   const { write } = program();
-  const line = Array.from({ length: 900 }, (_, n) => `\u001B[3${n % 8}mword${n}`).join(' ');
+  const line = Array.from({ length: 900 }, (_, n) => `\u001B[3${n % 8}mคำ${n}`).join(' ');
   write(`before\n${line}\nafter\n`);
   await output(page).getByText('after').waitFor();
+  // It is laid out in pieces.
+  expect(await output(page).locator('span[class*="piece"]').count()).toBeGreaterThan(5);
   await output(page).evaluate((e) => getSelection()?.selectAllChildren(e));
   // oxlint-disable-next-line no-control-regex -- what the terminal removes
   const plain = line.replaceAll(/\u001B\[\d+m/g, '');

@@ -13,6 +13,7 @@ import { commandHint, commandPrefix, matchCommands } from './command-matches.ts'
 import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import { giveFocusBack } from './focus-composer.ts';
+import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
 
 type Way = 'send' | 'steer';
@@ -46,10 +47,11 @@ export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer } = props;
   const { info, agentName, onLast } = props;
   const field = useRef<HTMLTextAreaElement>(null);
+  const { isCut, shown, onPaste } = useLongDraft(draft, onDraft);
   const commands = useCommands(props);
   const mentions = useMentions({
     field,
-    text: draft,
+    text: isCut ? '' : draft,
     onText: onDraft,
     folder: info?.session.projectDir,
     onMention: props.onMention,
@@ -110,10 +112,10 @@ export function Composer(props: ComposerProps) {
         isSentThen={pressed !== undefined}
         onRemove={() => setPressed(undefined)}
       />
-      <div className={css.grow} data-text={`${draft}\n`}>
+      <div className={css.grow} data-text={`${shown}\n`}>
         {hint !== undefined && (
           <span id={hintId} className={css.hint}>
-            <span aria-hidden="true">{draft}</span>
+            <span aria-hidden="true">{shown}</span>
             {hint}
           </span>
         )}
@@ -125,7 +127,8 @@ export function Composer(props: ComposerProps) {
           placeholder={placeholderFor(agentName, info)}
           aria-describedby={hint === undefined ? undefined : hintId}
           rows={1}
-          value={draft}
+          value={shown}
+          readOnly={isCut}
           aria-autocomplete={hasOptions ? 'list' : undefined}
           aria-controls={hasOptions ? menu.id : undefined}
           aria-activedescendant={hasOptions ? `${menu.id}-${menu.active}` : undefined}
@@ -134,10 +137,12 @@ export function Composer(props: ComposerProps) {
             onDraft(event.target.value);
             mentions.onInput(event);
           }}
+          onPaste={onPaste}
           onSelect={mentions.onSelect}
           onKeyDown={onKeyDown}
         />
       </div>
+      {isCut && <LongDraftNote length={draft.length} onClear={() => onDraft('')} />}
       <div className={css.bar}>
         <AttachButton
           onFiles={(files) => {

@@ -6,6 +6,7 @@ import { Button, IconButton } from '../look/controls.tsx';
 import { useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from '../transcript/Attachments.tsx';
 import css from './QueueList.module.css';
+import { isSlowBlock, mostInLine, slowLettersToEdit } from '../look/text-pieces.ts';
 
 interface QueueListProps {
   queue: readonly QueuedMessage[];
@@ -113,7 +114,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, canSteer }: Que
     >
       <Clock size={14} aria-hidden="true" />
       <Attachments blocks={others} look="small" />
-      <span className={css.text}>{queued.message}</span>
+      <span className={css.text}>{queued.message.slice(0, mostInLine)}</span>
       <span className={css.state}>{sending ? 'sending' : 'queued'}</span>
       {!sending && (
         <>
@@ -147,7 +148,11 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, canSteer }: Que
               </IconButton>
             </>
           )}
-          <IconButton label="Edit queued message" onClick={() => setEditing(true)}>
+          <IconButton
+            label="Edit queued message"
+            disabled={isSlowBlock(queued.message, slowLettersToEdit)}
+            onClick={() => setEditing(true)}
+          >
             <Pencil size={14} />
           </IconButton>
           <IconButton label="Remove queued message" onClick={onRemove}>

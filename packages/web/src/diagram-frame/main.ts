@@ -5,7 +5,7 @@
 import mermaid from 'mermaid';
 import { limits } from './limits.ts';
 
-/** Drawn in this font, which an image has too. */
+/** A font that images can use. */
 const fontFamily = 'system-ui, sans-serif';
 
 /** Settings that a diagram's directives cannot change. */

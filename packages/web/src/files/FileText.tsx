@@ -4,6 +4,7 @@ import { ColouredLine } from '../highlight/Code.tsx';
 import { languageOfFile } from '../highlight/language-of-file.ts';
 import type { ColouredLines } from '../highlight/coloured-lines.ts';
 import { useHighlight } from '../highlight/use-highlight.ts';
+import { Piece, PiecedText } from '../look/PiecedText.tsx';
 import { bytes } from '../words/amounts.ts';
 import css from './FileText.module.css';
 import type { FileTarget } from './file-target.ts';
@@ -16,7 +17,7 @@ interface FileTextProps {
 /** Height of a line in px, as the stylesheet has it. */
 const lineHeight = 20;
 /** Lines that are laid out together; chunks far from the window are not laid out at all. */
-const chunkLines = 200;
+const chunkLines = 50;
 
 /** A file's numbered lines, in the colours of its language; the target lines are marked and in sight. */
 export function FileText({ file, target }: FileTextProps) {
@@ -94,17 +95,22 @@ function Chunk({ from, lines, coloured }: ChunkProps) {
       <pre className={css.text}>
         {shown.map((line, index) => (
           <span key={index}>
-            {coloured?.[from + index] === undefined ? (
-              line
-            ) : (
-              <ColouredLine tokens={coloured[from + index] ?? []} />
-            )}
+            <Line text={line} tokens={coloured?.[from + index]} />
             {'\n'}
           </span>
         ))}
       </pre>
     </div>
   );
+}
+
+/** A longer line is laid out by itself. */
+const longLine = 200;
+
+function Line({ text, tokens }: { text: string; tokens: ColouredLines[number] | undefined }) {
+  const drawn =
+    tokens === undefined ? <PiecedText text={text} /> : <ColouredLine tokens={tokens} />;
+  return text.length > longLine ? <Piece>{drawn}</Piece> : drawn;
 }
 
 /** A newline at the end does not begin another line. */

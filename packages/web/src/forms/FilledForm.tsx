@@ -1,5 +1,6 @@
 import { type Form, type FormContent, type Field, readFields } from '@liminal/protocol';
 import css from './FilledForm.module.css';
+import { PiecedText } from '../look/PiecedText.tsx';
 
 interface FilledFormProps {
   form: Form | undefined;
@@ -15,7 +16,9 @@ export function FilledForm({ form, content }: FilledFormProps) {
       {rows.map(({ name, title, text }) => (
         <div key={name}>
           <dt>{title}</dt>
-          <dd>{text}</dd>
+          <dd>
+            <PiecedText text={text} />
+          </dd>
         </div>
       ))}
     </dl>

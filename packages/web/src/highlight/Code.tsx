@@ -1,30 +1,59 @@
 import { hasHidden } from '@liminal/protocol';
 import { Fragment } from 'react';
+import { Piece, PiecedText } from '../look/PiecedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
+import { spanPieces } from '../look/text-pieces.ts';
 import { classOf } from './colour-classes.ts';
-import type { ColouredToken } from './coloured-lines.ts';
+import type { ColouredLines, ColouredToken } from './coloured-lines.ts';
 import { useHighlight } from './use-highlight.ts';
 
 /** Code in the colours of its language, as soon as they have loaded. */
 export function Code({ code, lang }: { code: string; lang: string }) {
   const lines = useHighlight(code, lang);
-  if (lines === undefined) return <code>{code}</code>;
+  if (lines === undefined) {
+    return (
+      <code>
+        <PiecedText text={code} />
+      </code>
+    );
+  }
   return (
     <code>
-      {lines.map((tokens, index) => (
+      {blocksOf(lines).map((block, index) => (
         <Fragment key={index}>
           {index > 0 && '\n'}
-          <ColouredLine tokens={tokens} />
+          <Piece>
+            {block.map((tokens, row) => (
+              <Fragment key={row}>
+                {row > 0 && '\n'}
+                <ColouredLine tokens={tokens} />
+              </Fragment>
+            ))}
+          </Piece>
         </Fragment>
       ))}
     </code>
   );
 }
 
+/** Lines that are laid out together. */
+const blockLines = 20;
+
+function blocksOf(lines: ColouredLines): ColouredLines[] {
+  return Array.from({ length: Math.ceil(lines.length / blockLines) }, (_, index) =>
+    lines.slice(index * blockLines, (index + 1) * blockLines),
+  );
+}
+
+/** A line of code; a long one is laid out in pieces. */
 export function ColouredLine({ tokens }: { tokens: readonly ColouredToken[] }) {
-  return tokens.map((token) => (
-    <span key={token.offset} className={classOf(token.css)}>
-      {hasHidden(token.content) ? <ShownText text={token.content} /> : token.content}
-    </span>
-  ));
+  const pieces = spanPieces(tokens.map(({ content: text, css }) => ({ text, css })));
+  return pieces.map((piece, index) => {
+    const drawn = piece.map(({ text, css }, at) => (
+      <span key={at} className={classOf(css)}>
+        {hasHidden(text) ? <ShownText text={text} /> : text}
+      </span>
+    ));
+    return pieces.length === 1 ? drawn : <Piece key={index}>{drawn}</Piece>;
+  });
 }

@@ -1,5 +1,7 @@
-import { codePointName, splitHidden } from '@liminal/protocol';
-import { Fragment, useMemo } from 'react';
+import { codePointName, markHidden, splitHidden } from '@liminal/protocol';
+import { Fragment, type ReactNode, useMemo } from 'react';
+import { PiecedText } from './PiecedText.tsx';
+import { mostInLine } from './text-pieces.ts';
 import css from './ShownText.module.css';
 
 /** Hidden characters beyond this many are shown as plain text: an element for each would slow the page. */
@@ -11,19 +13,26 @@ const mostMarks = 1000;
  */
 export function ShownText({ text }: { text: string }) {
   const pieces = useMemo(() => splitHidden(text), [text]);
-  if (pieces.length === 1 && pieces[0]?.isHidden === false) return text;
+  if (text.length <= mostInLine) return drawMarked(pieces);
   const marked = pieces.slice(0, 2 * mostMarks);
-  const rest = pieces.slice(2 * mostMarks);
+  const end = marked.reduce((sum, piece) => sum + piece.text.length, 0);
+  const draw = (part: string, from: number) =>
+    from < end ? drawMarked(splitHidden(part)) : markHidden(part);
+  return <PiecedText text={text} draw={draw} />;
+}
+
+function drawMarked(pieces: ReturnType<typeof splitHidden>): ReactNode {
+  const [only] = pieces;
+  if (pieces.length <= 1 && only?.isHidden !== true) return only?.text;
   return (
     <bdi>
-      {marked.map((piece, index) =>
+      {pieces.map((piece, index) =>
         piece.isHidden ? (
           <HiddenMark key={index} character={piece.text} />
         ) : (
           <Fragment key={index}>{piece.text}</Fragment>
         ),
       )}
-      {rest.map(({ text: one, isHidden }) => (isHidden ? `‹${codePointName(one)}›` : one)).join('')}
     </bdi>
   );
 }

@@ -1,8 +1,12 @@
 /**
  * Characters that a browser lays out together at most. Layout takes more than linear time for letters that join, for
- * words without blanks and for text in two directions: 200,000 of them in one block take minutes, 2,000 a few ms.
+ * words without blanks and for text in two directions: 200,000 of them in one block take minutes, 1,000 a few ms. Where
+ * there are few such letters, longer pieces do: a piece's end is the end of a line, which people would see.
  */
-const pieceLength = 2_000;
+const longest = { slow: 1_000, plain: 20_000 };
+
+/** Characters of a text that is cut to one line, however wide the page is: no more than a piece has. */
+export const mostInLine = 1_000;
 
 /** Characters that are searched for a place between two of them that belong together. */
 const farthestBack = 40;
@@ -15,23 +19,24 @@ const continues = /[\p{M}\p{Cs}\p{Emoji_Modifier}\p{Join_Control}]/v;
  * between two characters. The pieces together are the text.
  */
 export function textPieces(text: string): string[] {
+  const most = isSlowBlock(text, longest.slow) ? longest.slow : longest.plain;
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {
-    const end = pieceEnd(text, from);
+    const end = pieceEnd(text, from, most);
     pieces.push(text.slice(from, end));
     from = end;
   }
   return pieces;
 }
 
-function pieceEnd(text: string, from: number): number {
-  const last = from + pieceLength;
+function pieceEnd(text: string, from: number, most: number): number {
+  const last = from + most;
   if (last >= text.length) return text.length;
   const piece = text.slice(from, last);
   const lineBreak = piece.lastIndexOf('\n') + 1;
   if (lineBreak > 0) return from + lineBreak;
   const blank = piece.lastIndexOf(' ') + 1;
-  if (blank > pieceLength / 2) return from + blank;
+  if (blank > most / 2) return from + blank;
   for (let end = last; end > last - farthestBack; end -= 1) {
     if (!continuesAt(text, end) && text.charAt(end - 1) !== joiner) return end;
   }
@@ -46,4 +51,39 @@ function continuesAt(text: string, at: number): boolean {
 
 function characterAt(text: string, at: number): string {
   return String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+/** Pieces of text with something else about each, such as a colour. */
+interface Span {
+  readonly text: string;
+}
+
+/** Cuts spans as `textPieces` cuts their text: the spans of each piece. */
+export function spanPieces<Item extends Span>(spans: readonly Item[]): Item[][] {
+  const length = spans.reduce((sum, { text }) => sum + text.length, 0);
+  if (length <= longest.slow) return spans.length === 0 ? [] : [[...spans]];
+  const left = spans.toReversed();
+  return textPieces(spans.map(({ text }) => text).join('')).map((piece) => {
+    const inside: Item[] = [];
+    for (let missing = piece.length; missing > 0;) {
+      const span = left.pop();
+      if (span === undefined) break;
+      inside.push({ ...span, text: span.text.slice(0, missing) });
+      if (span.text.length > missing) left.push({ ...span, text: span.text.slice(missing) });
+      missing -= span.text.length;
+    }
+    return inside;
+  });
+}
+
+/** Letters of scripts whose layout can take more than linear time. */
+const slow =
+  /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gv;
+
+/** More of them in a field would stop the page at each key: a field cannot be laid out in pieces. */
+export const slowLettersToEdit = 20_000;
+
+/** Whether a text of so many letters would stop the page if it were laid out as one block. */
+export function isSlowBlock(text: string, most: number): boolean {
+  return text.length > most && (text.match(slow)?.length ?? 0) > most;
 }

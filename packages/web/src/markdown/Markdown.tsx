@@ -2,6 +2,7 @@
 // than half its size and without raw HTML and Tailwind, which a page with a strict policy cannot use.
 import { useCallback, useId, useMemo, useState, useEffect } from 'react';
 import { Guard } from '../look/Guard.tsx';
+import { PiecedText } from '../look/PiecedText.tsx';
 import { PlainText } from '../transcript/PlainText.tsx';
 import { Footnotes } from './Footnotes.tsx';
 import { drawnLength, limits, stepEnd } from './limits.ts';
@@ -27,7 +28,11 @@ export function Markdown({ children, streaming = false }: MarkdownProps) {
   return (
     <Guard of={children} fallback={<PlainText text={children} why="it could not be drawn" />}>
       <Blocks streaming={streaming && read === children.length}>{now}</Blocks>
-      {next !== '' && <div className={css.next}>{next}</div>}
+      {next !== '' && (
+        <div className={css.next}>
+          <PiecedText text={next} />
+        </div>
+      )}
       {beyond !== '' && <PlainText text={beyond} why="the message is too long" />}
     </Guard>
   );

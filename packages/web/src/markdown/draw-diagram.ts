@@ -2,7 +2,7 @@ import { limits } from '../diagram-frame/limits.ts';
 
 /**
  * The page that draws. It has a policy of its own (the server's `static.ts`), by which it loads nothing and is sandboxed:
- * its origin is no origin, so it reaches neither this page nor the server.
+ * its origin is opaque, so it can reach neither this page nor the server.
  */
 const framePath = '/diagram-frame.html';
 
@@ -44,7 +44,7 @@ async function draw(code: string, isDark: boolean): Promise<string> {
   }
 }
 
-/** What comes from the frame is checked like what comes from an agent. It is shown only as an image. */
+/** Returns the image's address. The frame's answers are not trusted: they are checked, and shown only as images. */
 function imageIn(answer: unknown): string {
   if (typeof answer === 'object' && answer !== null && 'svg' in answer) {
     const { svg } = answer;

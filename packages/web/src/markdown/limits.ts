@@ -1,3 +1,5 @@
+import { isSlowBlock } from '../look/text-pieces.ts';
+
 /**
  * How much Markdown is rendered. Beyond these limits the parser and the page take more than linear time, or too deep a
  * stack; the rest is shown as plain text. Each limit was measured: at the limit, a block takes up to 100 ms to read and
@@ -16,6 +18,8 @@ export const limits = {
   blockMarks: 4000,
   /** `\(` and `\[` without an end, in one paragraph: the parser searches for the end of each. */
   openFormulas: 100,
+  /** Letters in a block of scripts that take more than linear time to lay out. */
+  slowLetters: 8000,
   /** Lines of a block other than code. */
   blockLines: 1000,
   /** Characters of a block other than code. */
@@ -44,6 +48,7 @@ const tableRule = /^>*\|?:?-+:?(?:\|(?::?-+:?|:{0,2}))*$/;
  */
 export function whyPlain(text: string): string | undefined {
   if (text.length > limits.blockLength) return 'too long';
+  if (isSlowBlock(text, limits.slowLetters)) return 'too long for its script';
   const lines = text.split('\n');
   if (lines.length > limits.blockLines) return 'too many lines';
   let before = '';

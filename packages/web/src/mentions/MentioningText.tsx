@@ -2,6 +2,7 @@ import { type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { Fragment, type ReactNode } from 'react';
 import { FileLink } from '../files/FileLink.tsx';
 import { useFiles } from '../files/files.ts';
+import { PiecedText } from '../look/PiecedText.tsx';
 
 interface MentioningTextProps {
   text: string;
@@ -14,13 +15,13 @@ export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   const parts: ReactNode[] = [];
   let done = 0;
   for (const { path, from, to } of mentions) {
-    parts.push(text.slice(done, from));
+    parts.push(<PiecedText text={text.slice(done, from)} />);
     const words = text.slice(from, to);
     // A folder has nothing to show.
     parts.push(path.endsWith('/') ? words : <FileLink target={{ path }}>{words}</FileLink>);
     done = to;
   }
-  parts.push(text.slice(done));
+  parts.push(<PiecedText text={text.slice(done)} />);
   return parts.map((part, index) => <Fragment key={index}>{part}</Fragment>);
 }
 

@@ -5,6 +5,7 @@ import { plainText } from '../terminal/plain-text.ts';
 import { Elapsed } from '../transcript/Elapsed.tsx';
 import css from './BackgroundTasks.module.css';
 import { labelOf } from '../words/label.ts';
+import { mostInLine } from '../look/text-pieces.ts';
 
 interface BackgroundTasksProps {
   tasks: readonly BackgroundTask[] | undefined;
@@ -24,11 +25,11 @@ export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
             <SquareTerminal size={14} aria-hidden="true" />
           )}
           <span className={css.title} title={labelOf(title)}>
-            {title}
+            {title.slice(0, mostInLine)}
           </span>
           {progress !== undefined && (
             <span className={css.progress} title={labelOf(plainText(progress))}>
-              {plainText(progress)}
+              {plainText(progress.slice(0, mostInLine))}
             </span>
           )}
           <span className={css.time}>

@@ -1,5 +1,5 @@
 import type { TurnView } from '@liminal/client';
-import { type ApprovalUpsert, markHidden } from '@liminal/protocol';
+import type { ApprovalUpsert } from '@liminal/protocol';
 import {
   ChevronLeft,
   ChevronRight,
@@ -20,6 +20,7 @@ import { useSeen } from './use-seen.ts';
 import { useShownWhole } from './use-shown-whole.ts';
 import { findApproval, type WaitingRequest, waitingRequests } from './waiting.ts';
 import { labelOf } from '../words/label.ts';
+import { mostInLine } from '../look/text-pieces.ts';
 
 interface RequestDockProps {
   turns: readonly TurnView[];
@@ -128,12 +129,12 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
       data-status={approval.status}
     >
       <p className={spoken.only} role="status">
-        {asks ? 'Question' : 'Permission wanted'}: {markHidden(approval.title)}
+        {asks ? 'Question' : 'Permission wanted'}: {labelOf(approval.title)}
       </p>
       <header className={css.head}>
         <Icon size={15} aria-hidden="true" />
         <span className={css.title} data-long={title.length > oneLine}>
-          <ShownText text={title} />
+          <ShownText text={title.slice(0, mostInLine)} />
         </span>
         <span className={css.wants}>{asks ? 'asks you' : 'wants permission'}</span>
         {place.count > 1 && <Steps place={place} onStep={onStep} />}

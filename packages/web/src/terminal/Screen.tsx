@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react';
-import { textPieces } from '../look/text-pieces.ts';
+import { Piece } from '../look/PiecedText.tsx';
+import { spanPieces } from '../look/text-pieces.ts';
 import { lookOf } from './span-look.ts';
 import css from './Terminal.module.css';
 import type { Line, Span } from './terminal-text.ts';
@@ -10,7 +11,7 @@ const blockLines = 20;
 /** A longer line (characters) is a block by itself. */
 const longLine = 200;
 
-/** Coloured pieces of text, in one line and on the whole screen. What goes beyond is shown without colours. */
+/** Limits of coloured pieces of text, for one line and for the whole screen. Further pieces have no colours. */
 const mostColoured = { line: 1_000, screen: 10_000 };
 
 interface ScreenProps {
@@ -69,44 +70,22 @@ const Block = memo(
 );
 
 function drawLine({ spans, length }: Line, row: number, coloured: number): ReactNode[] {
-  const rest = textOf(spans.slice(coloured));
-  const drawn = rest === '' ? spans : [...spans.slice(0, coloured), { text: rest }];
-  const kept = textOf(drawn);
-  const pieces = textPieces(kept);
-  const isCut = length > kept.length;
+  const rest = spans.slice(coloured).map(({ text }) => text);
+  const drawn: readonly Drawn[] =
+    rest.length === 0 ? spans : [...spans.slice(0, coloured), { text: rest.join('') }];
+  const pieces = spanPieces(drawn);
+  const kept = drawn.reduce((sum, { text }) => sum + text.length, 0);
   return [
     ...(pieces.length > 1
-      ? cutSpans(drawn, pieces).map((piece, index) => (
-          <span key={`${row}.${index}`} className={css.piece}>
-            {piece.map((span, at) => drawSpan(span, `${at}`))}
-          </span>
+      ? pieces.map((piece, index) => (
+          <Piece key={`${row}.${index}`}>{piece.map((span, at) => drawSpan(span, `${at}`))}</Piece>
         ))
       : drawn.map((span, at) => drawSpan(span, `${row}.${at}`))),
-    isCut ? ' … and more in this line' : '',
+    length > kept ? ' … and more in this line' : '',
   ];
 }
 
 type Drawn = Pick<Span, 'text'> & Partial<Span>;
-
-function textOf(spans: readonly Drawn[]): string {
-  return spans.map(({ text }) => text).join('');
-}
-
-/** The spans of each piece of their text. */
-function cutSpans(spans: readonly Drawn[], pieces: readonly string[]): Drawn[][] {
-  const left = [...spans].toReversed();
-  return pieces.map((piece) => {
-    const inside: Drawn[] = [];
-    for (let missing = piece.length; missing > 0;) {
-      const span = left.pop();
-      if (span === undefined) break;
-      inside.push({ ...span, text: span.text.slice(0, missing) });
-      if (span.text.length > missing) left.push({ ...span, text: span.text.slice(missing) });
-      missing -= span.text.length;
-    }
-    return inside;
-  });
-}
 
 function drawSpan({ text, style }: Drawn, key: string): ReactNode {
   const { kind, style: look } = style === undefined ? {} : lookOf(style);

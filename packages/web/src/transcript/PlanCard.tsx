@@ -1,6 +1,7 @@
 import type { PlanEntry, UpsertObject } from '@liminal/protocol';
 import { Circle, CircleCheck, CircleDot, ListTodo } from 'lucide-react';
 import css from './PlanCard.module.css';
+import { ShownText } from '../look/ShownText.tsx';
 
 interface PlanCardProps {
   item: Extract<UpsertObject, { type: 'plan' }>;
@@ -27,7 +28,9 @@ export function PlanCard({ item }: PlanCardProps) {
         {item.entries.map((entry, index) => (
           <li key={index} data-status={entry.status}>
             <EntryMark status={entry.status} />
-            <span>{entry.content}</span>
+            <span>
+              <ShownText text={entry.content} />
+            </span>
           </li>
         ))}
       </ol>

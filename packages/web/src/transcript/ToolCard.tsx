@@ -12,6 +12,7 @@ import { ToolOutcome } from './ToolOutcome.tsx';
 import { beganAt, type ToolPhase, toolPhase } from './tool-outcome.ts';
 import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
 import { labelOf } from '../words/label.ts';
+import { mostInLine } from '../look/text-pieces.ts';
 
 interface ToolCardProps {
   call: ToolCallUpsert;
@@ -67,7 +68,7 @@ export function ToolCard(props: ToolCardProps) {
             <ShownText text={verb} />
           </span>
           <span className={join(css.subject, !verb && css.verb)}>
-            <ShownText text={subject} />
+            <ShownText text={subject.slice(0, mostInLine)} />
           </span>
           <ToolOutcome call={call} phase={phase} began={began} />
         </button>

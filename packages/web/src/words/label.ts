@@ -1,6 +1,6 @@
 import { markHidden } from '@liminal/protocol';
 
-/** Characters of a label: a longer text is in the page, where people can read all of it. */
+/** Characters of a label. The page itself shows longer texts whole. */
 const most = 300;
 
 /**
@@ -31,8 +31,8 @@ export function fileNameOf(name: string): string {
 }
 
 /**
- * A text for the clipboard, whole. Without the characters that act where it is pasted: controls, which a terminal
- * obeys, and marks that turn the direction of what follows.
+ * The whole text for the clipboard, without characters that act when it is pasted: controls, which a terminal obeys,
+ * and marks that change the direction of the text after them.
  */
 export function pastedOf(text: string): string {
   return text

@@ -1,0 +1,33 @@
+import { Fragment, type ReactNode } from 'react';
+import css from './PiecedText.module.css';
+import { textPieces } from './text-pieces.ts';
+
+interface PiecedTextProps {
+  text: string;
+  /** How the piece that begins at an index is shown; as it is by default. */
+  draw?: (piece: string, from: number) => ReactNode;
+}
+
+/** Text of any length, for places that keep line breaks. A long one is laid out in pieces, and copied as it is. */
+export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
+  const pieces = textPieces(text);
+  if (pieces.length <= 1) return draw(text, 0);
+  let end = 0;
+  return pieces.map((piece, index) => {
+    const from = end;
+    end += piece.length;
+    const isLine = piece.endsWith('\n');
+    return (
+      <Fragment key={index}>
+        <Piece>{draw(isLine ? piece.slice(0, -1) : piece, from)}</Piece>
+        {/* A line break at the end of a piece does not end the line around it. */}
+        {isLine && '\n'}
+      </Fragment>
+    );
+  });
+}
+
+/** Something that is laid out by itself, in the line around it. */
+export function Piece({ children }: { children: ReactNode }) {
+  return <span className={css.piece}>{children}</span>;
+}
