@@ -1,4 +1,4 @@
-import type { SessionInfo, UpsertObject } from '@liminal/protocol';
+import { type SessionInfo, ToolKind, type UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
@@ -53,17 +53,6 @@ const expectClean = async (page: Page) => {
 function prepare(): void {
   const uri = stage.keep(png(60, 40), 'image/png');
   const image = { type: 'image', mimeType: 'image/png', name: hostile('photo.png'), uri } as const;
-  const kinds = [
-    'read',
-    'edit',
-    'delete',
-    'move',
-    'search',
-    'execute',
-    'think',
-    'fetch',
-    'other',
-  ] as const;
   const path = `/code/shop/${hostile('a.ts')}`;
   const entries: UpsertObject[] = [
     message('u1', hostile('Hello'), {
@@ -87,7 +76,7 @@ function prepare(): void {
       ].join('\n\n'),
       done,
     ),
-    ...kinds.map((kind) =>
+    ...ToolKind.options.map((kind) =>
       tool(kind, {
         ...done,
         kind,
