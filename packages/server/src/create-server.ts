@@ -14,6 +14,7 @@ import { blobRoutes } from './http/blob-routes.ts';
 import { exportRoutes } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { openApiRoute } from './http/openapi.ts';
+import { boundBodies } from './http/request-bodies.ts';
 import { traceRequests } from './http/request-spans.ts';
 import { checkRefusals, operationRoutes } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
@@ -25,6 +26,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
 import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
+import { boundStrangers } from './strangers.ts';
 import { tracedReaders } from './traced-readers.ts';
 import { webSocketRoute } from './websocket/route.ts';
 import { endFailedSocket } from './websocket/socket-error.ts';
@@ -65,13 +67,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       requireHostHeader: false,
       // Clients may offer what nobody here speaks, such as HTTP/2: their requests are answered as they are.
       shouldUpgradeCallback: (request) => upgradeOf(request) !== undefined,
+      // A body may take its time: `boundBodies`.
+      requestTimeout: 0,
+      headersTimeout: limits.headMs,
+      connectionsCheckingInterval: limits.headMs / 4,
     },
-    // For receiving a request; answering may take longer.
-    requestTimeout: 60_000,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
   });
-  app.server.maxConnections = limits.connections;
+  boundStrangers(app, limits);
+  boundBodies(app, limits);
   app.setErrorHandler(answerError);
   app.removeContentTypeParser('text/plain');
 

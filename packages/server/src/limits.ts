@@ -18,6 +18,15 @@ export interface Limits {
   bufferBytes: number;
   /** TCP connections. */
   connections: number;
+  /** How many of them may be of strangers: no request on them has passed the guard. At most half of them. */
+  strangers: number;
+  /** How long a stranger may take for the head of a request, and anybody from its first byte to its last. */
+  headMs: number;
+  /** How long a request's body may be silent. */
+  silenceMs: number;
+  /** How much of a body is still read once its request is answered, and for how long. */
+  drainBytes: number;
+  drainMs: number;
   /** How many WebSockets, event streams and ACP connections over HTTP may be open together. */
   streams: number;
   /** Sessions that one WebSocket may follow. */
@@ -35,6 +44,11 @@ export const defaultLimits: Limits = {
   acpIdleMs: 5 * 60_000,
   bufferBytes: 1024 * 1024,
   connections: 4096,
+  strangers: 512,
+  headMs: 10_000,
+  silenceMs: 60_000,
+  drainBytes: 64 * 1024 * 1024,
+  drainMs: 10_000,
   streams: 2048,
   subscriptionsPerSocket: 100,
   heartbeatMs: 25_000,

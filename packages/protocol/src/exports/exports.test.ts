@@ -169,6 +169,17 @@ test.each<[string, string | readonly object[], RegExp]>([
   });
 });
 
+test('text that is something else is refused after its first pieces', async () => {
+  let given = 0;
+  async function* endless(): AsyncGenerator<string> {
+    for (const piece = 'x'.repeat(64 * 1024); ; given += 1) yield piece;
+  }
+  await expect(Array.fromAsync(readExport(endless()))).rejects.toThrow(
+    /its first line is too long/,
+  );
+  expect(given).toBe(16);
+});
+
 test('a line that never ends is refused before it fills the memory', async () => {
   let given = 0;
   async function* endless(): AsyncGenerator<string> {

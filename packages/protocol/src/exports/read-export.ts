@@ -19,6 +19,8 @@ import { splitLines } from './split-lines.ts';
 
 /** The longest line (characters): the largest item, in JSON, whose letters may take six characters each. */
 const LINE_MAX = 112 * 1024 * 1024;
+/** The longest header (characters): files that are something else are refused after a few pieces. */
+const HEADER_MAX = 1024 * 1024;
 /** The most lines of one run. */
 const RUN_LINES_MAX = 5_000_000;
 
@@ -124,8 +126,11 @@ class Lines {
   #number = 0;
 
   constructor(text: AsyncIterable<string>) {
-    this.#lines = splitLines(text, LINE_MAX, (number) =>
-      unreadable(`The file cannot be read: line ${number} is too long.`),
+    const max = (number: number): number => (number === 1 ? HEADER_MAX : LINE_MAX);
+    this.#lines = splitLines(text, max, (number) =>
+      number === 1
+        ? unreadable('This is not a file of liminal export: its first line is too long.')
+        : unreadable(`The file cannot be read: line ${number} is too long.`),
     );
   }
 

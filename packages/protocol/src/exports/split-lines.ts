@@ -1,10 +1,10 @@
 /**
- * The lines of a text that comes in pieces, without their ends. A line that is longer than `max` characters throws what
- * `tooLong` makes of its number, as soon as that is known.
+ * The lines of a text that comes in pieces, without their ends. A line that is longer than `max` gives for its number, in
+ * characters, throws what `tooLong` makes of the number, as soon as that is known.
  */
 export async function* splitLines(
   text: AsyncIterable<string>,
-  max: number,
+  max: (line: number) => number,
   tooLong: (line: number) => Error,
 ): AsyncGenerator<string, void> {
   let parts: string[] = [];
@@ -12,7 +12,7 @@ export async function* splitLines(
   let number = 1;
   const take = (part: string): void => {
     length += part.length;
-    if (length > max) throw tooLong(number);
+    if (length > max(number)) throw tooLong(number);
     parts.push(part);
   };
   for await (const piece of text) {

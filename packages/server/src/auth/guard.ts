@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../http/errors.ts';
 import { signedInPage, unauthorizedPage } from '../pages/messages.ts';
 import { sendPage, takesHtml } from '../pages/send-page.ts';
+import { admit } from '../strangers.ts';
 import { accessOf, listRoutes, takesUpgrade } from './access.ts';
 import type { Credentials } from './credentials.ts';
 import { type DeviceConnection, DeviceConnections } from './device-connections.ts';
@@ -49,9 +50,13 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
     const link = access === 'page' ? takeLink(request, credentials) : undefined;
     if (link?.result === 'in') return letIn(request, reply, link.path, credentials);
 
-    if (isProgram) return checkUpgrade(request);
+    if (isProgram) {
+      admit(app.server, request.raw.socket);
+      return checkUpgrade(request);
+    }
     const deviceId = deviceIn(request, credentials);
     if (deviceId !== undefined && hasKeyOf(deviceId, request, credentials)) {
+      admit(app.server, request.raw.socket);
       enter(request, reply, deviceId, connections);
       return checkUpgrade(request);
     }

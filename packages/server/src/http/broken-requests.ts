@@ -3,17 +3,57 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { errorBody } from './errors.ts';
+import { errorBody, type ServerErrorCode } from './errors.ts';
 
-/** For data that is not even HTTP. */
-export function refuseBrokenRequest(_error: Error, socket: Duplex): void {
-  refuse(socket, 'This is not an HTTP request.');
+interface Refusal {
+  status: string;
+  code: ServerErrorCode;
+  message: string;
+}
+
+const broken: Refusal = {
+  status: '400 Bad Request',
+  code: 'INVALID_REQUEST',
+  message: 'This is not an HTTP request.',
+};
+const slow: Refusal = {
+  status: '408 Request Timeout',
+  code: 'REQUEST_TIMEOUT',
+  message: 'The rest of the request did not come in time. Send the request again.',
+};
+/** What Node's parser refuses, by its code. */
+const refusals: Record<string, Refusal> = {
+  ERR_HTTP_REQUEST_TIMEOUT: slow,
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'HEADERS_TOO_LARGE',
+    message:
+      'The address and the headers of the request are too large. Send fewer or shorter ones.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: '413 Payload Too Large',
+    code: 'BODY_TOO_LARGE',
+    message: 'The extensions of the chunks of the body are too large. Send the body without them.',
+  },
+};
+
+/** For data that Node's parser refuses. */
+export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Duplex): void {
+  const refusal = refusals[code] ?? broken;
+  if (refusal === slow) refuseSlowRequest(socket);
+  else refuse(socket, refusal);
+}
+
+/** For a request whose head or body stopped to come. Who has sent nothing is sent nothing: browsers open such connections. */
+export function refuseSlowRequest(socket: Duplex): void {
+  if (socket instanceof Socket && socket.bytesRead === 0) socket.destroy();
+  else refuse(socket, slow);
 }
 
 /** Adds the rest to an instance; `@fastify/websocket` must be registered already. */
 export function refuseBrokenRequests(app: FastifyInstance): void {
   app.websocketServer.on('wsClientError', (_error, socket) => {
-    refuse(socket, 'This is not how a WebSocket is opened.');
+    refuse(socket, { ...broken, message: 'This is not how a WebSocket is opened.' });
   });
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify(errorBody('INVALID_REQUEST', 'What is expected cannot be met.'));
@@ -21,11 +61,11 @@ export function refuseBrokenRequests(app: FastifyInstance): void {
   });
 }
 
-function refuse(socket: Duplex, message: string): void {
+function refuse(socket: Duplex, { status, code, message }: Refusal): void {
   if (!socket.writable) return void socket.destroy();
-  const body = JSON.stringify(errorBody('INVALID_REQUEST', message));
+  const body = JSON.stringify(errorBody(code, message));
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
   // A client that never ends its side would otherwise keep the connection, and its place within the limit.
   if (socket instanceof Socket) socket.destroySoon();

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
@@ -33,13 +32,12 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
       if (!(body instanceof Readable)) {
         throw new RequestError('INVALID_BODY', 'Give the file as the body of the request.');
       }
+      const pieces = upTo(maxBytes, body);
       try {
-        const imported = await runtime.importSession(upTo(maxBytes, body));
-        return await reply.code(201).send(imported);
-      } catch (error) {
-        // A client that still sends would not see the answer.
-        await finished(body.resume()).catch(() => undefined);
-        throw error;
+        return await reply.code(201).send(await runtime.importSession(pieces));
+      } finally {
+        // Otherwise a reading that was given up keeps what is left of the body. It ends with the next piece.
+        pieces.return().catch(() => undefined);
       }
     },
   });

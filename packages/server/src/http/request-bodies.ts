@@ -1,0 +1,89 @@
+/** What happens to the bodies of requests that come slowly, or that nobody reads to their end. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Limits } from '../limits.ts';
+import { refuseSlowRequest } from './broken-requests.ts';
+
+type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
+
+/**
+ * A body may take as long as it needs, but not be silent for `silenceMs`. A request that is answered before its body is
+ * over is read a little further, so that its client comes to read the answer.
+ */
+export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
+  refuseSilentBodies(app.server, limits.silenceMs);
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (raw.complete || !hasBody(raw)) return;
+    // Node would close the connection with the answer, and the client could lose the answer.
+    const isLast = !reply.raw.shouldKeepAlive;
+    reply.removeHeader('connection');
+    reply.raw.shouldKeepAlive = true;
+    drain(raw, limits);
+    if (isLast) raw.once('end', () => endAfter(reply.raw, raw.socket));
+  });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding, upgrade } = headers;
+  return upgrade === undefined && (encoding !== undefined || Number(length) !== 0);
+}
+
+interface Incoming {
+  response: ServerResponse;
+  bytesRead: number;
+  /** Since when no byte has come, in ms. */
+  silentSince: number;
+}
+
+function refuseSilentBodies(server: Server, silenceMs: number): void {
+  const incoming = new Map<IncomingMessage, Incoming>();
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { bytesRead } = request.socket;
+    incoming.set(request, { response, bytesRead, silentSince: performance.now() });
+    request.once('end', () => incoming.delete(request));
+    request.once('close', () => incoming.delete(request));
+  });
+  const timer = setInterval(() => {
+    for (const [request, one] of incoming) {
+      if (isSilent(request, one, silenceMs)) refuse(request, one.response);
+    }
+  }, silenceMs / 4).unref();
+  server.once('close', () => clearInterval(timer));
+}
+
+/** Whether the client has sent nothing for too long; what waits to be read is the server's own slowness. */
+function isSilent(request: IncomingMessage, one: Incoming, silenceMs: number): boolean {
+  const { bytesRead } = request.socket;
+  const now = performance.now();
+  if (request.complete || request.readableLength > 0 || bytesRead !== one.bytesRead) {
+    Object.assign(one, { bytesRead, silentSince: now });
+    return false;
+  }
+  return now - one.silentSince >= silenceMs;
+}
+
+function refuse({ socket }: IncomingMessage, { headersSent }: ServerResponse): void {
+  if (headersSent) socket.destroy();
+  else refuseSlowRequest(socket);
+}
+
+/** Reads what is left of a body, up to the bounds; then the connection ends. */
+function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): void {
+  const end = (): void => void request.destroy();
+  const timer = setTimeout(end, drainMs).unref();
+  let left = drainBytes;
+  request.on('data', ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) end();
+  });
+  request.on('error', () => undefined);
+  for (const over of ['end', 'close']) request.once(over, () => clearTimeout(timer));
+  request.resume();
+}
+
+/** Ends the connection once the answer is sent. */
+function endAfter(response: ServerResponse, socket: Socket): void {
+  if (response.writableFinished) socket.destroySoon();
+  else response.once('finish', () => socket.destroySoon());
+}

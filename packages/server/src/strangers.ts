@@ -1,0 +1,66 @@
+/**
+ * Connections on which no request has passed the guard with a full proof. When a connection is opened only its address is known, so strangers
+ * have few places and little time; who is signed in keeps a connection as long as they like.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { refuseSlowRequest } from './http/broken-requests.ts';
+import type { Limits } from './limits.ts';
+
+type StrangerLimits = Pick<Limits, 'connections' | 'strangers' | 'headMs'>;
+
+/**
+ * Bounds the strangers of a server. A new stranger takes the place of the oldest one if all places are taken, so that
+ * people who sign in, or come back, always get one. Must be called before `guardRequests`.
+ */
+export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimits): void {
+  const { connections, headMs } = limits;
+  const places = Math.max(1, Math.min(limits.strangers, Math.floor(connections / 2)));
+  const strangers: Strangers = new Map();
+  ofServers.set(server, strangers);
+  server.maxConnections = connections;
+  server.on('connection', (socket: Socket) => {
+    const [oldest] = strangers.keys();
+    if (oldest !== undefined && strangers.size >= places) leave(strangers, oldest).destroy();
+    strangers.set(socket, undefined);
+    wait(strangers, socket, headMs);
+    socket.once('close', () => leave(strangers, socket));
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    clearTimeout(strangers.get(socket));
+    response.once('close', () => wait(strangers, socket, headMs));
+  });
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    clearTimeout(strangers.get(socket));
+  });
+}
+
+/** Ends the bounds for a connection whose request had a full proof: a cookie alone reaches every port of our host. */
+export function admit(server: Server, socket: Socket): void {
+  const strangers = ofServers.get(server);
+  if (strangers) leave(strangers, socket);
+}
+
+/** The strangers of a server, oldest first, with the timer of those that owe a request. */
+type Strangers = Map<Socket, NodeJS.Timeout | undefined>;
+const ofServers = new WeakMap<Server, Strangers>();
+
+/** Gives a stranger time for the head of a request, its first or the next one. */
+function wait(strangers: Strangers, socket: Socket, headMs: number): void {
+  if (!strangers.has(socket) || socket.destroyed) return;
+  clearTimeout(strangers.get(socket));
+  const { bytesRead } = socket;
+  const end = (): void => {
+    // Whoever has sent nothing is sent nothing: browsers open connections that they may need.
+    if (socket.bytesRead === bytesRead) socket.destroy();
+    else refuseSlowRequest(socket);
+  };
+  strangers.set(socket, setTimeout(end, headMs));
+}
+
+function leave(strangers: Strangers, socket: Socket): Socket {
+  clearTimeout(strangers.get(socket));
+  strangers.delete(socket);
+  return socket;
+}

@@ -1,0 +1,206 @@
+/** Bodies that come slowly, and bodies of requests that are refused before they are over. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { operations, serverOperations } from '@liminal/protocol';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Limits } from '../src/limits.ts';
+import { startServer, type TestServer } from './harness.ts';
+import { head, RawConnection } from './raw-connection.ts';
+
+const NEVER = 24 * 60 * 60 * 1000;
+const MiB = 1024 * 1024;
+
+let server: TestServer;
+const opened: RawConnection[] = [];
+
+afterEach(async () => {
+  for (const { socket } of opened.splice(0)) socket.destroy();
+  vi.restoreAllMocks();
+  await server.close();
+});
+
+async function start(limits: Partial<Limits>): Promise<void> {
+  server = await startServer({ limits });
+}
+
+/** Sends the head of a request, and waits for nothing. */
+async function begin(
+  line: string,
+  headers: Record<string, string | number>,
+): Promise<RawConnection> {
+  const connection = await new RawConnection(server.port).opened();
+  opened.push(connection);
+  connection.send(head(server.port, line, headers));
+  return connection;
+}
+
+const upload = { 'content-type': 'application/octet-stream' };
+
+test('a body may take longer than it may be silent', async () => {
+  await start({ silenceMs: 3_000, headMs: 1_000 });
+  const pieces = 14;
+  const connection = await begin('POST /api/blob', { ...upload, 'content-length': pieces });
+  for (let sent = 0; sent < pieces; sent += 1) {
+    connection.send('x');
+    await delay(300);
+  }
+  expect(await connection.answer()).toMatchObject({ status: 201 });
+});
+
+test.each(['POST /api/blob', 'POST /api/session/import', 'POST /api/session/create'])(
+  'SAFE: a body of %s that stops to come is refused with 408',
+  async (line) => {
+    await start({ silenceMs: 200 });
+    const headers = { 'content-type': 'application/json', 'content-length': 1_000 };
+    const connection = await begin(line, headers);
+    connection.send('{"type":');
+    expect(await connection.answer()).toMatchObject({
+      status: 408,
+      error: { code: 'REQUEST_TIMEOUT' },
+    });
+    await connection.closed;
+  },
+);
+
+test('a body that waits for a slow server is not silent', async () => {
+  await start({ silenceMs: 200 });
+  const result = { sessionId: 's', cliType: 'demo', title: 't', runs: 0, wasThere: false };
+  vi.spyOn(server.runtime, 'importSession').mockImplementation(async (file) => {
+    let size = 0;
+    await delay(1_500);
+    for await (const { length } of file) size += length;
+    expect(size).toBe(2 * MiB);
+    return result;
+  });
+  const connection = await begin('POST /api/session/import', { 'content-length': 2 * MiB });
+  connection.send(Buffer.alloc(2 * MiB));
+  expect(await connection.answer()).toMatchObject({ status: 201 });
+});
+
+test.each([
+  ['no HTTP', () => 'This is no HTTP.\r\n\r\n', 400, 'INVALID_REQUEST'],
+  [
+    'too many headers',
+    () => `GET / HTTP/1.1\r\n${`x: ${'y'.repeat(1000)}\r\n`.repeat(100)}\r\n`,
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  [
+    'an endless address',
+    () => `GET /${'y'.repeat(100_000)} HTTP/1.1\r\n\r\n`,
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+])('%s is refused with its own status and sentence', async (_, text, status, code) => {
+  await start({});
+  const connection = await new RawConnection(server.port).opened();
+  opened.push(connection);
+  connection.send(text());
+  const answer = await connection.answer();
+  expect(answer).toMatchObject({ status, error: { code } });
+  expect(answer.error.message === 'This is not an HTTP request.').toBe(status === 400);
+});
+
+/** Every operation that has a body, with a path that fits its pattern. */
+const withBody = Object.values({ ...operations, ...serverOperations })
+  .filter(({ method }) => method !== 'GET')
+  .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, 'x')}`);
+
+interface Refused {
+  line: string;
+  headers?: Record<string, string | number>;
+  statuses: number[];
+}
+
+const stranger = { authorization: 'none' };
+const foreign = { origin: 'http://example.org' };
+const refused: Record<string, Refused> = {
+  ...Object.fromEntries(
+    withBody.flatMap((line) => [
+      [`${line} without a token`, { line, headers: stranger, statuses: [403] }],
+      [`${line} of a page of another origin`, { line, headers: foreign, statuses: [403] }],
+      [
+        `${line} with a length of 3 GiB`,
+        { line, headers: json(3 * 1024 * MiB), statuses: [413, 422] },
+      ],
+    ]),
+  ),
+  'a binary file': { line: 'POST /api/session/import', statuses: [422] },
+  'a packed binary file': {
+    line: 'POST /api/session/import',
+    headers: { 'x-gzip': 'yes' },
+    statuses: [422],
+  },
+  'an address that is not there': { line: 'POST /api/nowhere', statuses: [404] },
+  'an address that cannot be read': { line: 'POST /api/session/%zz/send', statuses: [400] },
+  'an unknown content type': { line: 'POST /api/session/create', headers: upload, statuses: [415] },
+  'a blob that is too large': {
+    line: 'POST /api/blob',
+    headers: { 'content-length': 21 * MiB },
+    statuses: [413],
+  },
+};
+
+function json(length: number) {
+  return { 'content-type': 'application/json', 'content-length': length };
+}
+
+/** What is sent before the answer: more than all buffers on the way take. */
+function piece({ headers = {} }: Refused): Buffer {
+  const bytes = randomBytes(256 * 1024);
+  if ('x-gzip' in headers) bytes.set([0x1f, 0x8b]);
+  else bytes.set([0xff]);
+  return bytes;
+}
+
+describe('a request that is refused before its body is over', () => {
+  test.each(Object.entries(refused))(
+    'SAFE: is answered at once, though its client stops to send: %s',
+    async (_, one) => {
+      await start({ silenceMs: NEVER, drainMs: 300 });
+      const length = { ...upload, 'content-length': 20 * MiB - 1 };
+      const connection = await begin(one.line, { ...length, ...one.headers });
+      connection.send(piece(one));
+      const { status } = await connection.answer();
+      expect(one.statuses).toContain(status);
+      await connection.closed;
+    },
+  );
+
+  test.each(['close', 'keep-alive'])(
+    'SAFE: is read to its end if that is near, and its client can go on (%s)',
+    async (connectionHeader) => {
+      await start({ silenceMs: NEVER, drainMs: NEVER });
+      const headers = { ...upload, 'content-length': 2 * MiB, connection: connectionHeader };
+      const connection = await begin('POST /api/session/import', headers);
+      connection.send(randomBytes(MiB).fill(0xff, 0, 1));
+      expect(await connection.answer()).toMatchObject({ status: 422 });
+      connection.send(randomBytes(MiB));
+      if (connectionHeader === 'close') return connection.closed;
+      connection.send(head(server.port, 'GET /healthz'));
+      expect(await connection.answer()).toMatchObject({ status: 200 });
+    },
+  );
+
+  test('SAFE: is read only up to a bound', async () => {
+    await start({ silenceMs: NEVER, drainMs: NEVER, drainBytes: MiB });
+    const headers = { ...upload, 'content-length': 1024 * MiB };
+    const connection = await begin('POST /api/session/import', headers);
+    const timer = setInterval(() => connection.send(randomBytes(MiB).fill(0xff, 0, 1)), 10);
+    expect(await connection.answer()).toMatchObject({ status: 422 });
+    await connection.closed;
+    clearInterval(timer);
+  });
+
+  test('SAFE: fetch reads the answer, whatever the size of the file', async () => {
+    await start({});
+    for (const size of [60_000, 66_000, 300_000, 5_000_000, 150_000_000]) {
+      const body = new Blob([new Uint8Array(size).fill(0xff)]);
+      const headers = { authorization: 'Bearer a-token-of-the-tests' };
+      const url = `${server.url}/api/session/import`;
+      const answer = await fetch(url, { method: 'POST', body, headers });
+      expect(answer.status).toBe(422);
+      expect(await answer.json()).toMatchObject({ error: { code: 'EXPORT_UNREADABLE' } });
+    }
+  });
+});
