@@ -49,7 +49,7 @@ test('SAFE: the browser is given a page that only its user can read, and that le
   };
   const [signedIn] = (await once(get(link, { headers }), 'response')) as [IncomingMessage];
   expect(signedIn.statusCode).toBe(200);
-  expect(String(signedIn.headers['set-cookie'])).toContain('liminal_');
+  expect(signedIn.headers['set-cookie']?.join()).toContain('liminal_');
   signedIn.destroy();
 
   server.signal('SIGTERM');

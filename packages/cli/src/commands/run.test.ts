@@ -109,7 +109,7 @@ test('what is still being asked then is not asked twice', async () => {
   expect(said.filter((line) => line.includes('Run it?'))).toHaveLength(1);
 });
 
-test('SAFE: a request that offers no refusal stops the turn where nobody can be asked', async () => {
+test('SAFE: a request that offers no refusal stops the turn if nobody can be asked', async () => {
   const server = new Server();
   const { exitCode, said } = follow(server);
   const options = [{ optionId: 'ever', name: 'Always', kind: 'allow_always' as const }];

@@ -93,7 +93,7 @@ export class PrintedTurn {
   #turn: JoinedTurn | undefined;
   /** The turn in which the server asks before this one. */
   #before: string | undefined;
-  /** What is not printed yet: nothing is, below a question. */
+  /** The lines that wait for the end of a question: nothing is printed below it. */
   #lines: Line[] = [];
   /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();

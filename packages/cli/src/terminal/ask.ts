@@ -117,7 +117,7 @@ export async function askLine<T>(
   return undefined;
 }
 
-/** What to do about rows of the question that the screen has no room for. */
+/** The number of rows that the screen has no room for, and how to read them. */
 function notesBelow({ rows, prompt, hasPages = false }: Question, terminal: Terminal): string[] {
   const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
   if (rows.length <= room) return [];

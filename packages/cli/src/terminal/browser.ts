@@ -14,7 +14,7 @@ export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform):
 
 /**
  * Opens a link that signs in. All users of this machine can read the arguments of programs, so the browser is given a page
- * that only this user can read, and that leads to the link. Never fails: the link is on the terminal too.
+ * that only this user can read, and that leads to the link. Never fails: the terminal shows the link as well.
  */
 export async function openInBrowser(url: string): Promise<void> {
   const page = writePage(url);

@@ -3,7 +3,7 @@ import type { ApprovalAnswer, ApprovalOption } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { Questions } from './questions.ts';
 
-/** What the client is asked with, and the answer that reaches the runtime, of a form with options of these kinds. */
+/** The requests to the client, and the answers to the runtime, for a form with options of these kinds. */
 async function fillIn(kinds: string, action: 'accept' | 'decline') {
   const asked: string[] = [];
   const given: ApprovalAnswer[] = [];

@@ -17,7 +17,7 @@ it('allowing comes first, and keys never answer permanently', () => {
   expect(keyAnswers(forGood)).toEqual({ allow: undefined, deny: undefined });
 });
 
-it('Escape rejects for good only where there is no other refusal', () => {
+it('Escape rejects for good only without another refusal', () => {
   const always = { optionId: 'never', name: 'Never', kind: 'reject_always' as const };
   const { options } = approval('p');
   expect(keyAnswers(approval('p', { options: [always, ...options] })).deny?.optionId).toBe('no');

@@ -8,7 +8,7 @@ import { oddWords } from '../translate/tool-call.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
-/** An unknown kind counts as a refusal, so that nothing is allowed by mistake, and is no default's choice. */
+/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. A default never chooses it. */
 const Option = z
   .looseObject({
     optionId: z.string(),
