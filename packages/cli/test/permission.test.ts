@@ -68,6 +68,7 @@ const turns: Record<string, Step[]> = {
         id: 'below',
       },
     },
+    { gate: 'below' },
     { say: `\n${fake}` },
     { think: fake },
     call({ toolCallId: 'other', kind: 'execute', title: 'ls', rawInput: { command: 'ls' } }),
@@ -274,7 +275,13 @@ test('SAFE: the own name of an MCP server’s tool is shown, and every argument'
 
 test('SAFE: nothing is written below a question, and a second question waits for the first', async () => {
   const terminal = await asked('below');
-  await agent.control.until(({ id }) => id === 1000);
+  const [, sessionId = ''] = /^Session (\S+?)\r?$/m.exec(terminal.output) ?? [];
+  const tail = home.start(['tail', sessionId]);
+  agent.control.open('below');
+  // By then the other reader has it, too.
+  await tail.says(/^~ \? List the files of src/m);
+  tail.signal('SIGINT');
+  await tail.exitCode;
   expect(question(terminal).slice(-4)).toEqual(own('Terminal'));
   terminal.type('2');
   await terminal.shows(/\? The second\r\n[^]*Your choice \(1-2\): $/);
