@@ -94,6 +94,23 @@ describe('an exported session', () => {
     expect(hits).toMatchObject([{ sessionId, item: { runId: turnId } }]);
   });
 
+  test('lets other work run while secrets are taken out of a large run', async () => {
+    const turnId = await begun('Go.');
+    world.agent.text(sessionId, `${turnId}-a`, 'a key and a token of words '.repeat(250_000));
+    await done();
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await exported();
+    isDone = true;
+    // Of the run and of its events, each rule reads the text in a step of its own.
+    expect(turns).toBeGreaterThan(30);
+  });
+
   test('can be looked at and does not go on: what would need its agent is refused with a sentence', async () => {
     const turnId = await begun('Hello');
     await done();

@@ -15,9 +15,31 @@ export const secretMark = (rule: string): string => `[secret: ${rule}]`;
 const mayHaveOne =
   /:\/\/|-----BEGIN|sk-|[sr]k_|gh[pousr]_|_pat_|\bgl[a-z]{2,5}-|xox|xapp-|slack|A[KSBC][IC]A|AIza|ya29|GOCSPX|npm_|hf_|eyJ|key|token|secret|passw|passphrase|credential|authorization|bearer|cookie|\|/i;
 
+/** It looks for them in parts of a text of so many characters, and of the longest of these words more. */
+const [partSize, longestWord] = [256 * 1024, 20];
+
+/** The time for one finding, as the number of characters that a pattern reads in it. */
+const spanCost = 100;
+
+/** Characters that one step of a search reads, at most; a larger text is one step for each pattern. */
+const stepSize = 2 * 1024 * 1024;
+
+/** Work in steps, between which others can work. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Takes all steps at once. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
 /** Finds secrets in texts, by the rules and by what is known. Pure. */
 export class SecretFinder {
   readonly #known: readonly string[];
+  /** Characters that were read in this step. */
+  #read = 0;
 
   /** @param known - Secrets to find wherever they stand; those shorter than 8 characters could be words. */
   constructor(known: readonly string[] = []) {
@@ -27,8 +49,23 @@ export class SecretFinder {
   }
 
   /** In order, apart from each other: what several rules find is one secret. */
-  find(text: string): FoundSecret[] {
-    const found = [...this.#knownIn(text), ...(mayHaveOne.test(text) ? byRules(text) : [])];
+  *find(text: string): Steps<FoundSecret[]> {
+    const found: FoundSecret[] = [];
+    for (const secret of this.#known) {
+      yield* this.reading(text.length);
+      for (const one of knownIn(text, secret)) found.push(one);
+    }
+    if (yield* this.#mayHaveOne(text)) {
+      for (const { id, searches } of rules) {
+        for (const search of searches) {
+          yield* this.reading(text.length);
+          for (const span of search(text)) {
+            yield* this.reading(spanCost);
+            if (span) found.push({ ...span, rule: id });
+          }
+        }
+      }
+    }
     const merged: FoundSecret[] = [];
     for (const one of found.toSorted((a, b) => a.start - b.start)) {
       const last = merged.at(-1);
@@ -38,14 +75,32 @@ export class SecretFinder {
     return merged;
   }
 
-  #knownIn(text: string): FoundSecret[] {
-    return this.#known.flatMap((secret) => {
-      const found: FoundSecret[] = [];
-      for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
-        found.push({ start: at, end: at + secret.length, rule: knownSecretRule.id });
-      }
-      return found;
-    });
+  *#mayHaveOne(text: string): Steps<boolean> {
+    for (let at = 0; at < text.length; at += partSize) {
+      yield* this.reading(Math.min(partSize, text.length - at));
+      if (mayHaveOne.test(text.slice(at, at + partSize + longestWord))) return true;
+    }
+    return false;
+  }
+
+  /** Ends the step if so many more characters are too much for it. */
+  *reading(count: number): Steps<void> {
+    if (this.#read > 0 && this.#read + count > stepSize) {
+      this.#read = 0;
+      yield;
+    }
+    this.#read += count;
+  }
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+function* knownIn(text: string, secret: string): Generator<FoundSecret> {
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
+    yield { start: at, end: at + secret.length, rule: knownSecretRule.id };
   }
 }
 
@@ -55,28 +110,67 @@ export class SecretFinder {
  */
 const MOST = 100_000;
 
-const rules = secretRules.map(({ id, patterns }) => ({ id, patterns: patterns.map(withLimits) }));
+const rules = secretRules.map(({ id, patterns, openings = [] }) => ({
+  id,
+  searches: [
+    ...openings.map((opening) => (text: string) => quotedIn(text, opening)),
+    ...patterns.map(withLimits).map((pattern) => (text: string) => matchesIn(text, pattern)),
+  ],
+}));
 
 function withLimits({ source, flags }: RegExp): RegExp {
   return new RegExp(source.replaceAll(/\{(\d+),\}/g, `{$1,${MOST}}`), flags);
 }
 
-function byRules(text: string): FoundSecret[] {
-  return rules.flatMap(({ id, patterns }) =>
-    patterns.flatMap((pattern) =>
-      Array.from(text.matchAll(pattern), (match): FoundSecret => {
-        const [start, end] = match.indices?.groups?.['secret'] ?? [
-          match.index,
-          match.index + match[0].length,
-        ];
-        return { start, end: end - start < MOST ? end : endOfWord(text, end), rule: id };
-      }),
-    ),
-  );
+function* matchesIn(text: string, pattern: RegExp): Generator<Span> {
+  for (const match of text.matchAll(pattern)) {
+    const [start, end] = match.indices?.groups?.['secret'] ?? [
+      match.index,
+      match.index + match[0].length,
+    ];
+    yield { start, end: end - start < MOST ? end : endOfWord(text, end) };
+  }
 }
 
 function endOfWord(text: string, from: number): number {
   const end = /[\s"'\x60\\]/g;
   end.lastIndex = from;
   return end.exec(text)?.index ?? text.length;
+}
+
+/**
+ * Secrets in quotes on one line, of any length; undefined for an opening without one. Takes linear time: where the second quote is missing, another opening
+ * with the same quote would be it.
+ */
+function* quotedIn(text: string, opening: RegExp): Generator<Span | undefined> {
+  const openings = new RegExp(opening);
+  /** The next place of each quote, or of the line's end, that is not behind the search. */
+  const next = new Map<string, number>();
+  const nextOf = (mark: string, from: number): number => {
+    const known = next.get(mark) ?? -1;
+    if (known >= from) return known;
+    const found = text.indexOf(mark, from);
+    next.set(mark, found < 0 ? text.length : found);
+    return found < 0 ? text.length : found;
+  };
+  for (let found = openings.exec(text); found !== null; found = openings.exec(text)) {
+    const start = openings.lastIndex;
+    const quote = found.groups?.['quote'] ?? '';
+    const lineEnd = nextOf('\n', start);
+    const end = quote.startsWith('\\')
+      ? nextOf(quote, start)
+      : endOfQuoted(text, start, lineEnd, quote);
+    const isFound = end < lineEnd && end > start;
+    if (isFound) openings.lastIndex = end + quote.length;
+    yield isFound ? { start, end } : undefined;
+  }
+}
+
+/** The place of the quote that is not escaped; the line's end without one. */
+function endOfQuoted(text: string, from: number, lineEnd: number, quote: string): number {
+  for (let at = from; at < lineEnd; at += 1) {
+    if (text[at] === quote) return at;
+    if (text[at] === '\\') at += 1;
+  }
+  return lineEnd;
 }

@@ -3,7 +3,7 @@ import type { ContentBlock } from '../content.ts';
 import { blobHash, blobUri } from '../blobs.ts';
 import type { EventPayload, ItemStartPayload, StreamEvent } from '../events.ts';
 import type { Response } from '../response.ts';
-import { SecretFinder, secretMark } from './find-secrets.ts';
+import { finish, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
 import { isSecretName } from './rules.ts';
 
 /** A blob that took the place of another, from which secrets were taken out. */
@@ -53,6 +53,10 @@ const structure = new Set([
 /** What others put there has names of its own. */
 const foreign = new Set(['raw', 'details', 'form', 'content']);
 
+/** The time for one field without its text, as the number of characters that a pattern reads in it. */
+const fieldCost = 500;
+
+/** Each method of the name `…InSteps` does the same as the one without, and lets others work in between. */
 export class Redactor {
   readonly #finder: SecretFinder;
   readonly #blobs: ReadonlyMap<string, ReplacedBlob>;
@@ -75,18 +79,17 @@ export class Redactor {
   }
 
   text(text: string): string {
-    const [redacted = ''] = this.#pieces([text]);
-    return redacted;
+    return finish(this.textInSteps(text));
   }
 
   /** A run, its items with it. */
   response(run: Response): Response {
-    return this.#fields(run, false) as Response;
+    return finish(this.responseInSteps(run));
   }
 
   /** Anything that is not a part of a run: a session's title and folder. */
   value<T>(value: T): T {
-    return this.#value(value, false) as T;
+    return finish(this.#value(value, false)) as T;
   }
 
   /**
@@ -94,20 +97,37 @@ export class Redactor {
    * in which it begins, and what is left of it in later ones is gone: no part of the run shows it.
    */
   events(events: readonly StreamEvent[]): StreamEvent[] {
-    this.#isCounting = false;
-    const texts = this.#growingTexts(events);
-    const redacted = events.map((event, at) => ({
-      ...event,
-      traceContext: this.value(event.traceContext),
-      payload: this.#payload(event.payload, texts.get(at)),
-      // A payload keeps its type.
-    })) as StreamEvent[];
-    this.#isCounting = true;
+    return finish(this.eventsInSteps(events));
+  }
+
+  *textInSteps(text: string): Steps<string> {
+    const [redacted = ''] = yield* this.#pieces([text]);
     return redacted;
   }
 
-  #payload(payload: EventPayload, text: string | undefined): EventPayload {
-    const redacted = this.#fields(payload, false) as EventPayload;
+  *responseInSteps(run: Response): Steps<Response> {
+    return (yield* this.#fields(run, false)) as Response;
+  }
+
+  *eventsInSteps(events: readonly StreamEvent[]): Steps<StreamEvent[]> {
+    this.#isCounting = false;
+    try {
+      const texts = yield* this.#growingTexts(events);
+      const redacted: StreamEvent[] = [];
+      for (const [at, event] of events.entries()) {
+        const traceContext = yield* this.#value(event.traceContext, false);
+        const payload = yield* this.#payload(event.payload, texts.get(at));
+        // A payload keeps its type.
+        redacted.push({ ...event, traceContext, payload } as StreamEvent);
+      }
+      return redacted;
+    } finally {
+      this.#isCounting = true;
+    }
+  }
+
+  *#payload(payload: EventPayload, text: string | undefined): Steps<EventPayload> {
+    const redacted = (yield* this.#fields(payload, false)) as EventPayload;
     if (text === undefined) return redacted;
     if (redacted.type === 'item_delta') {
       if (redacted.patch?.arguments === undefined) return { ...redacted, deltaContent: text };
@@ -119,13 +139,13 @@ export class Redactor {
   }
 
   /** The new texts of events that begin or grow an item's text, by the events' places. */
-  #growingTexts(events: readonly StreamEvent[]): Map<number, string> {
+  *#growingTexts(events: readonly StreamEvent[]): Steps<Map<number, string>> {
     const texts = new Map<number, string>();
     const open = new Map<string, GrowingItem>();
+    const ended: GrowingItem[] = [];
     const close = (itemId: string): void => {
-      const pieces = open.get(itemId)?.pieces ?? [];
-      const redacted = this.#pieces(pieces.map(({ text }) => text));
-      for (const [index, { at }] of pieces.entries()) texts.set(at, redacted[index] ?? '');
+      const item = open.get(itemId);
+      if (item) ended.push(item);
       open.delete(itemId);
     };
     for (const [at, { payload }] of events.entries()) {
@@ -143,13 +163,16 @@ export class Redactor {
       item.pieces.push({ at, text });
       open.set(itemId, item);
     }
-    for (const itemId of open.keys()) close(itemId);
+    for (const { pieces } of [...ended, ...open.values()]) {
+      const redacted = yield* this.#pieces(pieces.map(({ text }) => text));
+      for (const [index, { at }] of pieces.entries()) texts.set(at, redacted[index] ?? '');
+    }
     return texts;
   }
 
   /** The pieces of a text, without its secrets: a mark stands where a secret begins. */
-  #pieces(pieces: readonly string[]): string[] {
-    const found = this.#finder.find(pieces.join(''));
+  *#pieces(pieces: readonly string[]): Steps<string[]> {
+    const found = yield* this.#finder.find(pieces.join(''));
     for (const { rule } of found) this.#count(rule);
     if (found.length === 0) return [...pieces];
     let [from, next] = [0, 0];
@@ -169,32 +192,37 @@ export class Redactor {
     });
   }
 
-  #value(value: unknown, isForeign: boolean): unknown {
-    if (typeof value === 'string') return this.text(value);
+  *#value(value: unknown, isForeign: boolean): Steps<unknown> {
+    if (typeof value === 'string') return yield* this.textInSteps(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((one) => this.#value(one, isForeign));
-    return this.#fields(value, isForeign);
+    if (!Array.isArray(value)) return yield* this.#fields(value, isForeign);
+    const redacted: unknown[] = [];
+    for (const one of value) redacted.push(yield* this.#value(one, isForeign));
+    return redacted;
   }
 
-  #fields(object: object, isForeign: boolean): object {
+  *#fields(object: object, isForeign: boolean): Steps<object> {
     const replaced = this.#replacedBlob(object);
-    const fields = Object.entries(object).map(([name, value]): [string, unknown] => {
-      if (!isForeign && structure.has(name)) return [name, value];
-      if (replaced && name === 'uri') return [name, blobUri(replaced.hash)];
-      if (replaced && name === 'size') return [name, replaced.size];
-      const holdsSecret = typeof value === 'string' && isSecretName(name) && value.length >= 4;
-      if (holdsSecret) return [this.text(name), this.#hidden(value)];
-      return [
-        isForeign ? this.text(name) : name,
-        this.#value(value, isForeign || (foreign.has(name) && typeof value === 'object')),
-      ];
-    });
+    const fields: [string, unknown][] = [];
+    for (const [name, value] of Object.entries(object) as [string, unknown][]) {
+      yield* this.#finder.reading(fieldCost);
+      if (!isForeign && structure.has(name)) fields.push([name, value]);
+      else if (replaced && name === 'uri') fields.push([name, blobUri(replaced.hash)]);
+      else if (replaced && name === 'size') fields.push([name, replaced.size]);
+      else if (typeof value === 'string' && isSecretName(name) && value.length >= 4) {
+        fields.push([yield* this.textInSteps(name), yield* this.#hidden(value)]);
+      } else {
+        const isInside = isForeign || (foreign.has(name) && typeof value === 'object');
+        const shown = isForeign ? yield* this.textInSteps(name) : name;
+        fields.push([shown, yield* this.#value(value, isInside)]);
+      }
+    }
     return Object.fromEntries(fields);
   }
 
   /** The whole value of a secret name, by the rule that knows it best. */
-  #hidden(value: string): string {
-    const [found] = this.#finder.find(value);
+  *#hidden(value: string): Steps<string> {
+    const [found] = yield* this.#finder.find(value);
     const rule = found?.rule ?? 'assignment';
     this.#count(rule);
     return secretMark(rule);

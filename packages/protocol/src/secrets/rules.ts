@@ -1,7 +1,7 @@
 /**
  * What counts as a secret in a text. docs/exports.md lists the rules for people, and a test holds the two together.
- * Each pattern takes linear time: it begins with a word of its own, and repeats nothing that is repeated already. What
- * may go on without an end is `{n,}`, and never `*` or `+`: the finder gives it one.
+ * Each pattern takes linear time: it begins with a word of its own, repeats nothing that is repeated already, and needs
+ * nothing behind what may go on without an end. That is `{n,}`, and never `*` or `+`: the finder gives it one.
  */
 
 interface SecretRule {
@@ -11,6 +11,8 @@ interface SecretRule {
   readonly what: string;
   /** The secret is the group `secret`, or the whole match if there is none. */
   readonly patterns: readonly RegExp[];
+  /** Finds the start of a secret in quotes, up to its first quote (the group `quote`); the next such quote ends it. */
+  readonly openings?: readonly RegExp[];
 }
 
 /** How the names of settings end whose values are secrets. */
@@ -89,7 +91,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'jwt',
     what: 'JSON Web Tokens (`eyJ….eyJ….…`)',
-    patterns: [/\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{0,}/g],
+    patterns: [/\beyJ[\w-]{8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]{0,})?/g],
   },
   {
     id: 'bearer',
@@ -130,14 +132,6 @@ export const secretRules: readonly SecretRule[] = [
     id: 'assignment',
     what: 'values of what is called `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE` or `…CREDENTIALS`, in text, code, YAML and JSON',
     patterns: [
-      new RegExp(
-        String.raw`${secretName}${endOfName}${is}(?<quote>["'\x60])${noReference}(?<secret>(?:\\.|(?!\k<quote>)[^\\\n]){1,4000})\k<quote>`,
-        'dgi',
-      ),
-      new RegExp(
-        String.raw`${secretName}${endOfName}${is}(?<quote>\\{1,7}["'])${noReference}(?<secret>(?:(?!\k<quote>)[^\n]){1,4000})\k<quote>`,
-        'dgi',
-      ),
       // Without quotes, or cut off before the second one.
       new RegExp(
         String.raw`${secretName}${endOfName}(?:=|${is}\\{0,7}["'\x60])${noReference}(?<secret>[^\s"'\x60\\&;|<>()[\]]{4,})`,
@@ -146,6 +140,14 @@ export const secretRules: readonly SecretRule[] = [
       new RegExp(
         String.raw`(?<=^|\n|\\n)[ \t-]{0,40}[\w.-]{0,80}?${secretName}:[ \t]{1,8}${noReference}(?<secret>[^\s"'\x60\\[\]]{4,})(?=[ \t]{0,8}(?:$|\n|\r|\\{1,7}[nr]))`,
         'dgi',
+      ),
+    ],
+    openings: [
+      new RegExp(String.raw`${secretName}${endOfName}${is}(?<quote>["'\x60])${noReference}`, 'gi'),
+      // In JSON within JSON.
+      new RegExp(
+        String.raw`${secretName}${endOfName}${is}(?<quote>\\{1,7}["'])${noReference}`,
+        'gi',
       ),
     ],
   },

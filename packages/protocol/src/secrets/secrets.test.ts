@@ -305,3 +305,66 @@ test('what others have put there has names of its own; a text under a secret’s
     raw: { ...given, password: '[secret: assignment]' },
   });
 });
+
+const long = 'correct horse battery staple '.repeat(100_000);
+
+test.each([
+  ['quotes', 'password = "¤"', '"'],
+  ['other quotes', "export DB_PASSWORD='¤'", "'"],
+  ['JSON', '{"user": "ada", "password": "¤", "port": 1}', '"'],
+  ['JSON within JSON', String.raw`{"env":"{\"MY_TOKEN\":\"¤\",\"a\":1}"}`, String.raw`\"`],
+])('SAFE: a secret in %s is taken out, however long, with all its blanks', (_name, around) => {
+  for (const secret of [long, long.slice(0, 4_001), `a ${'\\\\'.repeat(5_000)} b`]) {
+    const redacted = new Redactor([]).text(`${around.replace('¤', () => secret)}\nand words`);
+    expect(redacted).toBe(`${around.replace('¤', () => '[secret: assignment]')}\nand words`);
+  }
+});
+
+test.each([
+  ['eyJ0000000-'],
+  ['eyJ0000000.'],
+  ['eyJ0000000.eyJ0000000-'],
+  ['sk-'],
+  ['dev:'],
+  ['cookie::'],
+  ['t0://:#'],
+  ['token="'],
+  ['token="a'],
+  ['token=""'],
+  [`token="a\\"`],
+  [`token='a token="b`],
+  [String.raw`token=\"`],
+  [String.raw`token=\"a`],
+  [String.raw`token=\\"a token=\\\"b`],
+  ['token="a\n'],
+  ['\\', 'token="'],
+  ['\n', 'token="'],
+  [' ', 'token="a'],
+  ['token: a'],
+  ['-', '\ntoken: '],
+  ['-----BEGIN PRIVATE KEY-----\n'],
+])('2 MB of %j take time by their length', { timeout: 120_000 }, (piece, start = '') => {
+  // If each piece looked at all others, it would take hours.
+  expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
+    'string',
+  );
+});
+
+test('secrets of a large run are taken out in many steps, with the same result', () => {
+  const item = (at: number, content: string) => ({
+    ...messageDone(`m${at}`, `${content} ${whole}`),
+  });
+  const words = 'some words of a key and a token '.repeat(1_000);
+  const many = [start, ...Array.from({ length: 400 }, (_, at) => item(at, words)), completed];
+  const one = [start, item(0, words.repeat(400)), completed];
+  for (const events of [runOf(many), runOf(one)]) {
+    const run = fold(events);
+    const steps = new Redactor([]).responseInSteps(run);
+    let count = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next()) count += 1;
+    // Each step reads one text for one rule, or 2 Mi characters.
+    expect(count).toBeGreaterThan(secretRules.length);
+    expect([...new Redactor([]).eventsInSteps(events)].length).toBeGreaterThan(secretRules.length);
+    expect(JSON.stringify(new Redactor([]).response(run))).not.toContain(whole);
+  }
+});

@@ -102,17 +102,15 @@ class Export {
     const { run, events } = await readWholeRun(this.#storage, runId);
     if (!run) return;
     for (const hash of blobsOf(run, events ?? [])) yield* this.#blob(hash);
-    const { outputItems, ...head } = this.#redactor.response(run);
-    await othersFirst();
+    const { outputItems, ...head } = await inSteps(this.#redactor.responseInSteps(run));
     this.#runs += 1;
     const counts = { items: outputItems.length, ...(events && { events: events.length }) };
     yield { type: 'run', ...counts, run: head };
     for (const item of outputItems) yield { type: 'item', item };
     if (!events) return;
-    for (const { timestamp, payload } of this.#redactor.events(events)) {
+    for (const { timestamp, payload } of await inSteps(this.#redactor.eventsInSteps(events))) {
       yield { type: 'event', timestamp, payload };
     }
-    await othersFirst();
   }
 
   /** One that is not stored any more is left out: the file then names what it does not have, as the session does. */
@@ -121,7 +119,7 @@ class Export {
     this.#seen.add(hash);
     const blob = await this.#storage.blobs.get(hash);
     if (!blob) return;
-    const bytes = this.#redacted(blob);
+    const bytes = await this.#redacted(blob);
     const now = bytes === blob.bytes ? hash : createHash('sha256').update(bytes).digest('hex');
     if (now !== hash) this.#replaced.set(hash, { hash: now, size: bytes.length });
     this.#blobs += 1;
@@ -129,10 +127,26 @@ class Export {
     yield { type: 'blob', hash: now, mimeType: blob.mimeType, data };
   }
 
-  #redacted({ bytes, mimeType }: { bytes: Uint8Array; mimeType: string }): Uint8Array {
+  async #redacted({
+    bytes,
+    mimeType,
+  }: {
+    bytes: Uint8Array;
+    mimeType: string;
+  }): Promise<Uint8Array> {
     const text = textOf({ mimeType }, bytes);
-    const redacted = text === undefined ? text : this.#redactor.text(text);
-    return redacted === text || redacted === undefined ? bytes : Buffer.from(redacted);
+    if (text === undefined) return bytes;
+    const redacted = await inSteps(this.#redactor.textInSteps(text));
+    return redacted === text ? bytes : Buffer.from(redacted);
+  }
+}
+
+/** Lets other work run after each step, and at the end. */
+async function inSteps<T>(steps: Generator<void, T, void>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    await othersFirst();
+    if (done === true) return value;
   }
 }
 
