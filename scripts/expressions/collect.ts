@@ -50,7 +50,7 @@ function* nodesIn(value: unknown): Generator<Node> {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'span' in value;
 
-/** What the nodes of a file call by a name that never changes, unless two of them have the same. */
+/** The constants of a file by their names; undefined for a name that is declared twice. */
 function constantsOf(nodes: readonly Node[]): Map<string, Node | undefined> {
   const constants = new Map<string, Node | undefined>();
   for (const node of nodes) {

@@ -3,8 +3,7 @@ import type { Exception } from './check.ts';
 const cutBefore = 'A server’s words are cut to 2,000 characters before.';
 const ownParts =
   'It is made of constants of its own file: a choice of characters, repeated nowhere.';
-const atEachMark =
-  'What it repeats excludes the character that it begins with, so no text is read twice.';
+const atEachMark = 'Its repeated parts exclude its first character, so it reads no text twice.';
 
 /** Sorted by file. The checker does not know the flag `v`. */
 export const exceptions: readonly Exception[] = [
@@ -16,7 +15,7 @@ export const exceptions: readonly Exception[] = [
   {
     file: 'packages/agents/src/claude-code/joined-deltas.ts',
     code: 'new RegExp(',
-    why: 'It fits whole lines of a bounded length, and what it repeats ends at the first quote.',
+    why: 'It fits whole lines of a bounded length, and its repeated part ends at the first quote.',
   },
   {
     file: 'packages/agents/src/demo/perform.ts',
@@ -32,14 +31,18 @@ export const exceptions: readonly Exception[] = [
   {
     file: 'packages/agents/src/openai/refused-fields.ts',
     code: 'new RegExp(',
-    why: 'The names are constants of the file, and what is repeated ends at the next quote.',
+    why: 'The names are constants of the file, and the repeated part ends at the next quote.',
   },
   {
     file: 'packages/agents/src/tools/search/plain-search-worker.ts',
     code: 'new RegExp(query.pattern',
     why: 'The model’s own pattern runs in a thread that is ended.',
   },
-  { file: 'packages/cli/src/terminal/text-stream.ts', code: '/[\\p{Cc}--', why: atEachMark },
+  {
+    file: 'packages/cli/src/terminal/text-stream.ts',
+    code: '/[\\p{Cc}--',
+    why: 'It reads the last 64 characters of a text.',
+  },
   {
     file: 'packages/protocol/src/forms/check-content.ts',
     code: 'new RegExp(pattern',
@@ -68,12 +71,12 @@ export const exceptions: readonly Exception[] = [
   },
   {
     file: 'packages/protocol/src/url-secrets.ts',
-    why: 'Its repetitions are bounded, or nothing has to follow them.',
+    why: 'Its repeated parts are bounded, or end the expression.',
   },
   {
     file: 'packages/storage/src/store/words.ts',
     code: '/[[\\p{sc=Han}',
-    why: 'Nothing has to follow what it repeats.',
+    why: 'Its repeated parts end the expression.',
   },
   {
     file: 'packages/web/src/markdown/sections.ts',

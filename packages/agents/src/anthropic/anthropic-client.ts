@@ -27,7 +27,7 @@ const listTimeoutMs = 60_000;
 const modelsPerPage = 1_000;
 /** A server whose pages do not end is left here. */
 const [maxModels, maxPages] = [5_000, 10];
-/** Characters of JSON; what is said of a model in more is left out. */
+/** The largest entry of the list, in characters of JSON; larger ones are left out. */
 const largestEntry = 64 * 1024;
 
 /** A server that speaks Anthropic's Messages API. Reads no environment, and never retries by itself. */

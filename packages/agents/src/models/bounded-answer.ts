@@ -5,7 +5,7 @@ export interface AnswerBound {
   isEvents: boolean;
   /** The most bytes, unpacked, of the whole answer, or of one event. */
   most: number;
-  /** What the stream fails with if more come. Default: a RangeError. */
+  /** Makes the error of the stream if more bytes come. Default: a RangeError. */
   tooLarge?: () => Error;
 }
 
@@ -15,9 +15,8 @@ const pieceSize = 64 * 1024;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * The bytes of an answer, as a stream that reads only what is asked for. However small the pieces are in which a server
- * sends them, they come in larger ones, and events come whole: for each piece, parsers look again at all that they have
- * of an event.
+ * The bytes of an answer, as a stream that reads only on demand. It joins small pieces and passes events on whole: for each
+ * piece, a parser scans the unfinished event again from its start.
  * @param next - The next piece; undefined at the end.
  */
 export function boundedAnswer(

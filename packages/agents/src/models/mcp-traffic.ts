@@ -14,13 +14,13 @@ export interface McpLimits {
   messageSize: number;
   /** Requests by HTTP that are not answered to their end. */
   openRequests: number;
-  /** Messages of all kinds, those of them that want an answer, and streams that the server lets us open. */
+  /** Messages of any kind; requests of the server; event streams that we open. */
   messagesPerMinute: number;
   requestsPerMinute: number;
   streamsPerMinute: number;
   /** Pages of its list of tools. */
   pages: number;
-  /** Tools that a model is told of, and the characters of JSON of each and of all. */
+  /** Tools that a model gets, and the characters of JSON of one tool and of all tools. */
   tools: number;
   toolSize: number;
   toolsSize: number;
@@ -48,7 +48,7 @@ export class McpExcess extends LiminalError {
   }
 }
 
-/** Watches all that comes from one MCP server, and reports the first excess, once. */
+/** Counts the messages and bytes of one MCP server, and reports the first excess. */
 export class McpTraffic {
   readonly #limits: McpLimits;
   readonly #onExcess: (excess: McpExcess) => void;

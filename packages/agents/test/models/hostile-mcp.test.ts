@@ -15,7 +15,7 @@ interface Asked {
   params?: { cursor?: string; _meta?: { progressToken?: number } };
 }
 
-/** What a server does with a request; the message is undefined for a request without a body. */
+/** Handles a request; the message is undefined for a request without a body. */
 type Answer = (
   response: ServerResponse,
   message: Asked | undefined,

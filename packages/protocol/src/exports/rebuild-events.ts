@@ -103,7 +103,7 @@ function finalOf(item: OutputItem): OutputItem {
 /** Cut behind words, so that no character is halved. */
 function piecesOf(text: string, ms: number): string[] {
   const ends = Array.from(text.matchAll(/\S+/g), ({ index, 0: word }) => index + word.length);
-  // What follows the last word belongs to it, and a text without words is one.
+  // The last piece includes the blanks at the end; a text without words is one piece.
   if (text !== '') ends.splice(-1, 1, text.length);
   const count = Math.max(1, Math.min(Math.floor(ms / PIECE_MS), PIECES_MAX, ends.length));
   const endOf = (piece: number): number => ends[Math.floor((piece * ends.length) / count) - 1] ?? 0;

@@ -116,9 +116,9 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
   },
 };
 
-/** About 10 ms. What may take more is left to the agent, whose pattern could be made to run without end. */
+/** About 10 ms. The agent checks slower patterns itself: a pattern can be made to run without end. */
 const mostSteps = 1e6;
-/** Longer texts, and longer patterns, are left to the agent (characters). */
+/** The agent checks longer texts, and longer patterns, itself (characters). */
 const longestMatched = 500;
 
 /** Whether a text matches a pattern; a pattern that cannot be read is left to the agent too. */
@@ -133,8 +133,8 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * At least the steps that a match can take in a text of this length: each start, and each quantifier, can be tried for
- * each place in the text, and each alternative doubles that. No bound is known for a group that is repeated.
+ * An upper bound of the steps of a match in a text of this length: the start and each quantifier multiply the steps by
+ * the length, and each alternative doubles them. A repeated group has no such bound.
  */
 function mostStepsOf(pattern: string, length: number): number {
   const plain = pattern

@@ -15,7 +15,7 @@ const blocks = new Set(
 const maxTitle = 1_000;
 /** The longest address of a link that is shown (characters). */
 const maxLink = 500;
-/** A page with more elements inside each other is read no further: the parser looks at all of them for each end tag. */
+/** Deeper markup is not read: the parser compares each end tag with every open element. */
 const maxDepth = 500;
 /** A page is read up to so many characters of text, blanks included: a model is given far less of it. */
 const maxText = 1024 * 1024;

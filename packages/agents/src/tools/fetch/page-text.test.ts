@@ -37,7 +37,7 @@ test('a stop ends pages that are being read, and those that wait', async () => {
   await expect(pageText('', stop.signal)).rejects.toThrow('The call was stopped.');
 });
 
-test('the server goes on while a page is read', async () => {
+test('the server does other work while a page is read', async () => {
   const stop = new AbortController();
   const reading = pageText('', stop.signal, { module: busy, limit: 3_600_000 });
   await once(process, 'worker');
