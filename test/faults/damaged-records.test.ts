@@ -29,8 +29,10 @@ let ids: string[];
 let wholeHistory: string;
 
 const env = () => ({ PATH: process.env['PATH'] ?? '', HOME: root });
+const servers: LiminalServer[] = [];
 const start = async (dataDir: string) => {
   const server = await LiminalServer.start({ dataDir, env: env() });
+  servers.push(server);
   const requests = createRequests({ baseUrl: server.origin, token: server.token });
   return { server, requests };
 };
@@ -58,7 +60,11 @@ beforeAll(async () => {
   wholeHistory = await historyOf(requests, whole);
   await server.crash();
 }, 120_000);
-afterAll(async () => rm(root, { recursive: true, force: true }));
+afterAll(async () => {
+  // Those of a failed test: one that has ended stays as it is.
+  for (const server of servers) await server.crash();
+  await rm(root, { recursive: true, force: true });
+});
 
 async function idle(requests: Requests, sessionId: string): Promise<void> {
   await vi.waitFor(
@@ -80,8 +86,13 @@ function damage(dataDir: string, random: () => number): string[] {
   for (const [table, column, isWhole] of columns) {
     database.function('flipped', (json) => {
       if (random() < 0.5) return json;
-      const bytes = Buffer.from(String(json));
-      const [place, bit] = [Math.floor(random() * bytes.length), Math.floor(random() * 7)];
+      const text = String(json);
+      const bytes = Buffer.from(text);
+      // Most flips are in a name of the first level or so: what is JSON still, and wrong.
+      const names = [...text.slice(0, 600).matchAll(/"(\w+)":/g)];
+      const name = random() < 0.8 ? names[Math.floor(random() * names.length)] : undefined;
+      const place = name ? name.index + 2 : Math.floor(random() * bytes.length);
+      const bit = Math.floor(random() * (name ? 3 : 7));
       bytes[place] = (bytes[place] ?? 0) ^ (1 << bit);
       flips.push(`${table}: ${bytes.toString().slice(Math.max(0, place - 20), place + 20)}`);
       return bytes.toString();

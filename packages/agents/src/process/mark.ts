@@ -30,7 +30,7 @@ export function processMark(agent = 'other'): ProcessMark {
   return markOf(`${serverId}/${randomUUID()}/${escaped}`);
 }
 
-/** A new mark for some of the processes that a mark stands for: they end with either. */
+/** A new mark for some of the processes of another mark. Ending the other mark ends them as well. */
 export function markWithin({ id }: ProcessMark): ProcessMark {
   return markOf(`${id}/${randomUUID()}`);
 }

@@ -6,7 +6,7 @@ const TRY_MS = 1_000;
 const NEWLINE = 10;
 
 /**
- * Lets an output that is a file lose lines instead of failing: a server goes on working when the disk of its log is full.
+ * Lets an output that is a file lose lines instead of failing: a full disk does not stop the server that logs to it.
  * Lost lines are counted, and the count is reported as soon as a report can be written.
  */
 export class LostLines {

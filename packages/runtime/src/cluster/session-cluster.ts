@@ -35,7 +35,7 @@ export class PostedEnds implements RunWatchers {
   async countsEnd(runId: string): Promise<boolean> {
     const { leases, onTrouble } = this.#ends;
     try {
-      // A new holder each time: one server may end a run twice, too.
+      // A new holder each time, because one server may also end a run twice.
       return (await leases.acquire(`counted:${runId}`, randomUUID(), COUNTED_MS)) !== undefined;
     } catch (error) {
       onTrouble(error);

@@ -7,7 +7,7 @@ import type { Meter } from '../meter.ts';
 export interface RunWatchers {
   /** Tells them that history has the run's end, which the log will not do. */
   endInHistory(run: { runId: string; sessionId: string }): Promise<void>;
-  /** Whether this server is to count the end of a run that several servers may end: true once for all of them. */
+  /** Whether this server must count the end of a run. Several servers may end one run: the first call returns true. */
   countsEnd(runId: string): Promise<boolean>;
 }
 

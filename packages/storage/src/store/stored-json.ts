@@ -1,6 +1,6 @@
 /**
- * Reads stored JSON. What is damaged (by the disk, or by hand), JSON or not, is replaced by an item that says so: the rest
- * can still be read and shown. A value that passes its schema is given as it is stored, with fields that the schema lacks.
+ * Reads stored JSON and checks it by its schema. A damaged value (by the disk, or by hand) is replaced by an item that says
+ * so: the rest can still be read and shown. A valid value is returned as stored, with fields that the schema lacks.
  */
 import { Grant, OutputItem } from '@liminal/protocol';
 import type { z } from 'zod';

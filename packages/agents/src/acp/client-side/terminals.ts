@@ -41,7 +41,7 @@ const endGraceMs = 500;
 /** Shown at the end of a terminal's output. */
 const stoppedNote = '\n(Stopped with the turn, with all that it started.)\n';
 
-/** What one turn has started. */
+/** The terminals that one turn has started. */
 interface TurnTerminals {
   id: string | undefined;
   mark: ProcessMark;
