@@ -181,6 +181,7 @@ each(
     const asked = session.permission(/^Question: Who are you/);
     await asked.getByRole('textbox', { name: 'Name' }).fill('Ada');
     await asked.getByRole('radio', { name: 'large' }).check();
+    await session.scrollRequest();
     await asked.getByRole('button', { name: /^Send|^Submit|^Accept/ }).click();
     await session.untilSaid('Welcome.');
     await session.untilEnded(1);

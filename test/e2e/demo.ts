@@ -92,11 +92,13 @@ testAtLength(
     await session.send('ask');
     const form = session.permission('Question: How should this be released?');
     await form.getByRole('textbox', { name: 'Version' }).fill('2.4');
+    await session.scrollRequest();
     await form.getByRole('button', { name: 'Send' }).click();
     await form.getByText('does not have the form that is asked for').waitFor();
     await form.getByRole('textbox', { name: 'Version' }).fill('2.4.1');
     await form.getByRole('radio', { name: 'Next' }).check();
     await form.getByRole('checkbox', { name: 'macOS' }).uncheck();
+    await session.scrollRequest();
     await form.getByRole('button', { name: 'Send' }).click();
     await session.untilEnded(3);
     await ada.page.reload();

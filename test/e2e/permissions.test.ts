@@ -84,6 +84,7 @@ test('a permission is given by a button, after a look at what would change; the 
       .getByText('multiSelect')
       .count(),
   ).toBe(0);
+  await session.scrollRequest();
   await form.getByRole('button', { name: 'Send answers' }).click();
   await session.untilSaid('So be it.');
   const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);

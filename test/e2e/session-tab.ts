@@ -71,7 +71,14 @@ export class SessionTab {
   /** Gives the permission that is asked for, when it is asked for. */
   async allow(): Promise<void> {
     const request = this.permission(/^Permission: /);
+    await this.scrollRequest();
     await request.getByRole('button', { name: 'Allow', exact: true }).click();
+  }
+
+  /** Scrolls what is asked to its end, when it is asked: before that, nothing can be allowed. */
+  async scrollRequest(): Promise<void> {
+    const asked = this.page.getByRole('region', { name: 'What is asked' });
+    await asked.evaluate((region) => region.scrollTo({ top: region.scrollHeight }));
   }
 
   /** Opens a card, unless it has opened itself. */

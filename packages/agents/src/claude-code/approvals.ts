@@ -6,10 +6,14 @@ import type {
   PermissionResult,
   PermissionUpdate,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome, AskedCall } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
 import { jsonOf } from '../base/few-values.ts';
 import { Elicitations } from '../base/elicitations.ts';
-import { type ApprovalEvents, PendingApprovals } from '../base/pending-approvals.ts';
+import {
+  type ApprovalEvents,
+  type ApprovalQuestion,
+  PendingApprovals,
+} from '../base/pending-approvals.ts';
 import { lastingPermissions } from './lasting-permissions.ts';
 import type { ProjectInUse } from './project-in-use.ts';
 import {
@@ -67,13 +71,12 @@ export class ClaudeApprovals {
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
     const suggestions = this.#project.proposals(context.suggestions ?? []);
     const choices = permissionChoices(toolName, input, { ...context, suggestions }, this.#cwd);
-    // A hook may have changed the input since the call was shown.
-    const asked = {
-      name: toolName,
-      arguments: jsonOf(input),
-      ...describeTool(toolName, input, this.#cwd),
-    };
-    const outcome = await this.#ask(asked, choices, context);
+    const { title, ...face } = describeTool(toolName, input, this.#cwd);
+    // A hook may have changed the input since the call was shown. A plan that Claude Code leaves out is the call's.
+    const isPlanless = toolName === 'ExitPlanMode' && input['plan'] === undefined;
+    const words = { name: toolName, arguments: jsonOf(input), title, ...face };
+    const question = { title, ...(!isPlanless && { asked: words }) };
+    const outcome = await this.#ask(question, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
     if (result?.behavior !== 'allow') return refusedWith(outcome.note);
@@ -117,7 +120,7 @@ export class ClaudeApprovals {
   }
 
   #ask(
-    asked: AskedCall & { title: string },
+    question: Pick<ApprovalQuestion, 'title' | 'asked'>,
     choices: ApprovalOption[],
     { toolUseID: callId, signal }: Context,
   ): Promise<ApprovalOutcome> {
@@ -127,7 +130,7 @@ export class ClaudeApprovals {
       kind,
       ...(takesNote === true && { takesNote }),
     }));
-    return this.#pending.ask({ title: asked.title, callId, options, asked }, signal);
+    return this.#pending.ask({ ...question, callId, options }, signal);
   }
 }
 

@@ -343,6 +343,10 @@ test('a plan is presented with what can follow it', async () => {
   expect(first.option('mode')).toBe('plan');
   const { turnId } = await listener.send('Plan it.');
   const approval = await asked(listener);
+  // Claude Code asks without the plan.
+  const words = { name: 'ExitPlanMode', kind: 'switch_mode' };
+  expect(approval.asked).toMatchObject({ ...words, arguments: '{"plan":"# Plan\\nWrite it."}' });
+  expect(approval.earlier).toBeUndefined();
   expect(approval.options?.map((option) => option.name)).toEqual([
     'Start, and ask before each edit',
     'Start, and accept edits',
