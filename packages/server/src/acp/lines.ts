@@ -20,5 +20,10 @@ export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: num
     `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`,
   );
   const input = Readable.toWeb(socket) as ReadableStream<Uint8Array>;
-  agent.connect(ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes }));
+  const stream = ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes });
+  // A client that has only ended its side still reads; without this the socket would stay half open.
+  void agent.connect(stream).closed.then(() => {
+    socket.setTimeout(keepAliveMs, () => socket.destroy());
+    socket.destroySoon();
+  });
 }

@@ -1,5 +1,7 @@
 /** `/acp` over the network, by the protocol's own clients. */
 import { once } from 'node:events';
+import { request } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Stream } from '@agentclientprotocol/sdk';
 import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
 import {
@@ -118,6 +120,29 @@ test('a message over the limit ends its connection, and no other', async () => {
   expect(JSON.parse(answer.toString())).toMatchObject({ id: 0, result: { protocolVersion: 1 } });
   small!.terminate();
 });
+
+test('by lines, a client that ends its side, or breaks the limit, has its connection closed', async () => {
+  await server.close();
+  server = await startServer({ limits: { acpMessageBytes: 10_000 } });
+  const [ended, large] = await Promise.all([byLines(), byLines()]);
+  const closed = Promise.all([once(ended, 'close'), once(large, 'close')]);
+  expect(await openStreams()).toBe(2);
+  ended.end('{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}\n');
+  large.write('x'.repeat(20_000));
+  await closed;
+  await eventually(async () => openStreams()).toBe(0);
+});
+
+/** The socket of a connection that speaks lines. */
+async function byLines(): Promise<Socket> {
+  const headers = { ...bearer, connection: 'Upgrade', upgrade: 'acp-lines' };
+  const [, socket] = (await once(request(address('http'), { headers }).end(), 'upgrade')) as [
+    unknown,
+    Socket,
+  ];
+  // Without a reader nothing shows that the other side has closed.
+  return socket.on('error', () => {}).resume();
+}
 
 test('a server that closes ends its clients’ connections', async () => {
   const socket = new WebSocket(address('ws'), { headers: bearer });
