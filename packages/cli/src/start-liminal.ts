@@ -20,6 +20,7 @@ import { startTelemetry } from './telemetry/start-telemetry.ts';
 import { version } from './version.ts';
 
 export interface Liminal {
+  logger: Logger;
   /** Without a trailing slash. */
   url: string;
   token: string;
@@ -120,6 +121,7 @@ async function start(config: Config, closers: Closers) {
   const address = await server.listen({ host, port: await findPort(config) });
   const url = `http://${urlHost(host)}:${new URL(address).port}`;
   return {
+    logger,
     url,
     token,
     newLink: () => link(url, credentials.newCode()),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/load.ts';
 import { writeServerFile } from '../data/server-file.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
+import { logConsole } from '../log-console.ts';
 import { type Liminal, startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 import { aborted, endSignals } from '../terminal/end-signals.ts';
@@ -16,7 +17,8 @@ const TELL_MS = 200;
 export async function serve(config: Config): Promise<number> {
   const [told, again, oncemore] = endSignals();
   const liminal = await startLiminal(config);
-  const { url, token, newLink, close } = liminal;
+  const { logger, url, token, newLink, close } = liminal;
+  const endLoggedConsole = logConsole(logger);
   const { dataDir } = config;
   const removeServerFile = await usingDataDir(dataDir, () =>
     writeServerFile(dataDir, { url, token, pid: process.pid }),
@@ -30,6 +32,7 @@ export async function serve(config: Config): Promise<number> {
   void aborted(again.aborted ? oncemore : again).then(() => process.exit(130));
   removeServerFile();
   await close();
+  endLoggedConsole();
   return 0;
 }
 
@@ -42,8 +45,9 @@ async function finishTurns(
   const isSoon = await Promise.race([finished.then(() => true), delay(TELL_MS, false)]);
   if (isSoon) return;
   const seconds = Math.ceil(limitMs / 1_000);
-  console.error(
-    `Turns are under way: they have ${seconds} s to end by themselves. Another Ctrl+C ends them now.`,
+  // For people: `console.error` would log it.
+  process.stderr.write(
+    `Turns are under way: they have ${seconds} s to end by themselves. Another Ctrl+C ends them now.\n`,
   );
   await finished;
 }

@@ -32,7 +32,8 @@ export async function openInBrowser(url: string): Promise<void> {
 }
 
 function notOpened(): void {
-  console.error('No browser could be opened: follow the link yourself.');
+  // For people: a server's `console.error` is logged.
+  process.stderr.write('No browser could be opened: follow the link yourself.\n');
 }
 
 /** The path of a page that leads to the URL; it is removed after a while, and when this process ends. */

@@ -1,0 +1,19 @@
+import { format } from 'node:util';
+import type { Logger } from '@liminal/runtime';
+
+/** The most characters of a message: libraries repeat what a client has sent. */
+const maxLength = 2_000;
+
+/**
+ * Logs what libraries write to the console, so that the log has only JSON lines. `console.error` becomes `warn`, since
+ * libraries also use it for clients' mistakes; `console.warn` becomes `info`. Returns a function that stops it.
+ */
+export function logConsole(logger: Logger): () => void {
+  const { error, warn } = console;
+  const to =
+    (level: 'warn' | 'info') =>
+    (...args: unknown[]): void =>
+      logger[level]({}, format(...args).slice(0, maxLength));
+  Object.assign(console, { error: to('warn'), warn: to('info') });
+  return () => void Object.assign(console, { error, warn });
+}
