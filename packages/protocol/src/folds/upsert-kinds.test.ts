@@ -265,7 +265,7 @@ describe('items beyond text and tools', () => {
     ['{"command":"r', { raw: '{"command":"r' }],
     ['["rm"]', { raw: '["rm"]' }],
     ['', {}],
-  ])('SAFE: shows what an approval asks for, and what was said before: %s', (json, shown) => {
+  ])('SAFE: shows the call of an approval, and its earlier words: %s', (json, shown) => {
     const asked = { name: 'Bash', kind: 'execute' as const, arguments: json };
     const { upserts } = foldRun([{ ...ask, asked, earlier: { arguments: json, title: 'ls' } }]);
     expect(upserts[0]).toMatchObject({

@@ -3,12 +3,14 @@ import type { ReactNode } from 'react';
 import { DiffView } from '../diff/DiffView.tsx';
 import { FileLink } from '../files/FileLink.tsx';
 import { targetWords } from '../files/file-target.ts';
+import { join } from '../look/controls.tsx';
 import { Guard } from '../look/Guard.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { Fold } from '../transcript/Fold.tsx';
 import { LongText } from '../transcript/LongText.tsx';
+import details from '../transcript/ToolDetails.module.css';
 import { shortPath } from '../words/paths.ts';
 import {
   type Argument,
@@ -27,13 +29,15 @@ interface Around {
   form: ReactNode;
 }
 
-/** How each kind of part is shown, all of it. */
+/** Shows the whole content of a part, by its kind. */
 const shows: { [K in PartKind]: (content: PartContent[K], around: Around) => ReactNode } = {
   title: (title) => <LinkedText className={css.title} text={title} />,
   description: (description) => <AgentText text={description} label="Description" />,
   files: (files, { folder }) => <Files files={files} folder={folder} />,
   diffs: (diffs) => <Diffs diffs={diffs} />,
-  command: (command) => <LongText className={css.command} text={command} label="Command" whole />,
+  command: (command) => (
+    <LongText className={details.command} text={command} label="Command" whole />
+  ),
   plan: (plan) => <AgentText text={plan} label="Plan" />,
   arguments: (args) => <Arguments of={args} label="Arguments" />,
   changed: (earlier, { folder }) => <Changed earlier={earlier} folder={folder} />,
@@ -67,7 +71,7 @@ function Undrawn({ of }: { of: unknown }) {
   return <LongText className={css.text} text={JSON.stringify(of, null, 2)} whole />;
 }
 
-/** What a request that is over asked for. */
+/** The parts of a request that is over, folded. */
 export function AskedFold({ approval }: { approval: ApprovalUpsert }) {
   const parts = askedParts({ approval, call: undefined }, undefined);
   return (
@@ -103,7 +107,7 @@ function AgentText({ text, label }: { text: string; label: string }) {
 
 function Files({ files, folder }: { files: readonly ToolLocation[]; folder: string | undefined }) {
   return (
-    <p className={css.files}>
+    <p className={details.files}>
       <InPieces of={files} most={100} name="files">
         {(file, index) => (
           <FileLink key={index} target={file}>
@@ -125,7 +129,7 @@ function Diffs({ diffs }: { diffs: readonly FileDiff[] }) {
 
 function Arguments({ of, label }: { of: readonly Argument[]; label: string }) {
   return (
-    <dl className={css.arguments} aria-label={label}>
+    <dl className={join(details.arguments, css.arguments)} aria-label={label}>
       <InPieces of={of} most={100} name="arguments">
         {([name, value]) => (
           <div key={name}>

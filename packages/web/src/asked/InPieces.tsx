@@ -10,7 +10,7 @@ interface InPiecesProps<T> {
   children: (one: T, index: number) => ReactNode;
 }
 
-/** A long list, a piece at a time. What is not shown yet holds back what must be seen first. */
+/** A long list, a piece at a time. The button for the rest is marked: nothing can be allowed while it is there. */
 export function InPieces<T>({ of, most, name, children }: InPiecesProps<T>) {
   const [count, setCount] = useState(most);
   const hidden = of.length - count;

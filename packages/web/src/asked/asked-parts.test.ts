@@ -100,7 +100,7 @@ describe('the parts of a request', () => {
     );
   });
 
-  it('SAFE: are no diff as a text, unless a line of it is in no change', () => {
+  it('SAFE: leave out a diff as a text, unless one of its lines is missing in the changes', () => {
     const diff = '@@ -1,2 +1,2 @@\n same\n-old\n+new\n\\ No newline at end of file';
     const diffs = [{ path: '/a', oldText: 'same\nold\n', newText: 'same\nnew\n' }];
     const changes = (text: string) => [{ path: '/a', kind: { type: 'update' }, diff: text }];
@@ -167,7 +167,7 @@ describe('the words of a request', () => {
     ['ls', 'ls', false],
     ['Run ls', 'ls', false],
     ['Run  ls\n', 'ls', false],
-  ])('SAFE: have the title %j of %j, unless it is said: %s', (title, command, isPart) => {
+  ])('SAFE: have the title %j of %j, unless the command shows it: %s', (title, command, isPart) => {
     expect('title' in partsOf(shell({ command }), { title })).toBe(isPart);
   });
 

@@ -144,7 +144,7 @@ function argumentsOf(asked: ShownCall): Argument[] | undefined {
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
 const textName = /^(?:content|file_text|(?:old|new)_?(?:string|text|source)|diff|patch)$/i;
 
-/** By their names, too: another argument may have the same text, and mean something else. */
+/** Compares names and texts: another argument may have the same text, and mean something else. */
 function saidIn(asked: ShownCall): IsSaid {
   const { diffs = [], locations = [] } = asked;
   const commands = new Set(commandWords(asked));
@@ -171,7 +171,7 @@ function areIn(lines: ReadonlySet<string>, text: string): boolean {
     .every((line) => isLine(line) || (isDiff && own.test(line)));
 }
 
-/** A value, of the argument or field `name`, without the texts in it that are said; undefined if nothing is left. */
+/** The value of the argument or field `name` without texts that other parts show; undefined if nothing is left. */
 function unsaid(value: unknown, name: string, isSaid: IsSaid): unknown {
   if (typeof value === 'string') return isSaid(name, value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;

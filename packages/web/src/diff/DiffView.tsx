@@ -14,7 +14,7 @@ interface DiffViewProps {
   diff: FileDiff;
   /** Whether to show the file's name. */
   named: boolean;
-  /** Folds only what cannot be laid out at once: a person must see all of it. */
+  /** A person must see the whole text: only a part that is too long for one layout is folded. */
   whole?: boolean;
 }
 

@@ -25,7 +25,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   const asked = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
-  /** What each part said when its end was in sight. */
+  /** The content of each part at the time when its end was in sight. */
   const seen = useRef(new WeakMap<HTMLElement, string>());
   /** When all of it had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);

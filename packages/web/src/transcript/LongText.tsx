@@ -9,7 +9,7 @@ interface LongTextProps extends ComponentProps<'div'> {
   label?: string;
   /** Name under which the shown length is remembered. */
   name?: string;
-  /** Folds only what cannot be laid out at once: a person must see all of it. */
+  /** A person must see the whole text: only a part that is too long for one layout is folded. */
   whole?: boolean;
 }
 

@@ -573,7 +573,7 @@ describe('a permission request', () => {
     expect(asked?.arguments).toBe(JSON.stringify(rawInput));
   });
 
-  test('that says what the call says has nothing that was said earlier', () => {
+  test('with the words of its call has no earlier words', () => {
     const known = { ...call({ kind: 'edit', rawInput: { a: 1 } }), name: 'edit' };
     const { translator, hear: say } = startHearing();
     say(known);

@@ -120,8 +120,8 @@ export class ToolCall {
   }
 
   /**
-   * What a permission request asks for: its own words, and the call's where the request has none. `earlier` is what the
-   * call said, or had said before an update, where the request says something else.
+   * Returns the words of a permission request, and the call's words where the request has none. `earlier` has the words
+   * of the call, now or before an update, that the request replaces.
    */
   asked(request: unknown): AskedWords {
     const { name = this.#name, ...own } = wordsOf(request);

@@ -124,7 +124,7 @@ export function commandCall(
   };
 }
 
-/** Codex runs a command by a shell: an only action has the command as the model wrote it, if it has all of it. */
+/** Returns the command without the shell that Codex runs it with, if its only action names the whole command. */
 function writtenIn(command: string, actions: readonly CommandAction[]): string {
   const [, script = ''] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
   const written = actions.length === 1 ? (actions[0]?.command ?? '') : '';

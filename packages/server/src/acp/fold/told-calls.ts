@@ -176,7 +176,7 @@ export class ToldCalls {
     this.#forget(before);
     const told = this.#told.get(item.id) ?? { ...noOutput, runs: false };
     const { isTerminal, isOver = false } = told;
-    // Arguments that were told and are replaced are told again.
+    // The client gets arguments again that replace others.
     const isInput = isWhole || (told.input !== undefined && hasInput(item));
     const tellsInput = isInput && told.input !== textOf(item);
     const begins = isWhole && !told.runs && !isOver;
