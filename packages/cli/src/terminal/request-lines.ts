@@ -1,7 +1,9 @@
 import {
   type ApprovalUpsert,
+  changedWords,
   type FileDiff,
   markHidden,
+  type ShownCall,
   type ToolCallUpsert,
 } from '@liminal/protocol';
 import { structuredPatch } from 'diff';
@@ -13,22 +15,34 @@ const context = 3;
 const comparable = { lines: 20_000, changes: 1_000 };
 
 /**
- * All that a permission request is about, whole, as lines without hidden characters: what the agent says of it, and its
- * call with every argument and every change of a file. `call` is undefined if the turn has no such call.
+ * All that a permission request is about, whole, as lines without hidden characters: what the agent says of it, the call
+ * with every argument and every change of a file, and what the call said before if that differs. The request's own words
+ * count; `call` is what the turn has of the call, and undefined if it has none.
  */
-export function requestLines(
-  { description, title, callId }: ApprovalUpsert,
-  call: ToolCallUpsert | undefined,
-): string[] {
+export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
+  const { description, title, callId, asked } = approval;
   const said = description === undefined ? [] : linesOf(description);
-  if (call === undefined) {
+  const shown = asked ?? call;
+  if (shown === undefined) {
     return callId === undefined ? said : [...said, 'The call itself was not shown by the agent.'];
   }
-  const { toolName, title: named, toolArguments, diffs = [] } = call;
+  // Agents often title the request and its call differently.
+  const { title: named = shown.title, ...changed } = changedWords(approval, call) ?? {};
+  const isChanged = Object.keys(changed).length > 0;
   return [
     ...said,
-    ...(toolName === title ? [] : [`Tool: ${oneRow(toolName)}`]),
-    ...(named === undefined || named === title || named === toolName ? [] : [oneRow(named)]),
+    ...callLines({ ...shown, title: named }, title),
+    ...(isChanged ? ['CHANGED. Otherwise the call says:', ...callLines(changed)] : []),
+  ];
+}
+
+/** A call, or some fields of one; what equals the title of the question is not repeated. */
+function callLines(call: Partial<ShownCall>, title?: string): string[] {
+  const { toolName, title: named, toolArguments = {}, diffs = [] } = call;
+  const isNamed = named === undefined || named === title || named === toolName;
+  return [
+    ...(toolName === undefined || toolName === title ? [] : [`Tool: ${oneRow(toolName)}`]),
+    ...(isNamed ? [] : [oneRow(named)]),
     ...Object.entries(toolArguments).flatMap(([name, value]) =>
       argumentLines(name, isWithin(diffs, value) ? '(in the change below)' : value),
     ),
@@ -52,7 +66,11 @@ function argumentLines(name: string, value: unknown): string[] {
 }
 
 /** The places that the agent names besides the arguments and the changes. */
-function placesOf({ locations = [], toolArguments, diffs = [] }: ToolCallUpsert): string[] {
+function placesOf({
+  locations = [],
+  toolArguments = {},
+  diffs = [],
+}: Partial<ShownCall>): string[] {
   const known = new Set<unknown>([
     ...Object.values(toolArguments),
     ...diffs.map(({ path }) => path),

@@ -4,17 +4,19 @@ import { markHidden } from '@liminal/protocol';
 /** The start of each row that an agent or a person wrote. */
 export const mark = '│ ';
 
+const lineBreak = /(?<!\r)\r*\n/g;
+
 /** The text on one row: line breaks and hidden characters are shown. */
 export function oneRow(text: string): string {
-  return markHidden(text.replaceAll(/\r*\n/g, '⏎'));
+  return markHidden(text.replaceAll(lineBreak, '⏎'));
 }
 
 /** The lines of a text, with hidden characters shown. */
-export const linesOf = (text: string): string[] => markHidden(text).split(/\r*\n/);
+export const linesOf = (text: string): string[] => markHidden(text).split(lineBreak);
 
 /** The text with the mark before each row but the first. */
 export function withMarkedRows(text: string): string {
-  return text.replaceAll(/\r*\n/g, `\n${mark}`);
+  return text.replaceAll(lineBreak, `\n${mark}`);
 }
 
 /** Lines without hidden characters, with the mark before each row. */

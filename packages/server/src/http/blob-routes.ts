@@ -8,7 +8,7 @@ import type { App } from './schema.ts';
 /** Types that a browser shows in the page, and cannot run; any other file is a download. */
 const shown = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
 /** A type that a header can have. */
-const sendable = /^[\w.+-]+\/[\w.+-]+[\x20-\x7e]*$/;
+const sendable = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
 /** A blob opened by its address is nothing but itself. */
 const policy = "default-src 'none'; sandbox";
 

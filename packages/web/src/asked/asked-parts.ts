@@ -1,8 +1,7 @@
 import {
   type ApprovalUpsert,
-  type AskedCall,
+  changedWords,
   type FileDiff,
-  saidOtherwise,
   type ShownCall,
   type ToolLocation,
 } from '@liminal/protocol';
@@ -83,7 +82,7 @@ export function askedParts(request: WaitingRequest, folder: string | undefined):
     command: asked && commandOf(asked),
     plan: asked && planOf(asked),
     arguments: asked && argumentsOf(asked),
-    changed: asked && changedOf(approval, asked, call),
+    changed: asked && changedWords(approval, call),
     form: hasForm(approval) || undefined,
   };
   return partKinds.flatMap((kind) =>
@@ -185,22 +184,3 @@ function unsaid(value: unknown, name: string, isSaid: IsSaid): unknown {
     .filter(([, one]) => one !== undefined);
   return left.length === 0 && fields.length > 0 ? undefined : Object.fromEntries(left);
 }
-
-/** What the call said before the request, or says now, where the request says something else. */
-function changedOf(
-  { asked, earlier }: ApprovalUpsert,
-  shown: ShownCall,
-  call: ShownCall | undefined,
-): Partial<ShownCall> | undefined {
-  const now = asked && call ? saidOtherwise(wordsOf(shown), wordsOf(call)) : undefined;
-  if (now === undefined) return earlier;
-  const { arguments: json, ...rest } = now;
-  const toolArguments = json && { toolArguments: JSON.parse(json) as ShownCall['toolArguments'] };
-  return { ...earlier, ...rest, ...toolArguments };
-}
-
-const wordsOf = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall => ({
-  name: toolName,
-  arguments: JSON.stringify(toolArguments),
-  ...rest,
-});

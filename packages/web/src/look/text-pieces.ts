@@ -12,7 +12,7 @@ export const mostInLine = 1_000;
 const farthestBack = 40;
 
 /** Belongs to the character before it: a mark, a joiner, the second half of a pair. */
-const continues = /[\p{M}\p{Cs}\p{Emoji_Modifier}\p{Join_Control}]/v;
+const continues = /[\p{M}\p{Cs}\p{Emoji_Modifier}\p{Join_Control}]/u;
 
 /**
  * Cuts a text into pieces to be laid out one by one: after a line break, otherwise after a blank, otherwise anywhere
@@ -40,7 +40,7 @@ function pieceEnd(text: string, from: number, most: number): number {
   for (let end = last; end > last - farthestBack; end -= 1) {
     if (!continuesAt(text, end) && text.charAt(end - 1) !== joiner) return end;
   }
-  return /\p{Cs}/v.test(characterAt(text, last)) ? last - 1 : last;
+  return /\p{Cs}/u.test(characterAt(text, last)) ? last - 1 : last;
 }
 
 const joiner = '\u200D';
@@ -78,7 +78,7 @@ export function spanPieces<Item extends Span>(spans: readonly Item[]): Item[][] 
 
 /** Letters of scripts whose layout can take more than linear time. */
 const slow =
-  /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gv;
+  /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 
 /** More of them in a field would stop the page at each key: a field cannot be laid out in pieces. */
 export const slowLettersToEdit = 20_000;

@@ -16,7 +16,7 @@ export function labelOf(text: string): string {
   const shown = markHidden(line);
   if (shown.length <= most && text.length <= 2 * most) return shown;
   // No half of a character.
-  return `${shown.slice(0, most - 1).replace(/\p{Cs}$/v, '')}…`;
+  return `${shown.slice(0, most - 1).replace(/\p{Cs}$/u, '')}…`;
 }
 
 /** Characters of a downloaded file's name; file systems take 255 bytes. */
@@ -26,8 +26,8 @@ const longestName = 80;
 export function fileNameOf(name: string): string {
   const shown = markHidden(name.replaceAll(/[\s/\\]+/g, ' ').trim());
   if (shown.length <= longestName) return shown || 'file';
-  const end = shown.slice(-20).replace(/^\p{Cs}/v, '');
-  return `${shown.slice(0, longestName - 21).replace(/\p{Cs}$/v, '')}…${end}`;
+  const end = shown.slice(-20).replace(/^\p{Cs}/u, '');
+  return `${shown.slice(0, longestName - 21).replace(/\p{Cs}$/u, '')}…${end}`;
 }
 
 /**
@@ -37,5 +37,5 @@ export function fileNameOf(name: string): string {
 export function pastedOf(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(/[[\p{Cc}\u202A-\u202E\u2066-\u2069]--[\n\t]]/gv, '');
+    .replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '');
 }
