@@ -1,6 +1,6 @@
 /**
  * Connections on which no request has passed the guard with a full proof. When a connection is opened only its address is known, so strangers
- * have few places and little time; who is signed in keeps a connection as long as they like.
+ * have few places and little time. A signed-in client keeps its connection as long as it likes.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -52,7 +52,7 @@ function wait(strangers: Strangers, socket: Socket, headMs: number): void {
   clearTimeout(strangers.get(socket));
   const { bytesRead } = socket;
   const end = (): void => {
-    // Whoever has sent nothing is sent nothing: browsers open connections that they may need.
+    // Browsers open connections that they may need: one that has sent nothing gets no answer.
     if (socket.bytesRead === bytesRead) socket.destroy();
     else refuseSlowRequest(socket);
   };

@@ -126,7 +126,7 @@ function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proo
   return access === 'page' && hasCookie && isReading(method);
 }
 
-/** Whether a path takes an upgrade. A fragment is no part of a path, but makes another agent's name of a query. */
+/** Whether a path takes an upgrade. With a fragment, the query of `/acp` names another agent. */
 function sockets(path: string, upgrade: string, spelling: string): boolean {
   if (path === '/ws') return upgrade !== 'acp-lines';
   return path === '/acp?agent=scripted' && spelling !== 'with a fragment';

@@ -1,4 +1,4 @@
-/** What a browser has open when it is signed out. */
+/** A signed-out browser loses its open connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createCredentials, type Device } from '@liminal/server';

@@ -31,7 +31,7 @@ function open(dataDir: string) {
 }
 
 describe('sign-outs of a data folder', () => {
-  test('hold after a restart, for one browser and for all', () => {
+  test('survive a restart, of one browser and of all browsers', () => {
     const dataDir = newFolder();
     const first = open(dataDir);
     const [one, other] = [first.signIn(), first.signIn()];
@@ -113,7 +113,7 @@ describe('servers that share a Redis', () => {
     await expect.poll(() => b!.isIn(late.signIn())).toBe(true);
   });
 
-  test('learn what a server did alone before it joined', async () => {
+  test('get the sign-outs that a server made before it joined', async () => {
     const [a] = servers;
     const dataDir = newFolder();
     const alone = open(dataDir);

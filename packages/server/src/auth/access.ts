@@ -1,4 +1,4 @@
-/** What a request must prove, by the route that it matched. */
+/** The proof that a request needs, by the route that it matched. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
 /**
@@ -32,7 +32,7 @@ export interface GuardedRoute {
   upgrades: readonly UpgradeProtocol[];
 }
 
-/** What the request's route asks for; the page for unknown addresses is a page like others. */
+/** Returns the access of the request's route. The page for unknown addresses has that of a page. */
 export function accessOf(request: FastifyRequest): Access {
   if (request.is404) return 'page';
   return request.routeOptions.config.access ?? 'signed-in';

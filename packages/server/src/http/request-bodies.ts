@@ -1,4 +1,4 @@
-/** What happens to the bodies of requests that come slowly, or that nobody reads to their end. */
+/** Bounds for bodies of requests that come slowly, or that are not read to their end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
