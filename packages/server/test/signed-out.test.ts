@@ -1,6 +1,7 @@
 /** A signed-out browser loses its open connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { LiminalError } from '@liminal/protocol';
 import { createCredentials, type Device } from '@liminal/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -207,5 +208,45 @@ describe('an ACP connection by HTTP that its client leaves', () => {
       body: JSON.stringify(initialize),
     });
     expect(answer).toMatchObject({ status: 503, code: 'TOO_MANY_CONNECTIONS' });
+  });
+});
+
+describe('on a full disk', () => {
+  const full = (_done: void): never => {
+    throw new LiminalError('STORE_WRITE_FAILED', 'The disk is full.');
+  };
+  let other: Record<string, string>;
+
+  beforeEach(async () => {
+    const ours = credentials();
+    const { add, addAll } = ours.signedOut;
+    Object.assign(ours.signedOut, {
+      add: (deviceId: string) => full(add(deviceId)),
+      addAll: () => full(addAll()),
+    });
+    [server] = [await startServer({ credentials: ours }), await server.close()];
+    signIn = () => headersOf(ours.newDevice());
+    other = signIn();
+  });
+
+  test.each([
+    { everywhere: false, othersStatus: 200 },
+    { everywhere: true, othersStatus: 401 },
+  ])('SAFE: a sign-out with %j takes effect, and its answer reports the error', async (given) => {
+    const { everywhere, othersStatus } = given;
+    const headers = signIn();
+    const socket = await openSocket('/ws', headers);
+    const answer = await rawRequest(server.port, {
+      method: 'POST',
+      path: '/api/sign-out',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ everywhere }),
+    });
+    expect(answer).toMatchObject({ status: 507, code: 'STORE_WRITE_FAILED' });
+    expect(answer.headers['set-cookie']?.[0]).toContain(`liminal_${server.port}=;`);
+    expect(await socket.ended).toBe(1008);
+    const statusOf = async (caller: Record<string, string>) =>
+      (await rawRequest(server.port, { path: '/api/agents', headers: caller })).status;
+    expect([await statusOf(headers), await statusOf(other)]).toEqual([401, othersStatus]);
   });
 });

@@ -261,7 +261,7 @@ export const serverOperations = {
     path: '/api/sign-out',
     summary: 'Signs this browser out; with `everywhere`, every browser that has signed in.',
     body: z.object({ everywhere: z.boolean().optional() }).optional(),
-    refusals: [],
+    refusals: ['STORE_WRITE_FAILED'],
   },
   health: {
     method: 'GET',

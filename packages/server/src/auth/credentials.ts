@@ -8,7 +8,10 @@ export interface Device {
   key: string;
 }
 
-/** Remembers which browsers are signed out; signed-in ones need no memory. */
+/**
+ * Remembers which browsers are signed out; signed-in ones need no memory. `add` and `addAll` take effect even if they
+ * throw: the error means that the sign-out could not be stored.
+ */
 export interface SignedOut {
   /** Grows each time that every browser is signed out: sign-ins of an earlier generation are invalid. */
   readonly generation: number;

@@ -17,9 +17,10 @@ export async function signInRoutes(app: App, { credentials }: { credentials: Cre
       const device = deviceIn(request, credentials);
       // This request is answered, though its browser is signed out.
       request.deviceConnection?.leave();
-      if (device !== undefined) credentials.signedOut.add(device);
-      if (request.body?.everywhere === true) credentials.signedOut.addAll();
       clearDevice(request, reply);
+      // Either takes effect before it throws.
+      if (request.body?.everywhere === true) credentials.signedOut.addAll();
+      else if (device !== undefined) credentials.signedOut.add(device);
       return {};
     },
   });
