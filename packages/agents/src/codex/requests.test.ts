@@ -154,3 +154,42 @@ test.each([
   expect(question?.description).toMatch(/^To write there\.\n\n[^]*\/tmp\/elsewhere/);
   expect(answer).toEqual(granted);
 });
+
+test('SAFE: leave for an MCP server’s tool is asked with all of its arguments, and says what lasts', async () => {
+  let question: ApprovalQuestion | undefined;
+  const requests = new CodexRequests(async (one) => {
+    question = one;
+    return { outcome: 'selected', optionId: 'always' };
+  });
+  const params = {
+    serverName: 'gh',
+    mode: 'form',
+    message: 'Allow the gh MCP server to run tool "Show repository"?',
+    _meta: {
+      codex_approval_kind: 'mcp_tool_call',
+      persist: ['session', 'always'],
+      tool_name: 'delete_repo',
+      tool_params: { repo: 'prod/main', force: true },
+    },
+    requestedSchema: { type: 'object', properties: {} },
+  };
+  const { signal } = new AbortController();
+  const answer = await requests.serve('mcpServer/elicitation/request', params, signal);
+  expect(question).toMatchObject({
+    title: params.message,
+    asked: { name: 'mcp__gh__delete_repo', title: 'gh: delete_repo' },
+    options: [
+      { name: 'Allow' },
+      { name: 'Allow every use of delete_repo of gh in this session' },
+      { name: 'Always allow every use of delete_repo of gh' },
+      { name: 'Reject' },
+    ],
+  });
+  expect(JSON.parse(question?.asked?.arguments ?? '')).toEqual(params._meta.tool_params);
+  expect(answer).toEqual({ action: 'accept', content: {}, _meta: { persist: 'always' } });
+
+  // Any other request is shown with all that Codex says of it.
+  const { tool_name: _, ...unnamed } = params._meta;
+  await requests.serve('mcpServer/elicitation/request', { ...params, _meta: unnamed }, signal);
+  expect(question?.description).toContain('prod/main');
+});

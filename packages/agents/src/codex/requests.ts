@@ -9,7 +9,7 @@ import type {
 import { z } from 'zod';
 import { Elicitations, type Ask } from '../base/elicitations.ts';
 import type { ApprovalQuestion } from '../base/pending-approvals.ts';
-import { commandCall } from './translate/tools.ts';
+import { commandCall, mcpCall } from './translate/tools.ts';
 import { CommandAction } from './translate/wire.ts';
 
 const words = z.string().nullish().catch(undefined);
@@ -54,14 +54,20 @@ const Question = z.looseObject({
 type Question = z.infer<typeof Question>;
 const Questions = z.looseObject({ itemId: z.string(), questions: z.array(Question) });
 
+const ToolRequest = z.looseObject({
+  codex_approval_kind: z.string(),
+  persist: z.array(z.string()).catch([]),
+  tool_name: z.string().optional().catch(undefined),
+  tool_params: z.unknown().optional(),
+});
+
 const Elicitation = z.looseObject({
   mode: z.string(),
   message: z.string().catch(''),
-  _meta: z
-    .looseObject({ codex_approval_kind: z.string(), persist: z.array(z.string()).catch([]) })
-    .nullish()
-    .catch(undefined),
+  serverName: z.string().optional().catch(undefined),
+  _meta: ToolRequest.nullish().catch(undefined),
 });
+type Elicitation = z.infer<typeof Elicitation>;
 
 /** An option, and Codex' word for it. */
 interface Choice extends ApprovalOption {
@@ -75,16 +81,6 @@ const session = (name: string): Choice => ({
   kind: 'allow_always',
   decision: 'acceptForSession',
 });
-/** How long leave for a tool holds. */
-const lasting: Choice[] = [
-  {
-    optionId: 'session',
-    name: 'Allow in this session',
-    kind: 'allow_always',
-    decision: 'session',
-  },
-  { optionId: 'always', name: 'Always allow', kind: 'allow_always', decision: 'always' },
-];
 const refusal = { optionId: 'decline', kind: 'reject_once', takesNote: true } as const;
 const refused: Choice[] = [{ ...refusal, name: 'Reject', decision: 'decline' }];
 
@@ -178,12 +174,12 @@ export class CodexRequests {
   }
 
   /** Leave for an MCP server's tool is asked for as a form of no fields. */
-  async #elicit(params: z.infer<typeof Elicitation>, signal: AbortSignal): Promise<unknown> {
-    const kept = params._meta?.persist;
-    if (params._meta?.codex_approval_kind !== undefined && kept !== undefined) {
-      const choices = [once, ...lasting.filter(({ optionId }) => kept.includes(optionId))];
-      const question = { title: params.message };
-      const chosen = await this.#choose(question, [...choices, ...refused], signal);
+  async #elicit(params: Elicitation, signal: AbortSignal): Promise<unknown> {
+    const { _meta: tool } = params;
+    if (tool != null) {
+      const choices = lastingFor(params).filter(({ optionId }) => tool.persist.includes(optionId));
+      const question = { title: params.message, ...toolWords(params.serverName, tool) };
+      const chosen = await this.#choose(question, [once, ...choices, ...refused], signal);
       if (chosen === undefined) return { action: 'cancel', content: null, _meta: null };
       if (chosen.decision === 'decline') return { action: 'decline', content: null, _meta: null };
       const _meta = chosen.decision === 'accept' ? null : { persist: chosen.decision };
@@ -224,6 +220,30 @@ export class CodexRequests {
 
 function askedCommand({ cwd, commandActions }: Command, command: string): AskedCall {
   return commandCall({ command, cwd: cwd ?? '', commandActions }, cwd ?? '');
+}
+
+/** The call of an MCP server's tool with all of its arguments; of any other request, all that Codex says of it. */
+function toolWords(
+  server: string | undefined,
+  tool: z.infer<typeof ToolRequest>,
+): Pick<ApprovalQuestion, 'asked' | 'description'> {
+  const { tool_name: name, tool_params: input } = tool;
+  if (server === undefined || name === undefined) {
+    return { description: JSON.stringify(tool, null, 2) };
+  }
+  return { asked: mcpCall(server, name, input ?? {}) };
+}
+
+/** How long a permission for a tool holds. */
+function lastingFor({ serverName: server, _meta: tool }: Elicitation): Choice[] {
+  const isNamed = server !== undefined && tool?.tool_name !== undefined;
+  const what = isNamed ? ` every use of ${tool.tool_name} of ${server}` : '';
+  const kind = 'allow_always';
+  const inSession = `Allow${what} in this session`;
+  return [
+    { optionId: 'session', name: inSession, kind, decision: 'session' },
+    { optionId: 'always', name: `Always allow${what}`, kind, decision: 'always' },
+  ];
 }
 
 /** Why something is asked for, and the rights that it would give. */

@@ -34,7 +34,7 @@ export function callOf(item: ToolItem, cwd: string): Call {
       return patchCall(item, cwd);
     case 'mcpToolCall': {
       const { server, tool, arguments: input = {} } = item;
-      return call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
+      return mcpCall(server, tool, input);
     }
     case 'webSearch': {
       const { query } = item;
@@ -72,6 +72,10 @@ const call = (name: string, kind: ToolKind, title: string, input: unknown): Call
   title,
   arguments: JSON.stringify(input) ?? '{}',
 });
+
+/** A call of an MCP server's tool. */
+export const mcpCall = (server: string, tool: string, input: unknown): Call =>
+  call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
 
 /** What is done with an agent that works on a task. */
 const tasks: Record<string, string> = {
