@@ -17,6 +17,7 @@ import {
   sizeOf,
   withinDepth,
 } from '@liminal/protocol';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
@@ -103,7 +104,8 @@ export class McpConnection {
     const options = { signal, timeout: this.#limits.startMs };
     await client.connect(traffic.watch(this.#transport(traffic)), options);
     const tools = await this.#list(client, options);
-    return tools.map((tool) => asTool(tool, { server: this.#name, client, traffic }, this.#limits));
+    const connected = { server: this.#name, identity: identityOf(this.#server), client, traffic };
+    return tools.map((tool) => asTool(tool, connected, this.#limits));
   }
 
   #transport(traffic: McpTraffic): Transport {
@@ -190,18 +192,20 @@ const saidIn = (error: unknown): string => {
 interface Connected {
   /** The server's name. */
   server: string;
+  /** See `identityOf`. */
+  identity: string;
   client: Client;
   traffic: McpTraffic;
 }
 
 function asTool(
   tool: McpTool,
-  { server, client, traffic }: Connected,
+  { server, identity, client, traffic }: Connected,
   { callMs, callTotalMs }: McpLimits,
 ): Tool<Record<string, unknown>> {
   const { name, title, description = '', annotations, inputSchema } = tool;
   const called = nameOf(server, name);
-  const permission = { always: `${name} of ${server}`, rule: `tool:${called}` };
+  const permission = { always: `${name} of ${server}`, rule: `mcp:${identity}:${name}` };
   const own = `${name} (${server})`;
   const shown = title ?? annotations?.title ?? name;
   const isHarmless = annotations?.readOnlyHint === true && annotations.openWorldHint === false;
@@ -233,10 +237,29 @@ function asTool(
   };
 }
 
-/** `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. */
+/**
+ * What a permission for a server's tools is bound to: how the server is reached. Names do not suffice: a session may bring
+ * a server of its own with the name of another.
+ */
+const identityOf = (server: McpServer): string => hashOf(server, 32);
+
+/**
+ * `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. Where that would not say which
+ * server and which tool is meant, the name ends with a hash of both.
+ */
 function nameOf(server: string, tool: string): string {
-  return `mcp__${server}__${tool}`.replaceAll(/[^\w-]/g, '_').slice(0, maxName);
+  const plain = `mcp__${server}__${tool}`;
+  // The first `__` must be where the server's name ends.
+  const isClear = !server.includes('__') && !server.endsWith('_');
+  if (isClear && plain.length <= maxName && /^[\w-]+$/.test(plain)) return plain;
+  const cleaned = plain.replaceAll(/[^\w-]/g, '_').slice(0, maxName - hashLength - 1);
+  return `${cleaned}_${hashOf([server, tool], hashLength)}`;
 }
+
+const hashLength = 8;
+
+const hashOf = (value: unknown, length: number): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, length);
 
 function resultOf({ content, structuredContent, isError = false }: CallToolResult): ToolResult {
   const parts = content.map(partOf);

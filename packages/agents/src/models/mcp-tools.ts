@@ -40,7 +40,9 @@ export class McpTools {
       // It rejects only where the session has ended before.
       return found.catch((): Tool[] => []);
     };
-    return (await Promise.all(connections.map(start))).flat();
+    const tools = (await Promise.all(connections.map(start))).flat();
+    // Model servers refuse a request in which two tools have the same name.
+    return [...Map.groupBy(tools, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { McpServers } from '@liminal/protocol';
+import type { McpServer, McpServers } from '@liminal/protocol';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
     parameters: { required: ['name'] },
   });
   expect(greet.needs({}, projectDir)).toEqual([
-    { always: 'greet of hello', rule: 'tool:mcp__hello__greet' },
+    { always: 'greet of hello', rule: expect.stringMatching(/^mcp:[0-9a-f]{32}:greet$/) },
   ]);
   expect(await greet.face({}, projectDir)).toEqual({ title: 'greet (hello)' });
   expect(await greet.run({ name: 'Ada' }, context)).toEqual({
@@ -52,6 +52,62 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
   });
   expect(problems.get('hello')).toBeUndefined();
 });
+
+/** What allows the tool `greet` of a server for good. */
+async function greetRule(name: string, server: McpServer): Promise<string | undefined> {
+  const { mcp, projectDir } = await open({ [name]: server });
+  const greet = (await mcp.tools()).find(({ description }) => description === 'Greets somebody.');
+  return greet?.needs({}, projectDir)?.[0]?.rule;
+}
+
+test('SAFE: a permission for a tool is for no other server, whatever names that has', async () => {
+  const server = greeter('Hello');
+  const rule = await greetRule('hello', server);
+  expect(await greetRule('hello', server)).toBe(rule);
+  const others = [
+    { ...server, args: [...server.args, '--other'] },
+    { ...server, env: { ...server.env, NODE_OPTIONS: '--no-warnings' } },
+  ];
+  for (const other of others) expect(await greetRule('hello', other)).not.toBe(rule);
+});
+
+test.each([
+  ['a', 'b__c', 'a__b', 'c'],
+  ['a', '_b', 'a_', 'b'],
+  ['a', 'b.c', 'a', 'b_c'],
+  ['a', 'b c', 'a', 'b.c'],
+  ['a', `${'x'.repeat(80)}1`, 'a', `${'x'.repeat(80)}2`],
+])('SAFE: a model can call both the tools %s/%s and %s/%s', async (one, first, two, second) => {
+  const tools = new Map<string, string[]>([[one, [first]]]);
+  tools.set(two, [...(tools.get(two) ?? []), second]);
+  const { mcp, projectDir } = await open(
+    Object.fromEntries([...tools].map(([name, listed]) => [name, listing(listed)])),
+  );
+  const found = await mcp.tools();
+  expect(new Set(found.map(({ name }) => name)).size).toBe(2);
+  expect(new Set(found.map((tool) => tool.needs({}, projectDir)?.[0]?.rule)).size).toBe(2);
+  for (const { name } of found) expect(name).toMatch(/^mcp__[\w-]{1,59}$/);
+});
+
+test('a tool that a server lists twice is one tool of the model', async () => {
+  const { mcp } = await open({ a: listing(['work', 'work', 'rest']) });
+  const names = (await mcp.tools()).map(({ name }) => name);
+  expect(names).toEqual(['mcp__a__work', 'mcp__a__rest']);
+});
+
+/** A server with tools of these names. */
+function listing(names: readonly string[]): McpServer {
+  const program = `
+    const tools = ${JSON.stringify(names)}.map((name) => ({ name, inputSchema: { type: 'object' } }));
+    const info = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } };
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line);
+      if (id === undefined) return;
+      const result = method === 'initialize' ? info : { tools };
+      console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });`;
+  return { type: 'stdio', command: process.execPath, args: ['-e', program], env: {} };
+}
 
 test('SAFE: the own name of a tool stands before the title that its server gives', async () => {
   const { tool, projectDir } = await open({ hello: greeter('Hello', 'Show the notes') });
