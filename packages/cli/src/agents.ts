@@ -26,7 +26,7 @@ export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistr
   for (const provider of modelProviders(config, tasks)) agents.register(provider);
   agents.register(createDemoProvider());
   for (const [cliType, entry] of Object.entries(entries)) {
-    agents.register(configured(cliType, entry, mcpServers));
+    agents.register(configured(cliType, entry, config));
   }
   return agents;
 }
@@ -34,7 +34,7 @@ export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistr
 function configured(
   cliType: string,
   { name, description, defaults, ...entry }: AgentEntry,
-  mcpServers: Config['mcpServers'],
+  { mcpServers, dataDir }: Pick<Config, 'mcpServers' | 'dataDir'>,
 ): CliProvider {
   if (cliType === 'codex') {
     const { sharedProcess: _, ...codex } = entry;
@@ -44,6 +44,7 @@ function configured(
   const options = {
     ...entry,
     mcpServers,
+    hiddenFolders: [dataDir],
     defaults: { config, ...(mode !== undefined && { mode }) },
   };
   return new AcpProvider({

@@ -3,6 +3,7 @@ import { AgentPool } from '../base/agent-pool.ts';
 import { describeCommand } from '../base/find-program.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
+import { HiddenFolders } from '../hidden-folders.ts';
 import type { AgentIntroduction, StoredSession, StoredTurn } from '../provider.ts';
 import { AcpAgent } from './acp-agent.ts';
 import type { AcpMemory, AcpSession } from './acp-session.ts';
@@ -30,6 +31,8 @@ export interface AcpProviderOptions {
   defaults?: Defaults;
   /** Passed to every session whose agent supports them. */
   mcpServers?: McpServers;
+  /** Folders whose files Liminal neither reads nor writes for the agent. */
+  hiddenFolders?: readonly string[];
   /** Whether its sessions live in one process. Default: each has its own. */
   sharedProcess?: boolean;
   /** How many processes may start at the same time. Default 2. */
@@ -55,6 +58,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly starts: StartLimit;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
+  readonly #hiddenFolders: HiddenFolders;
   readonly #pool: AgentPool<AcpAgent>;
   readonly #stored: StoredSessions;
   /** As reported by the process that was started last. */
@@ -68,6 +72,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     this.name = options.name;
     this.starts = new StartLimit(options.maxStarts ?? 2);
     this.#inherited = options.inherited ?? process.env;
+    this.#hiddenFolders = new HiddenFolders(options.hiddenFolders);
     const start = (cwd: string, signal: AbortSignal) => this.#start(cwd, signal);
     this.#pool = new AgentPool(start, options.sharedProcess === true);
     this.#stored = new StoredSessions({
@@ -165,6 +170,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
         projectDir,
         files,
         terminals,
+        hiddenFolders: this.#hiddenFolders,
         env,
         inherited: this.#inherited,
         cancelLimitMs,

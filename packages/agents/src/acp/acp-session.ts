@@ -17,6 +17,7 @@ import type { AgentPool } from '../base/agent-pool.ts';
 import type { ClientFiles } from '../client-files.ts';
 import type { ClientTerminals } from '../client-terminals.ts';
 import { childEnvironment } from '../base/child-environment.ts';
+import type { HiddenFolders } from '../hidden-folders.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { describeError } from './errors.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
@@ -36,6 +37,7 @@ export interface AcpSessionOptions {
   projectDir: string;
   files?: ClientFiles | undefined;
   terminals?: ClientTerminals | undefined;
+  hiddenFolders: HiddenFolders;
   env: Record<string, string>;
   inherited: NodeJS.ProcessEnv;
   cancelLimitMs: number;
@@ -92,6 +94,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       cliType: options.cliType,
       projectDir,
       files: options.files,
+      hiddenFolders: options.hiddenFolders,
       clients: options.terminals,
       translator: this.#translator,
       env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),

@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HiddenFolders } from '../../hidden-folders.ts';
 import { ProjectFiles } from './project-files.ts';
 
 let root: string;
@@ -145,17 +153,52 @@ describe('a path', () => {
   });
 });
 
+describe('SAFE: a file of a hidden folder', () => {
+  test.each([
+    ['by its path', 'data/token'],
+    ['by a path with dots', 'src/../data/token'],
+    ['by a link', 'link'],
+    ['by a linked folder', 'folder/token'],
+    ['by a hard link', 'hard'],
+    ['that does not exist', 'data/deep/new'],
+  ])('%s is neither read nor written, nor offered to a client', async (_name, path) => {
+    const data = join(project, 'data');
+    mkdirSync(data);
+    writeFileSync(join(data, 'token'), 'secret');
+    symlinkSync(join(data, 'token'), join(project, 'link'));
+    symlinkSync(data, join(project, 'folder'));
+    linkSync(join(data, 'token'), join(project, 'hard'));
+    const asked: string[] = [];
+    const open = {
+      read: async (where: string) => void asked.push(where),
+      write: async (where: string) => asked.push(where) > 0,
+    };
+    for (const clients of [undefined, open]) {
+      const hiddenFolders = new HiddenFolders([data]);
+      const hiding = new ProjectFiles(project, { clients, hiddenFolders });
+      const target = { path: join(project, path) };
+      await expect(hiding.read(target)).rejects.toMatchObject(refused);
+      await expect(hiding.write({ ...target, content: 'mine' })).rejects.toMatchObject(refused);
+    }
+    expect(readFileSync(join(data, 'token'), 'utf8')).toBe('secret');
+    expect(readdirSync(data)).toEqual(['token']);
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('what a client of ours has open', () => {
   test('is read and written there, in the lines that were asked for', async () => {
     const path = join(project, 'notes.txt');
     const asked: unknown[] = [];
     const written = new Map<string, string>();
     const open = new ProjectFiles(project, {
-      read: async (...what) => {
-        asked.push(what);
-        return 'unsaved';
+      clients: {
+        read: async (...what) => {
+          asked.push(what);
+          return 'unsaved';
+        },
+        write: async (where, text) => Boolean(written.set(where, text)),
       },
-      write: async (where, text) => Boolean(written.set(where, text)),
     });
     expect(await open.read({ path, line: 2, limit: 1 })).toEqual({ content: 'unsaved' });
     expect(asked).toEqual([[path, { line: 2, limit: 1 }]]);
@@ -169,14 +212,14 @@ describe('what a client of ours has open', () => {
   test('is the disk’s where no client offers it; a client that refuses is quoted', async () => {
     const path = join(project, 'notes.txt');
     const none = { read: async () => undefined, write: async () => false };
-    const closed = new ProjectFiles(project, none);
+    const closed = new ProjectFiles(project, { clients: none });
     expect(await closed.read({ path, limit: 1 })).toEqual({ content: 'one' });
     await closed.write({ path, content: 'new' });
     expect(readFileSync(path, 'utf8')).toBe('new');
     const write = async () => {
       throw new Error('It is locked.');
     };
-    const locked = new ProjectFiles(project, { ...none, write });
+    const locked = new ProjectFiles(project, { clients: { ...none, write } });
     await expect(locked.write({ path, content: 'x' })).rejects.toMatchObject({
       rpcCode: -32603,
       message: 'It is locked.',

@@ -1,13 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { messageOf } from '@liminal/protocol';
 import type { ClientFiles } from '../../client-files.ts';
+import { HiddenFolders } from '../../hidden-folders.ts';
 import { type ClientError, clientRefused, invalidParams, missingFile } from './client-error.ts';
 
 /** The most bytes that are read or written. */
 const maxFileBytes = 16 * 1024 * 1024;
+
+interface ProjectFilesOptions {
+  /** What a client of ours has open. */
+  clients?: ClientFiles | undefined;
+  /** Folders whose files are neither read nor written. */
+  hiddenFolders?: HiddenFolders | undefined;
+}
 
 interface ReadRequest {
   path: string;
@@ -24,10 +32,12 @@ interface ReadRequest {
 export class ProjectFiles {
   readonly #projectDir: string;
   readonly #clients: ClientFiles | undefined;
+  readonly #hidden: HiddenFolders;
 
-  constructor(projectDir: string, clients?: ClientFiles) {
+  constructor(projectDir: string, { clients, hiddenFolders }: ProjectFilesOptions = {}) {
     this.#projectDir = projectDir;
     this.#clients = clients;
+    this.#hidden = hiddenFolders ?? new HiddenFolders();
   }
 
   async read({ path, line, limit }: ReadRequest): Promise<{ content: string }> {
@@ -37,7 +47,7 @@ export class ProjectFiles {
     if (content !== undefined) return { content };
     const file = await openFile(real, path, constants.O_RDONLY);
     try {
-      const { size } = await checkedStat(file, path);
+      const { size } = await this.#checkedStat(file, path);
       if (size > maxFileBytes) throw tooLarge(path);
       return { content: cut(asText(await file.readFile(), path), line ?? 1, limit ?? undefined) };
     } finally {
@@ -58,7 +68,7 @@ export class ProjectFiles {
     await makeFolder(dirname(real), path);
     const file = await openFile(real, path, constants.O_WRONLY | constants.O_CREAT);
     try {
-      await checkedStat(file, path);
+      await this.#checkedStat(file, path);
       await file.truncate();
       await file.writeFile(content);
     } finally {
@@ -75,8 +85,25 @@ export class ProjectFiles {
     const real = await realPathOf(path);
     const fromRoot = relative(await realpath(this.#projectDir), real);
     const isInside = !/^($|\.\.(\/|$))/.test(fromRoot) && !isAbsolute(fromRoot);
-    if (isInside) return real;
-    throw invalidParams(`“${path}” is not a file inside the project folder ${this.#projectDir}.`);
+    if (!isInside) {
+      throw invalidParams(`“${path}” is not a file inside the project folder ${this.#projectDir}.`);
+    }
+    if (this.#hidden.hides(real)) throw isHidden(path);
+    // A client that has it open reads and writes it itself: it cannot be checked later.
+    await this.#refuseHidden(await lstat(real).catch(() => undefined), path);
+    return real;
+  }
+
+  async #checkedStat(file: FileHandle, path: string): Promise<Stats> {
+    const found = await file.stat();
+    if (found.isDirectory()) throw invalidParams(`“${path}” is a folder, not a file.`);
+    if (!found.isFile()) throw invalidParams(`“${path}” is not a file.`);
+    await this.#refuseHidden(found, path);
+    return found;
+  }
+
+  async #refuseHidden(found: Stats | undefined, path: string): Promise<void> {
+    if (found !== undefined && (await this.#hidden.hasFile(found))) throw isHidden(path);
   }
 }
 
@@ -130,12 +157,8 @@ async function makeFolder(folder: string, path: string): Promise<void> {
   }
 }
 
-async function checkedStat(file: FileHandle, path: string): Promise<{ size: number }> {
-  const found = await file.stat();
-  if (found.isDirectory()) throw invalidParams(`“${path}” is a folder, not a file.`);
-  if (!found.isFile()) throw invalidParams(`“${path}” is not a file.`);
-  return found;
-}
+const isHidden = (path: string): Error =>
+  invalidParams(`“${path}” belongs to Liminal itself: its data folder is not read or changed.`);
 
 const tooLarge = (path: string): Error =>
   invalidParams(`“${path}” is larger than ${maxFileBytes / 1024 / 1024} MiB.`);

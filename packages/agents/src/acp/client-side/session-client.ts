@@ -1,5 +1,6 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
 import type { ClientFiles } from '../../client-files.ts';
+import type { HiddenFolders } from '../../hidden-folders.ts';
 import type { ExitStatus } from '../../client-terminals.ts';
 import { Elicitations, type ElicitationAnswer } from '../../base/elicitations.ts';
 import { isoNow as now } from '../../base/iso-clock.ts';
@@ -13,6 +14,7 @@ import { Terminals, type TerminalsOptions } from './terminals.ts';
 export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher' | 'turn'> {
   /** What our own clients have open. */
   files?: ClientFiles | undefined;
+  hiddenFolders: HiddenFolders;
   /** Shows the questions, and the output of terminals. */
   translator: AcpTranslator;
   /** Whether people can be asked now, and whether the agent still works on a prompt that was cancelled. */
@@ -32,7 +34,10 @@ export class SessionClient {
   constructor(options: SessionClientOptions) {
     const { translator, onAsk, state } = options;
     this.#options = options;
-    this.files = new ProjectFiles(options.projectDir, options.files);
+    this.files = new ProjectFiles(options.projectDir, {
+      clients: options.files,
+      hiddenFolders: options.hiddenFolders,
+    });
     const watcher = {
       terminalOutput: (id: string, text: string) => translator.terminalOutput(id, text, now()),
       terminalExit: (id: string, exit: ExitStatus) => translator.terminalExit(id, exit, now()),
