@@ -126,6 +126,7 @@ describe('a path', () => {
     ['of a link that leads nowhere', '{root}/project/nowhere.txt'],
     ['below a link that leads nowhere', '{root}/project/nowhere.txt/file.txt'],
     ['with a zero byte', '{root}/project/a\0b'],
+    ['that is too long', `{root}/project/${'a/'.repeat(100_000)}b`],
   ])('%s is refused', async (_name, template) => {
     symlinkSync(root, join(project, 'way-out'));
     symlinkSync(join(root, 'secret.txt'), join(project, 'link.txt'));

@@ -9,6 +9,8 @@ import { type ClientError, clientRefused, invalidParams, missingFile } from './c
 
 /** The most bytes that are read or written. */
 const maxFileBytes = 16 * 1024 * 1024;
+/** The longest path (bytes): Linux takes no longer one, and each folder of a path is looked up. */
+const maxPathBytes = 4_096;
 
 interface ProjectFilesOptions {
   /** What a client of ours has open. */
@@ -81,6 +83,9 @@ export class ProjectFiles {
   async #resolve(path: string): Promise<string> {
     if (!isAbsolute(path) || path.includes('\0')) {
       throw invalidParams(`“${path}” is not an absolute path.`);
+    }
+    if (Buffer.byteLength(path) > maxPathBytes) {
+      throw invalidParams(`A path of ${path.length} characters is too long.`);
     }
     const real = await realPathOf(path);
     const fromRoot = relative(await realpath(this.#projectDir), real);
