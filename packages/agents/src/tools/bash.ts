@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ShownOutput } from '../base/shown-output.ts';
 import type { HiddenFolders } from '../hidden-folders.ts';
 import { commandPermissions } from './bash/command-rules.ts';
-import { mayShowHidden } from './bash/hidden-files.ts';
+import { leadsOut, mayShowHidden } from './bash/hidden-files.ts';
 import { maxPrinted, runCommand, type CommandEnd } from './bash/run-command.ts';
 import { ToolError, type Tool } from './tool.ts';
 
@@ -53,7 +53,10 @@ export function bashTool(
       return { title: command };
     },
     needs: ({ command }, projectDir) =>
-      commandPermissions(command, (words) => mayShowHidden(words, projectDir, hiddenFolders)),
+      commandPermissions(
+        command,
+        (words) => leadsOut(words, projectDir) || mayShowHidden(words, projectDir, hiddenFolders),
+      ),
     async run({ command, timeout = defaultTimeout }, context) {
       refuseNul(command);
       let output = '';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -212,6 +212,36 @@ test('git takes no folder of files that the file tools can make for a repository
     command: 'git config user.name; ls',
   });
   expect(output).toBe('Ada\nHEAD\nconfig\nobjects\nrefs\n');
+});
+
+test('SAFE: git compares no file outside of the project without a question, by links in it either', async () => {
+  const project = await makeProject();
+  project.write('a.txt', 'a');
+  project.write('src/b.txt', 'b');
+  symlinkSync(project.outside, join(project.dir, 'linked'));
+  symlinkSync(join(project.outside, 'secret.txt'), join(project.dir, 'src/link.txt'));
+  symlinkSync('src', join(project.dir, 'source'));
+  const isGranted = (command: string) => {
+    const needed = bashTool(nothingHidden).needs({ command }, project.dir) ?? [];
+    return isAllowed(needed, ['command:git diff', 'command:git show']);
+  };
+  for (const command of [
+    'git diff a.txt linked/secret.txt',
+    'git diff -- linked/secret.txt a.txt',
+    'git diff a.txt "linked/"secret.txt',
+    'git diff a.txt src/link.txt',
+    'git diff a.txt ./source/link.txt',
+    'git diff a.txt linked',
+  ]) {
+    expect(isGranted(command), command).toBe(false);
+  }
+  for (const command of [
+    'git diff a.txt source/b.txt',
+    'git diff main...dev',
+    'git show HEAD:src/b.txt',
+  ]) {
+    expect(isGranted(command), command).toBe(true);
+  }
 });
 
 test('whatever bash makes of a command that a rule of its beginning allows, it runs nothing else', () => {

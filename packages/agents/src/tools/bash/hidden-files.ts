@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { HiddenFolders } from '../../hidden-folders.ts';
+import { contains, type HiddenFolders } from '../../hidden-folders.ts';
 
 /**
  * Whether a command may show files of a hidden folder, as far as its words say: where the folder lies in the project,
@@ -22,6 +22,16 @@ export function mayShowHidden(
       return isNamed || hiddenFolders.hides(realPath(resolve(root, piece)));
     }),
   );
+}
+
+/**
+ * Whether a command names a file outside of the project by a link in it: outside of a repository, `git diff` compares any
+ * two files.
+ */
+export function leadsOut(words: readonly string[], projectDir: string): boolean {
+  const root = realPath(projectDir);
+  const paths = words.filter((word) => !word.startsWith('-'));
+  return paths.some((word) => !contains(root, realPath(resolve(root, word))));
 }
 
 /** Returns the path itself if it does not exist. */
