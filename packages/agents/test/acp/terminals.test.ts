@@ -291,3 +291,32 @@ test('a program that floods its terminal floods neither memory nor log', async (
   );
   expect(streamed.reduce((sum, length) => sum + length, 0)).toBeLessThan(2_000_000);
 });
+
+test('SAFE: all terminals of a session together keep a bounded part of their output', async () => {
+  const size = 8 * 1024 * 1024;
+  const names = Array.from({ length: 8 }, (_, at) => `t${at}`);
+  const ofEach = names.flatMap((name) => {
+    const params = { terminalId: `{{${name}.terminalId}}` };
+    return [
+      call(
+        'terminal/create',
+        {
+          command: `head -c ${size} /dev/zero | tr '\\0' a`,
+          outputByteLimit: size,
+        },
+        { id: `create ${name}`, as: name },
+      ),
+      call('terminal/wait_for_exit', params, { id: `wait ${name}` }),
+      call('terminal/output', params, { id: `output ${name}` }),
+    ];
+  });
+  const { listener, answerOf } = await play(...ofEach);
+  await listener.ask('Run them.');
+  const lengths = [];
+  for (const name of names) {
+    const { output } = (await answerOf(`output ${name}`)).result as { output: string };
+    lengths.push(output.length);
+  }
+  const least = 64 * 1024;
+  expect(lengths).toEqual([size, size, size, size, least, least, least, least]);
+});

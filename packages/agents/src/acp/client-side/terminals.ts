@@ -36,6 +36,9 @@ export interface TerminalsOptions {
 /** How many bytes of a terminal's output are kept. */
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
+/** Of all terminals of a session together; a further one keeps the least. A terminal takes up to three times its limit. */
+const maxSessionOutput = 32 * 1024 * 1024;
+const leastOutputLimit = 64 * 1024;
 const maxTerminals = 64;
 const endGraceMs = 500;
 /** Shown at the end of a terminal's output. */
@@ -56,6 +59,8 @@ interface TurnTerminals {
 export class Terminals {
   readonly #options: TerminalsOptions;
   readonly #terminals = new Map<string, Terminal | ClientsTerminal>();
+  /** How many bytes of output each terminal keeps, by its id: also of those that start. */
+  readonly #outputLimits = new Map<string, number>();
   #starting = 0;
   readonly #mark: ProcessMark;
   #turn: TurnTerminals;
@@ -76,8 +81,10 @@ export class Terminals {
     this.#starting += 1;
     this.#isUsed = true;
     const turn = this.#runningTurn();
+    const terminalId = randomUUID();
+    this.#outputLimits.set(terminalId, this.#outputLimit(request.outputByteLimit));
     try {
-      const { terminalId, terminal } = await this.#start(request, turn);
+      const terminal = await this.#start(terminalId, request, turn);
       if (turn.isCancelled) {
         void terminal.release().catch(() => undefined);
         throw cancelled();
@@ -87,6 +94,7 @@ export class Terminals {
       return { terminalId };
     } finally {
       this.#starting -= 1;
+      if (!this.#terminals.has(terminalId)) this.#outputLimits.delete(terminalId);
     }
   }
 
@@ -117,6 +125,7 @@ export class Terminals {
   async release({ terminalId }: { terminalId: string }): Promise<Record<string, never>> {
     const terminal = this.#find(terminalId);
     this.#terminals.delete(terminalId);
+    this.#outputLimits.delete(terminalId);
     this.#turn.terminals.delete(terminalId);
     await terminal.release();
     return {};
@@ -141,6 +150,7 @@ export class Terminals {
     // Not waited for: a client may be slow.
     for (const terminal of terminals.filter(isTheirs)) void terminal.release();
     this.#terminals.clear();
+    this.#outputLimits.clear();
     if (this.#isUsed) await endHere(terminals, this.#mark);
   }
 
@@ -158,12 +168,18 @@ export class Terminals {
     return { id, mark: markWithin(this.#mark), isCancelled: false, terminals: new Map() };
   }
 
+  #outputLimit(asked: number | null = null): number {
+    const kept = [...this.#outputLimits.values()].reduce((sum, one) => sum + one, 0);
+    const room = Math.max(maxSessionOutput - kept, leastOutputLimit);
+    return Math.min(asked ?? defaultOutputLimit, maxOutputLimit, room);
+  }
+
   async #start(
-    { command, args = [], env = [], cwd, outputByteLimit }: CreateRequest,
+    terminalId: string,
+    { command, args = [], env = [], cwd }: CreateRequest,
     turn: TurnTerminals,
-  ) {
+  ): Promise<Terminal | ClientsTerminal> {
     const { projectDir, watcher, clients } = this.#options;
-    const terminalId = randomUUID();
     const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
     const listeners = {
       onOutput: (text: string) => shown.add(text),
@@ -178,15 +194,14 @@ export class Terminals {
       args,
       env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
       cwd: cwd ?? projectDir,
-      outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
+      outputLimit: this.#outputLimits.get(terminalId) ?? leastOutputLimit,
     };
     const theirs = await clients?.create(request).catch((error: unknown) => {
       throw clientRefused(messageOf(error));
     });
-    const terminal = theirs
+    return theirs
       ? new ClientsTerminal(theirs, listeners)
-      : await this.#startHere(request, listeners, turn.mark);
-    return { terminalId, terminal };
+      : this.#startHere(request, listeners, turn.mark);
   }
 
   async #startHere(
