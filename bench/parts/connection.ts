@@ -32,9 +32,9 @@ export class Connection {
     return String(sessionId);
   }
 
-  /** Opens a WebSocket that follows nothing yet. */
-  async open(): Promise<WebSocket> {
-    const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}/ws`, {
+  /** Opens a WebSocket: by default the one of sessions, which follows nothing yet. */
+  async open(path = '/ws'): Promise<WebSocket> {
+    const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}${path}`, {
       headers: { authorization: `Bearer ${this.#token}` },
     });
     await once(socket, 'open');

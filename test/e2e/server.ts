@@ -19,6 +19,8 @@ export interface ServerOptions {
   program?: string;
   /** A file that gets all that the server writes, as with `npm start >server.log 2>&1`. Default: pipes. */
   logFile?: string;
+  /** For Node, before the program. */
+  nodeArgs?: readonly string[];
 }
 
 /** The real server, in a process of its own, as `npm start` runs it. Can be killed and started again on its port. */
@@ -74,10 +76,10 @@ export class LiminalServer {
   /** Starts it again, on the same data folder and port. */
   async restart(): Promise<void> {
     const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
-    const { program = liminal, logFile } = this.#options;
+    const { program = liminal, nodeArgs = [], dataDir, env, logFile } = this.#options;
     const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
-    const child = spawn(process.execPath, [program, ...args, '--data', this.#options.dataDir], {
-      env: this.#options.env,
+    const child = spawn(process.execPath, [...nodeArgs, program, ...args, '--data', dataDir], {
+      env,
       stdio: ['ignore', output, output],
     });
     if (typeof output === 'number') closeSync(output);

@@ -16,11 +16,21 @@ export interface Wire {
   body?: string | Uint8Array;
 }
 
+export interface InputStageOptions {
+  /** What `liminal.json` holds besides the allowed root. */
+  config?: Record<string, unknown>;
+  /** For Node, before the program. */
+  nodeArgs?: readonly string[];
+  /** Added to what the server inherits; `root` is the folder that only the stage uses. */
+  env?: (root: string) => Record<string, string>;
+}
+
 /** One real server for all tests of a file, and in it a session with one turn that nothing may change. */
 export class InputStage {
   readonly server: LiminalServer;
   readonly project: string;
-  readonly #root: string;
+  /** The folder that contains the project, the home and the data folder. */
+  readonly root: string;
   readonly #client: LiminalClient;
   sessionId = '';
   runId = '';
@@ -29,18 +39,22 @@ export class InputStage {
 
   private constructor(server: LiminalServer, root: string, project: string) {
     this.server = server;
-    this.#root = root;
+    this.root = root;
     this.project = project;
     this.#client = createClient({ baseUrl: server.origin, token: server.token });
   }
 
-  static async start(): Promise<InputStage> {
+  static async start(options: InputStageOptions = {}): Promise<InputStage> {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-input-')));
     const [project, dataDir] = [join(root, 'project'), join(root, 'data')];
     for (const folder of [project, dataDir]) await mkdir(folder);
-    await writeFile(join(dataDir, 'liminal.json'), JSON.stringify({ roots: [project] }));
-    const env = { PATH: process.env['PATH'] ?? '', HOME: root };
-    const server = await LiminalServer.start({ dataDir, env });
+    await writeFile(
+      join(dataDir, 'liminal.json'),
+      JSON.stringify({ roots: [project], ...options.config }),
+    );
+    const env = { PATH: process.env['PATH'] ?? '', HOME: root, ...options.env?.(root) };
+    const { nodeArgs = [] } = options;
+    const server = await LiminalServer.start({ dataDir, env, nodeArgs });
     const stage = new InputStage(server, root, project);
     stage.sessionId = await stage.create();
     stage.runId = await stage.play(stage.sessionId, 'explain');
@@ -98,7 +112,7 @@ export class InputStage {
   async end(): Promise<void> {
     this.#client.close();
     expect(await this.server.stop()).toBe(0);
-    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+    await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Whether its agent still runs is no matter: of idle ones only a few are kept. */

@@ -16,6 +16,8 @@ export const length = isLong
       duplicates: 10_000,
       requests: 20_000,
       hostile: 10_000,
+      // Of each kind in each half: ten minutes in all.
+      fuzz: { runs: 1_000_000, lastsMs: 60_000 },
     }
   : {
       readers: 30,
@@ -30,6 +32,7 @@ export const length = isLong
       duplicates: 400,
       requests: 800,
       hostile: 200,
+      fuzz: { runs: 6, lastsMs: 60_000 },
     };
 
 /** What random faults follow from: always the same in short runs. `FAULTS_SEED` plays one that a failure has named. */

@@ -6,7 +6,7 @@ import { hostileValue, type HostileValue, jsonOf, oddNames, oddNumbers, textOf }
 export type Scripts = readonly (readonly object[])[];
 
 /** What is done to one message; `at` and `place` count round. */
-type Harm =
+export type Harm =
   /** Another value in one place: of any type, or of the type that is expected there. */
   | { do: 'replace' | 'alike'; at: number; place: number; with: HostileValue }
   /** A field that is missing, or one too many. */
@@ -66,6 +66,12 @@ const harm: fc.Arbitrary<Harm> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('repeat'), at, times, anew: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('say'), at, ...value }) },
+);
+
+/** Often nothing, else a few things that are done to messages. */
+export const fewHarms: fc.Arbitrary<Harm[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<Harm[]>([]) },
+  { weight: 1, arbitrary: fc.array(harm, { minLength: 1, maxLength: 3 }) },
 );
 
 /** The one generator of hostile input; what it harms is said by `linesOf`. */

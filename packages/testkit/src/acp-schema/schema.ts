@@ -12,10 +12,16 @@ export interface Definition {
 }
 
 interface Schema {
-  $defs: Record<string, Definition>;
+  $defs: Record<string, Definition & Readonly<Record<string, unknown>>>;
 }
 
 const files = { stable: 'schema.json', unstable: 'schema.unstable.json' };
+
+/** The protocol's definitions by name, as its SDK brings them. */
+export function acpDefinitions(edition: AcpEdition): Schema['$defs'] {
+  const folder = new URL('../../../schema/v1/', import.meta.resolve('@agentclientprotocol/sdk'));
+  return (JSON.parse(readFileSync(new URL(files[edition], folder), 'utf8')) as Schema).$defs;
+}
 
 export class AcpSchema {
   readonly #defs: Readonly<Record<string, Definition>>;
@@ -23,11 +29,10 @@ export class AcpSchema {
   readonly #exact: Ajv2020;
 
   constructor(edition: AcpEdition) {
-    const folder = new URL('../../../schema/v1/', import.meta.resolve('@agentclientprotocol/sdk'));
-    const schema = JSON.parse(readFileSync(new URL(files[edition], folder), 'utf8')) as Schema;
-    this.#defs = schema.$defs;
-    this.#open = compiler(schema);
-    this.#exact = compiler(closed(schema) as Schema);
+    const $defs = acpDefinitions(edition);
+    this.#defs = $defs;
+    this.#open = compiler({ $defs });
+    this.#exact = compiler(closed({ $defs }) as Schema);
   }
 
   /** Undefined if there is no such definition for the method. */

@@ -1,0 +1,233 @@
+/** Messages of an ACP client, valid and invalid by the official schema, over each transport. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { refusals } from '@liminal/protocol';
+import { acpDefinitions, Dialogue } from '@liminal/testkit/acp-schema';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { fewHarms, type Harm, linesOf } from '../hostile/stream.ts';
+import { type AcpLink, openings } from './acp-links.ts';
+import { SchemaValues } from './from-schema.ts';
+import { known } from './known.ts';
+import { agentTypes, type FuzzStage } from './stage.ts';
+
+interface Dialog {
+  transport: string;
+  agent: string;
+  /** Whether the client sends `initialize` first. */
+  greets: boolean;
+  messages: object[];
+  harms: Harm[];
+  /** Indexes of the messages after which the client waits for one from the agent. */
+  waits: number[];
+  leaves: 'end' | 'reset';
+}
+
+const defs = acpDefinitions('unstable');
+const values = new SchemaValues({ defs, known });
+const paramsOf = (name: string) => values.of(defs[name] ?? {}) as fc.Arbitrary<object>;
+
+/** The definitions of messages, by method and side. */
+const named = Object.entries(defs).flatMap(([name, definition]) => {
+  const { 'x-method': method, 'x-side': side } = definition;
+  return method === undefined ? [] : [{ name, method, side }];
+});
+const ofKind = (kind: string, sides: string[]) =>
+  named.filter(({ name, side = '' }) => name.endsWith(kind) && sides.includes(side));
+
+/** The methods that do something here are drawn more often. */
+const served = ['new', 'load', 'resume', 'list', 'close', 'fork', 'prompt', 'set_config_option'];
+const weightOf = (method: string) => (served.some((one) => method === `session/${one}`) ? 6 : 1);
+
+const requests = fc.oneof(
+  ...ofKind('Request', ['agent', 'proxy', 'client']).map(({ name, method, side }) => ({
+    weight: side === 'agent' ? 2 * weightOf(method) : 1,
+    arbitrary: paramsOf(name).map((params) => ({ id: '', method, params })),
+  })),
+);
+const notifications = fc.oneof(
+  ...ofKind('Notification', ['agent', 'protocol', 'client']).map(({ name, method }) =>
+    paramsOf(name).map((params) => ({ method, params })),
+  ),
+);
+/** To something that the agent has asked, or not. */
+const answers = fc.oneof(
+  ...ofKind('Response', ['client']).map(({ name }) =>
+    fc.record({ id: fc.nat({ max: 3 }), result: paramsOf(name) }, { noNullPrototype: true }),
+  ),
+  fc.record({ id: fc.nat({ max: 3 }), error: paramsOf('Error') }, { noNullPrototype: true }),
+);
+const messages = fc
+  .array(
+    fc.oneof(
+      { weight: 6, arbitrary: requests },
+      { weight: 2, arbitrary: notifications as fc.Arbitrary<{ id?: unknown }> },
+      { weight: 1, arbitrary: answers },
+    ),
+    { minLength: 1, maxLength: 10 },
+  )
+  .map((all) =>
+    all.map((one, index) => ({
+      jsonrpc: '2.0',
+      ...one,
+      ...(one.id === '' && { id: `asked ${index}` }),
+    })),
+  );
+
+export const dialogs: fc.Arbitrary<Dialog> = fc.record(
+  {
+    transport: fc.constantFrom(...Object.keys(openings)),
+    agent: fc.constantFrom(...agentTypes),
+    greets: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
+    messages,
+    harms: fewHarms,
+    waits: fc.array(fc.nat({ max: 9 }), { maxLength: 4 }),
+    leaves: fc.constantFrom('end' as const, 'reset' as const),
+  },
+  { noNullPrototype: true },
+);
+
+const greeting = fc.sample(paramsOf('InitializeRequest'), { seed: 1, numRuns: 1 })[0];
+/** How long a client waits for anything, ms. */
+const patience = 20_000;
+
+const Asked = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  method: z.string(),
+});
+
+const Heard = z.object({
+  method: z.string().optional(),
+  id: z.unknown().optional(),
+  error: z.object({ code: z.number(), data: z.unknown().optional() }).optional(),
+});
+
+export async function playDialog(input: Dialog, stage: FuzzStage): Promise<void> {
+  const { transport, agent, greets, waits } = input;
+  const script = [input.messages];
+  const lines = linesOf({ script: 0, length: 100, harms: input.harms }, script);
+  const listener = new Listener();
+  const open = openings[transport];
+  if (open === undefined) throw new Error(`Unknown transport: ${transport}.`);
+  const link = await open(stage, agent, (json) => listener.hear(json));
+  const say = async (line: string) => {
+    const sent = await stage.fill(line, (text) => JSON.stringify(text).slice(1, -1));
+    stage.note(`${transport} ${sent}`);
+    listener.note(sent);
+    await link.say(sent);
+  };
+  try {
+    if (greets) await greet(say, listener);
+    for (const [index, line] of lines.entries()) {
+      await say(line);
+      if (waits.includes(index)) await listener.untilNext(50);
+    }
+    // By HTTP, answers about a session wait until a client opens the session's stream.
+    if (greets) await untilAnswered(link, listener, transport !== 'http', say);
+  } finally {
+    await link.leave(input.leaves);
+  }
+  listener.expectWell();
+}
+
+async function greet(say: (line: string) => Promise<void>, listener: Listener): Promise<void> {
+  const params = { ...greeting, protocolVersion: 1 };
+  await say(JSON.stringify({ jsonrpc: '2.0', id: 'greeting', method: 'initialize', params }));
+  await listener.untilAnswered(['"greeting"']);
+}
+
+/** Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the connection. */
+async function untilAnswered(
+  link: AcpLink,
+  listener: Listener,
+  all: boolean,
+  say: (line: string) => Promise<void>,
+): Promise<void> {
+  await say('{"jsonrpc":"2.0","id":"last","method":"session/list","params":{}}');
+  const ids = all ? listener.asked : ['"last"'];
+  await Promise.race([link.closed, listener.untilAnswered(ids)]);
+}
+
+/** Collects the agent's messages and their faults. */
+class Listener {
+  readonly #dialogue = new Dialogue();
+  readonly #complaints: string[] = [];
+  /** By the JSON of the id: how often asked, and how often answered. */
+  readonly #asked = new Map<string, { times: number; mayHang: boolean }>();
+  readonly #answered = new Map<string, number>();
+  #news = Promise.withResolvers<void>();
+
+  note(line: string): void {
+    const message = jsonIn(line);
+    const asked = Asked.safeParse(message).data;
+    if (asked === undefined) return;
+    this.#dialogue.problems(message as never, 'here');
+    const key = JSON.stringify(asked.id);
+    const { times, mayHang } = this.#asked.get(key) ?? { times: 0, mayHang: false };
+    const hangs = mayHang || asked.method === 'session/prompt';
+    this.#asked.set(key, { times: times + 1, mayHang: hangs });
+  }
+
+  /** The requests whose answers must come. */
+  get asked(): string[] {
+    return [...this.#asked].flatMap(([id, { mayHang }]) => (mayHang ? [] : id));
+  }
+
+  hear(json: string): void {
+    const message = jsonIn(json);
+    const heard = Heard.safeParse(message).data;
+    if (heard === undefined)
+      return void this.#complaints.push(`No JSON-RPC: ${json.slice(0, 500)}`);
+    const { method, id, error } = heard;
+    const key = JSON.stringify(id);
+    if (method === undefined) this.#answered.set(key, (this.#answered.get(key) ?? 0) + 1);
+    if (error !== undefined) this.#checkError(error, json);
+    // The answer to an id that was used twice could be for either request.
+    if (method !== undefined || this.#asked.get(key)?.times === 1) {
+      const problems = this.#dialogue.problems(message as never, 'there');
+      this.#complaints.push(...problems.map((problem) => `${problem} in ${json.slice(0, 500)}`));
+    }
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+
+  /** Waits for a message, but no longer than so many ms. */
+  async untilNext(ms: number): Promise<void> {
+    await Promise.race([this.#news.promise, delay(ms)]);
+  }
+
+  async untilAnswered(ids: readonly string[]): Promise<void> {
+    const end = performance.now() + patience;
+    for (;;) {
+      const missing = ids.filter((id) => !this.#answered.has(id));
+      if (missing.length === 0) return;
+      if (performance.now() > end) throw new Error(`No answer to ${missing.join(', ')}.`);
+      await this.untilNext(1_000);
+    }
+  }
+
+  expectWell(): void {
+    expect(this.#complaints).toEqual([]);
+    for (const [id, times] of this.#answered) {
+      if (id === 'null') continue;
+      expect(times, `answers to ${id}`).toBeLessThanOrEqual(this.#asked.get(id)?.times ?? 0);
+    }
+  }
+
+  /** An internal error must have a code of the refusals table that is not INTERNAL. */
+  #checkError(error: NonNullable<z.infer<typeof Heard>['error']>, json: string): void {
+    const { code, data } = error;
+    const ours = z.object({ code: z.string() }).safeParse(data).data?.code;
+    const isNamed = ours !== undefined && Object.hasOwn(refusals, ours) && ours !== 'INTERNAL';
+    if (code === -32_603 && !isNamed) this.#complaints.push(`INTERNAL: ${json.slice(0, 500)}`);
+  }
+}
+
+function jsonIn(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Input of clients by HTTP, WebSocket and ACP: valid by the schemas, nearly valid, and hostile. A failure prints its seed
+ * (for `FAULTS_SEED`) and what was sent.
+ */
+import { refusals } from '@liminal/protocol';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { length, seed } from '../length.ts';
+import { dialogs, playDialog } from './acp.ts';
+import { operationSteps, playOperations } from './operations.ts';
+import { playRaw, rawConnections } from './raw-http.ts';
+import { FuzzStage, type Memory } from './stage.ts';
+import { playUploads, uploads } from './uploads.ts';
+import { frames, playFrames } from './websocket.ts';
+
+/** Bytes that the second half may add. `used` excludes free heap, so its bound is smaller. */
+const maxGrowth = { used: 24 * 1024 * 1024, rss: 160 * 1024 * 1024 };
+
+let stage: FuzzStage;
+/** A turn of the demo before anything else. */
+let healthy: unknown;
+const memory: Memory[] = [];
+
+beforeAll(async () => {
+  stage = await FuzzStage.start();
+  healthy = await stage.demoTurn();
+});
+afterAll(async () => stage.end());
+
+type Play = (half: number) => Promise<void>;
+
+function fuzz<T>(
+  inputs: fc.Arbitrary<T>,
+  play: (input: T, stage: FuzzStage) => Promise<void>,
+): Play {
+  return async (half) => {
+    const property = fc.asyncProperty(inputs, (input) => stage.play(() => play(input, stage)));
+    const limits = { numRuns: length.fuzz.runs, interruptAfterTimeLimit: length.fuzz.lastsMs };
+    try {
+      await fc.assert(property, { ...limits, seed: seed + half });
+    } finally {
+      await stage.untilPlayed();
+    }
+  };
+}
+
+const kinds: [name: string, play: Play][] = [
+  ['operations on sessions at work, some at once', fuzz(operationSteps, playOperations)],
+  ['frames of a WebSocket', fuzz(frames, playFrames)],
+  ['messages of an ACP client', fuzz(dialogs, playDialog)],
+  ['bytes that are nearly HTTP', fuzz(rawConnections, playRaw)],
+  ['uploaded files', fuzz(uploads, playUploads)],
+];
+
+describe.each([
+  ['first', 0],
+  ['second', 1],
+])('the %s half', (_, half) => {
+  test.each(kinds)(
+    'every answer to %s has a documented code, and the event loop is free',
+    async (_name, play) => expect(play(half)).resolves.toBeUndefined(),
+    length.fuzz.lastsMs + 120_000,
+  );
+
+  test('then no connection is left, and a turn is played as before', async () => {
+    await stage.untilNoSockets();
+    memory.push(await stage.memory());
+    expect(await stage.demoTurn()).toEqual(healthy);
+  });
+});
+
+test('memory does not grow in the second half', () => {
+  const [first, second] = memory;
+  if (first === undefined || second === undefined) throw new Error('A half was not measured.');
+  expect(second.used - first.used).toBeLessThan(maxGrowth.used);
+  expect(second.rss - first.rss).toBeLessThan(maxGrowth.rss);
+});
+
+test('nothing in the log is a mistake of the server', () => {
+  expect(stage.log.filter(isMistake)).toEqual([]);
+});
+
+const LogLine = z.object({ level: z.number(), msg: z.string() });
+/** `error`: what must not happen. */
+const errorLevel = 50;
+
+/** A line that is not JSON, or an error that no refusal has named. */
+function isMistake(line: string): boolean {
+  const { level, msg } = LogLine.parse(JSON.parse(line));
+  return level >= errorLevel && (msg === 'INTERNAL' || !Object.hasOwn(refusals, msg));
+}

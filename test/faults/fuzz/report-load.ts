@@ -1,0 +1,48 @@
+/**
+ * Imported by the server under test (`--import`). Serves measurements of the process on the socket at the path in
+ * `FUZZ_REPORTS`.
+ */
+import { createServer } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { isMainThread } from 'node:worker_threads';
+
+/** The time between two measurements, ms. */
+const everyMs = 20;
+
+const path = process.env['FUZZ_REPORTS'];
+// Agents inherit the environment, and threads the arguments.
+delete process.env['FUZZ_REPORTS'];
+if (isMainThread && path !== undefined) report(path);
+
+function report(socketPath: string): void {
+  let worst = 0;
+  let before = process.threadCpuUsage();
+  // The timer runs once in a turn of the loop: what the thread has used since its last run is the work of one turn.
+  // Time that the thread was kept from running, since the machine is busy, does not count.
+  setInterval(() => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    worst = Math.max(worst, (user + system) / 1_000);
+  }, everyMs).unref();
+
+  const server = createServer((request, response) => {
+    if (request.url === '/memory') {
+      void memory().then((all) => response.end(JSON.stringify(all)));
+      return;
+    }
+    response.end(JSON.stringify({ stallMs: Math.round(worst) }));
+    worst = 0;
+  });
+  server.listen(socketPath).unref();
+}
+
+/** Memory after garbage collection. Buffers are freed in turns of the event loop that follow a collection. */
+async function memory() {
+  for (let round = 0; round < 4; round += 1) {
+    globalThis.gc?.();
+    await setImmediate();
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const sockets = process.getActiveResourcesInfo().filter((one) => one === 'TCPSocketWrap').length;
+  return { rss, used: heapUsed + external, sockets };
+}
