@@ -15,6 +15,7 @@ import { endSignedOut } from '../websocket/signed-out.ts';
 import { acpAgent } from './agent.ts';
 import { HttpConnections } from './http-connections.ts';
 import { speakLines, wantsLines } from './lines.ts';
+import { cutDeepMessages } from './within-depth.ts';
 
 interface Options {
   runtime: Runtime;
@@ -126,7 +127,7 @@ class Agents {
     const { runtime, version } = this.#options;
     const onProblem = (error: unknown) =>
       log.warn({ err: error, cliType }, 'an ACP client had trouble');
-    return acpAgent({ runtime, cliType, version, onProblem });
+    return cutDeepMessages(acpAgent({ runtime, cliType, version, onProblem }));
   }
 
   /** The SDK's server for one connection. */

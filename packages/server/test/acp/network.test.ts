@@ -144,6 +144,28 @@ async function byLines(): Promise<Socket> {
   return socket.on('error', () => {}).resume();
 }
 
+test.each([
+  ['the id', '{"jsonrpc":"2.0","id":DEEP,"method":"session/list"}'],
+  ['no method', '{"jsonrpc":"2.0","id":1,"more":DEEP}'],
+  ['the parameters', '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":DEEP}}'],
+])('a message that is nested too deeply in %s does not end its connection', async (_, line) => {
+  const socket = new WebSocket(address('ws'), { headers: bearer });
+  await once(socket, 'open');
+  const ended = once(socket, 'close').then(([code]) => `closed with ${code}`);
+  const answered = new Promise<string>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      const message = data.toString();
+      if (message.includes('"id":"last"')) resolve(message);
+    });
+  });
+  const params = { protocolVersion: 1, clientCapabilities: {} };
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 'first', method: 'initialize', params }));
+  socket.send(line.replace('DEEP', `${'['.repeat(50_000)}${']'.repeat(50_000)}`));
+  socket.send('{"jsonrpc":"2.0","id":"last","method":"session/list","params":{}}');
+  expect(await Promise.race([answered, ended])).toContain('"sessions":[]');
+  socket.terminate();
+});
+
 test('a server that closes ends its clients’ connections', async () => {
   const socket = new WebSocket(address('ws'), { headers: bearer });
   await once(socket, 'open');
