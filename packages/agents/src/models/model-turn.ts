@@ -12,9 +12,11 @@ import {
   summaryMark,
   type TurnItems,
 } from './conversation.ts';
+import { FailingSteps, withCutNamed } from './failing-steps.ts';
 import { type ModelAnswer, ModelError, type ModelRequest } from './model-client.ts';
 import { type RetrySettings, waitAfter } from './retries.ts';
 import { blockIn } from './script-block.ts';
+import type { Answer } from './script-tool.ts';
 import type { ToolCalls, WantedCall } from './tool-calls.ts';
 import type { AskedCall } from './waiting-calls.ts';
 
@@ -159,12 +161,17 @@ export class ModelTurn {
 
   async #converse(): Promise<TurnEnd> {
     const { maxRounds } = this.#options;
+    const failing = new FailingSteps();
     for (let round = 1; ; round += 1) {
       this.#takeSteered();
       const answer = await this.#ask(this.#conversation());
       const { calls, isPaused = false, finishReason } = answer;
-      await this.#runAll(calls);
+      const answers = await this.#runAll(calls);
       this.#abort.signal.throwIfAborted();
+      const problem = failing.add(calls, answers, finishReason);
+      // A person who has said something meanwhile may know another way.
+      if (problem !== undefined && this.#steered.length === 0)
+        throw new ModelError('MODEL_ERROR', problem);
       const goesOn = calls.length > 0 || isPaused || this.#steered.length > 0;
       if (!goesOn) {
         if (!this.#options.items.ended.some(isOfModel)) this.#now.notice(saidNothing);
@@ -226,10 +233,10 @@ export class ModelTurn {
     for (const { messageId } of this.#steered.splice(0)) this.#now.settle(messageId, 'taken');
   }
 
-  async #runAll(calls: readonly WantedCall[]): Promise<void> {
+  async #runAll(calls: readonly WantedCall[]): Promise<Answer[]> {
     const { tools } = this.#options;
     const { signal } = this.#abort;
-    await Promise.all(calls.map(async (call) => tools.run(call, () => this.#now, signal)));
+    return Promise.all(calls.map(async (call) => tools.run(call, () => this.#now, signal)));
   }
 
   /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
@@ -251,7 +258,8 @@ export class ModelTurn {
         // A server has run its own tools.
         for (const item of held.values()) this.#now.done(item.id, item);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
-        return { ...given, calls: [...calls, ...more].map(bounded) };
+        const wanted = withCutNamed([...calls, ...more], given.finishReason).map(bounded);
+        return { ...given, calls: wanted };
       } catch (error) {
         if (isLackOfTools(error) && catalog.callsTools(chosen)) {
           catalog.callsNoTools(chosen);

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
+import { lengthReasons } from './failing-steps.ts';
 import type { ModelCall } from './model-client.ts';
 import { scriptName } from './script-tool.ts';
 
@@ -13,17 +14,7 @@ export interface BlockCall extends ModelCall {
 }
 
 /** Words of makers for an answer that is not all that the model wanted to say. */
-const cutReasons = new Set([
-  'length',
-  'max_tokens',
-  'max_output_tokens',
-  'model_length',
-  'content_filter',
-  'refusal',
-  'safety',
-  'incomplete',
-  'error',
-]);
+const cutReasons = new Set([...lengthReasons, 'content_filter', 'refusal', 'safety', 'error']);
 
 /** The id of the call that the block of a message is. It has nothing in it that a maker does not take. */
 export const blockCallOf = (messageId: string): string =>

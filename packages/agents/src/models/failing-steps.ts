@@ -1,0 +1,83 @@
+/** The brake of a turn: a model that repeats a step which fails would do so until the turn's limit of requests. */
+import { cutText } from '@liminal/protocol';
+import { isRecord, parseLine } from '../base/parse-line.ts';
+import type { Answer } from './script-tool.ts';
+import type { WantedCall } from './tool-calls.ts';
+
+/** How often a step may fail in the same way before its turn ends: a call that cannot be run, and one that was run. */
+const [mostNotRun, mostRun] = [3, 5];
+
+/** Words of makers for an answer that ended at a limit of length. */
+export const lengthReasons = new Set([
+  'length',
+  'max_tokens',
+  'max_output_tokens',
+  'model_length',
+  'incomplete',
+]);
+
+const isCutByLength = (finishReason: string): boolean =>
+  lengthReasons.has(finishReason.toLowerCase());
+
+/** Whether arguments are an object in JSON, or nothing, which stands for an empty one. */
+const isReadable = (text: string): boolean => text.trim() === '' || isRecord(parseLine(text));
+
+/** The calls of an answer that ended at a limit of length; the last one says so to the model if it is not whole. */
+export function withCutNamed<Call extends WantedCall>(
+  calls: readonly Call[],
+  finishReason: string,
+): Call[] {
+  if (!isCutByLength(finishReason)) return [...calls];
+  return calls.map((call, index) =>
+    index === calls.length - 1 && call.problem === undefined && !isReadable(call.arguments)
+      ? { ...call, problem: cutProblem(call.name, finishReason) }
+      : call,
+  );
+}
+
+const cutProblem = (name: string, finishReason: string): string =>
+  `This was not run: your answer reached its length limit (${finishReason}) in the middle of the arguments of ${name}. The same call would be cut off again. Make it shorter: write a large file in several smaller calls.`;
+
+/** Counts the steps of a turn that fail; a step is one answer's calls and what came of them. */
+export class FailingSteps {
+  readonly #counts = new Map<string, number>();
+
+  /** Why the turn must end, as a sentence for people; undefined while it may go on. */
+  add(
+    calls: readonly WantedCall[],
+    answers: readonly Answer[],
+    finishReason: string,
+  ): string | undefined {
+    const failed = calls.findIndex((_call, index) => answers[index]?.success === false);
+    const call = calls[failed];
+    if (call === undefined) {
+      this.#counts.clear();
+      return undefined;
+    }
+    const step = JSON.stringify(calls.map((one, index) => faceOf(one, answers[index])));
+    const count = (this.#counts.get(step) ?? 0) + 1;
+    this.#counts.set(step, count);
+    if (count < (wasRun(call) ? mostRun : mostNotRun)) return undefined;
+    const why =
+      isCutByLength(finishReason) && !isReadable(call.arguments)
+        ? `The model’s answer was cut off by its length limit (${finishReason}) in the middle of a call of ${call.name}, ${count} times.`
+        : `The model has made the same call of ${call.name} ${count} times, and it failed in the same way each time: ${sentence(answers[failed]?.output ?? '')}`;
+    return `${why} So the turn ends here. Send a message to let the model go on in another way.`;
+  }
+}
+
+const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
+  problem === undefined && isReadable(text);
+
+/** What makes two failing calls alike. A call that was cut off, or is no JSON, differs by chance each time. */
+const faceOf = (call: WantedCall, answer: Answer | undefined): unknown[] =>
+  wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
+
+/** Characters of an output that are told to people. */
+const told = 300;
+
+function sentence(output: string): string {
+  const [line = ''] = output.trim().split('\n');
+  const short = line.length > told ? cutText(line, told) : line;
+  return /[.!?…]$/.test(short) ? short : `${short}.`;
+}

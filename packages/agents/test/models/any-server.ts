@@ -1,0 +1,157 @@
+/** A scripted model server of each interface, told in the same words what to answer and what to refuse. */
+import {
+  answer,
+  apiError,
+  chat,
+  functionCall,
+  httpError,
+  incomplete,
+  message,
+  reply,
+  startChatCompletionsApi,
+  startMessagesApi,
+  startResponsesApi,
+  text,
+  toolUse,
+} from '@liminal/testkit';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ContentBlock, Response } from '@liminal/protocol';
+import { AnthropicClient } from '../../src/anthropic/index.ts';
+import { createModelProviders, type ModelClient } from '../../src/models/index.ts';
+import { OpenAiClient } from '../../src/openai/index.ts';
+import { foldTurn } from '../../src/testing/folding.ts';
+import { expectWholeTurn, Watch } from '../../src/testing/watch.ts';
+import type { Tool } from '../../src/tools/index.ts';
+
+export const interfaces = ['Chat Completions', 'Responses', 'Messages'] as const;
+export type Interface = (typeof interfaces)[number];
+
+export interface WantedCall {
+  name: string;
+  /** JSON, or the beginning of it. */
+  arguments: string;
+  callId?: string;
+}
+
+/** What a model says and calls, or why its server refuses the request. */
+export interface Said {
+  words?: string;
+  calls?: WantedCall[];
+  /** The answer has reached its length limit. */
+  isCut?: boolean;
+  refused?: string;
+  /** Of a refusal. Default: 400. */
+  status?: number;
+}
+
+/** @param body - A request as it came. */
+export type Saying = (body: Record<string, unknown>) => Said;
+
+export interface AnyServer {
+  client: ModelClient;
+  bodies: () => Record<string, unknown>[];
+  close: () => Promise<void>;
+}
+
+const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
+  'Chat Completions': async (says) => {
+    const api = await startChatCompletionsApi({
+      script: ({ body }) => {
+        const { words = '', calls = [], isCut = false, refused, status = 400 } = says(body);
+        if (refused !== undefined) return chat.httpError(status, refused);
+        const made = calls.map(({ name, arguments: input, callId }) =>
+          chat.call(name, input, { ...(callId !== undefined && { callId }) }),
+        );
+        const items = [...(words === '' ? [] : [chat.text(words)]), ...made];
+        return chat.answer(items, { ...(isCut && { finishReason: 'length' }) });
+      },
+    });
+    return {
+      client: new OpenAiClient({ baseUrl: api.url, api: 'chat' }),
+      bodies: () => api.requests.map(({ body }) => body),
+      close: () => api.close(),
+    };
+  },
+  Responses: async (says) => {
+    const api = await startResponsesApi({
+      script: ({ body }) => {
+        const { words = '', calls = [], isCut = false, refused, status = 400 } = says(body);
+        if (refused !== undefined) return httpError(status, refused);
+        const made = calls.map(({ name, arguments: input, callId }) => ({
+          ...functionCall(name, {}, { ...(callId !== undefined && { callId }) }),
+          parts: [input],
+        }));
+        const items = [...(words === '' ? [] : [message(words)]), ...made];
+        return isCut ? incomplete('max_output_tokens', items) : answer(items);
+      },
+    });
+    return {
+      client: new OpenAiClient({ baseUrl: api.url }),
+      bodies: () => api.requests.map(({ body }) => body),
+      close: () => api.close(),
+    };
+  },
+  Messages: async (says) => {
+    const api = await startMessagesApi({
+      answersAll: true,
+      script: ({ body }) => {
+        const { words = '', calls = [], isCut = false, refused, status = 400 } = says(body);
+        if (refused !== undefined) return apiError(status, refused);
+        const made = calls.map(({ name, arguments: input, callId }) => ({
+          ...toolUse(name, {}, { ...(callId !== undefined && { id: callId }) }),
+          parts: [input],
+        }));
+        const blocks = [...(words === '' ? [] : [text(words)]), ...made];
+        return reply(blocks, { ...(isCut && { stopReason: 'max_tokens' }) });
+      },
+    });
+    return {
+      client: new AnthropicClient({ baseUrl: api.url }),
+      bodies: () => api.requests.map(({ body }) => body),
+      close: () => api.close(),
+    };
+  },
+};
+
+export interface AnySession {
+  say: (message: string, blocks?: ContentBlock[]) => Promise<Response>;
+  bodies: AnyServer['bodies'];
+  watch: Watch;
+  projectDir: string;
+  close: () => Promise<void>;
+}
+
+/** A session with a model of a server of this interface; with stored turns it goes on with them. */
+export async function openSession(
+  kind: Interface,
+  says: Saying,
+  tools: readonly Tool[],
+  stored: readonly Response[] = [],
+): Promise<AnySession> {
+  const server = await start[kind](says);
+  const projectDir = await mkdtemp(join(tmpdir(), 'liminal-any-server-'));
+  const servers = [{ name: 'any', title: 'Any', client: server.client, model: 'scripted' }];
+  const retries = { attempts: 2, firstMs: 1, maxMs: 10 };
+  const [provider] = createModelProviders({ servers, tools, retries });
+  if (provider === undefined) throw new Error('There is no provider.');
+  const watch = new Watch(provider, 's');
+  const runs = async () => [...stored];
+  await provider.loadSession('s', { projectDir, config: {}, stored: { runs } });
+  return {
+    watch,
+    projectDir,
+    bodies: server.bodies,
+    say: async (words, blocks = []) => {
+      const { turnId } = await provider.sendMessage('s', words, { blocks });
+      expectWholeTurn(await watch.ended(turnId));
+      return foldTurn(watch.events, turnId);
+    },
+    close: async () => {
+      await provider.close();
+      await server.close();
+      await rm(projectDir, { recursive: true });
+    },
+  };
+}

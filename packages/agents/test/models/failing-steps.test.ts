@@ -1,0 +1,84 @@
+/** A model that repeats a step which fails is told what happened, and its turn ends soon. */
+import type { Response } from '@liminal/protocol';
+import { afterEach, expect, test } from 'vitest';
+import { loudEcho } from '../../src/models/testing/echo.ts';
+import { type AnySession, interfaces, openSession, type Saying } from './any-server.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function open(kind: (typeof interfaces)[number], says: Saying): Promise<AnySession> {
+  const session = await openSession(kind, says, [loudEcho]);
+  ends.push(session.close);
+  return session;
+}
+
+const errorOf = ({ error }: Response): string => error?.message ?? '';
+
+test.each(interfaces)(
+  'by %s: a call that is cut off by the length limit is explained to the model, and three end the turn',
+  async (kind) => {
+    let count = 0;
+    const { say, bodies } = await open(kind, () => {
+      count += 1;
+      // A model words it a little differently each time.
+      const input = `{"text": "<!doctype html> ${count}`;
+      return { words: 'Writing.', calls: [{ name: 'echo', arguments: input }], isCut: true };
+    });
+    const turn = await say('Write the page');
+    expect(bodies()).toHaveLength(3);
+    expect(JSON.stringify(bodies()[1])).toContain('your answer reached its length limit');
+    expect(turn.status).toBe('error');
+    expect(errorOf(turn)).toMatch(
+      /was cut off by its length limit .* call of echo, 3 times\. .*\.$/,
+    );
+    // What was said stays, and the session goes on.
+    expect(JSON.stringify(turn.outputItems)).toContain('doctype html> 3');
+    await say('Shorter');
+    expect(bodies()).toHaveLength(6);
+  },
+);
+
+const steps: [string, () => { name: string; arguments: string }[], number][] = [
+  ['that is no JSON', () => [{ name: 'echo', arguments: `{"te${Math.random()}` }], 3],
+  ['of no tool', () => [{ name: 'nobody', arguments: '{}' }], 5],
+  ['that fails', () => [{ name: 'echo', arguments: '{"text":"fail"}' }], 5],
+  [
+    'that fails beside one that works',
+    () => [
+      { name: 'echo', arguments: '{"text":"a"}' },
+      { name: 'echo', arguments: '{"text":"fail"}' },
+    ],
+    5,
+  ],
+];
+
+test.each(steps)('a call %s and is repeated unchanged ends the turn', async (_, made, most) => {
+  const { say, bodies } = await open('Chat Completions', () => ({ calls: made() }));
+  const turn = await say('Go');
+  expect(errorOf(turn)).toContain('failed in the same way each time');
+  expect(bodies()).toHaveLength(most);
+});
+
+test('steps that fail in turns are braked, and one that works lets the count begin anew', async () => {
+  const failing = ['fail', 'nobody'];
+  const alternating = await open('Chat Completions', () => {
+    failing.push(failing.shift()!);
+    const [text = ''] = failing;
+    return text === 'nobody'
+      ? { calls: [{ name: text, arguments: '{}' }] }
+      : { calls: [{ name: 'echo', arguments: JSON.stringify({ text }) }] };
+  });
+  expect(errorOf(await alternating.say('Go'))).toContain('failed in the same way');
+  expect(alternating.bodies()).toHaveLength(9);
+
+  const texts = ['fail', 'fail', 'a', 'fail', 'fail', 'a', 'fail', 'fail', 'a', 'fail', 'fail'];
+  const working = await open('Chat Completions', () => {
+    const text = texts.shift();
+    if (text === undefined) return { words: 'Done.' };
+    return { calls: [{ name: 'echo', arguments: JSON.stringify({ text }) }] };
+  });
+  expect(await working.say('Go')).toMatchObject({ status: 'complete' });
+});
