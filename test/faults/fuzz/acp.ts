@@ -93,7 +93,7 @@ const patience = 20_000;
 
 const Asked = z.object({
   jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.int()]),
+  id: z.union([z.string(), z.number()]),
   method: z.string(),
 });
 

@@ -52,6 +52,7 @@ const place = fc.constantFrom(
 
 const odd = fc.constantFrom(
   (path: string) => path,
+  (path: string) => `http://<host 0>${path}`,
   (path: string) => `http://127.0.0.1:1${path}`,
   (path: string) => `http://evil.example${path}`,
   (path: string) => `ftp://x:y@[::1]${path}`,

@@ -134,6 +134,7 @@ export class FuzzStage {
       cursor: cursors,
       approval: approvals,
       project: [this.input.project],
+      host: [`127.0.0.1:${this.port}`],
     };
     return sent.replaceAll(/<(\w+) (\d+)>/g, (_, name: string, number: string) => {
       const all = things[name] ?? [];

@@ -77,7 +77,9 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     speak(request.raw, socket, Buffer.alloc(0));
   };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const isNew = request.headers['acp-connection-id'] === undefined;
+    // The SDK takes only a path.
+    request.raw.url = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
+    const isNew = request.ws || request.headers['acp-connection-id'] === undefined;
     if (connections.full && isNew) {
       throw new RequestError(
         'TOO_MANY_CONNECTIONS',

@@ -13,6 +13,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { Editor } from '../editor/editor.ts';
 import { bearer, eventually, startServer, type TestServer, token } from '../harness.ts';
+import { rawRequest } from '../raw-request.ts';
 
 let server: TestServer;
 
@@ -103,6 +104,17 @@ test('nobody comes in without the token, without an agent, or for one that is no
 test('a page of another origin is kept out, whatever it knows', async () => {
   const headers = { ...bearer, origin: 'http://example.org' };
   expect(await refusal(address('ws'), headers)).toMatchObject({ status: 403 });
+});
+
+test('an absolute address of the request line is understood, as HTTP wants it', async () => {
+  const { status, text } = await rawRequest(server.port, {
+    method: 'POST',
+    path: address('http'),
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}',
+  });
+  expect(status, text).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({ id: 0, result: { protocolVersion: 1 } });
 });
 
 test('a message over the limit ends its connection, and no other', async () => {
