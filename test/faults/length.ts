@@ -32,7 +32,7 @@ export const length = isLong
       duplicates: 400,
       requests: 800,
       hostile: 200,
-      fuzz: { runs: 6, lastsMs: 60_000 },
+      fuzz: { runs: 4, lastsMs: 60_000 },
     };
 
 /** What random faults follow from: always the same in short runs. `FAULTS_SEED` plays one that a failure has named. */

@@ -11,7 +11,7 @@ import { withinDepth } from '@liminal/protocol';
  * message in its answer, and ends the connection if it cannot write that as JSON.
  */
 export function cutDeepMessages(app: AgentApp): AgentApp {
-  // The SDK's server gives options, too, which its types do not show.
+  // The SDK's server passes options that its types do not declare.
   const connect = app.connect.bind(app) as (...args: [Stream, ...unknown[]]) => AgentConnection;
   return Object.assign(app, {
     connect: ({ readable, writable }: Stream, ...options: unknown[]) => {
