@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { reapOrphans, startGuard } from '@liminal/agents';
 import { createRuntime, type Logger } from '@liminal/runtime';
-import { createCredentials, createServer, Metrics } from '@liminal/server';
+import { createCredentials, createServer, listen, Metrics } from '@liminal/server';
 import { createAgents } from './agents.ts';
 import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
@@ -118,7 +118,7 @@ async function start(config: Config, closers: Closers) {
     ...tracing,
   });
   closers.push(() => server.close(), closeRuntime);
-  const address = await server.listen({ host, port: await findPort(config) });
+  const address = await listen(server, { host, port: await findPort(config) });
   const url = `http://${urlHost(host)}:${new URL(address).port}`;
   return {
     logger,

@@ -1,20 +1,17 @@
 import cookie from '@fastify/cookie';
 import websocket from '@fastify/websocket';
-import { ID_MAX } from '@liminal/protocol';
 import type { Runtime, Tracing } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { acpRoutes } from './acp/index.ts';
-import { upgradeOf } from './auth/access.ts';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
-import { refuseBrokenRequest, refuseBrokenRequests } from './http/broken-requests.ts';
+import { refuseBrokenRequests } from './http/broken-requests.ts';
 import { answerError, describeError, RequestError } from './http/errors.ts';
 import { blobRoutes } from './http/blob-routes.ts';
 import { exportRoutes } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { openApiRoute } from './http/openapi.ts';
-import { boundBodies } from './http/request-bodies.ts';
 import { traceRequests } from './http/request-spans.ts';
 import { checkRefusals, operationRoutes } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
@@ -24,9 +21,9 @@ import { streamRoutes } from './sse/routes.ts';
 import { imageFrameRoute } from './pages/image-frame.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
+import { boundClients, overHttp } from './over-http.ts';
 import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
-import { boundStrangers } from './strangers.ts';
 import { tracedReaders } from './traced-readers.ts';
 import { webSocketRoute } from './websocket/route.ts';
 import { endFailedSocket } from './websocket/socket-error.ts';
@@ -50,7 +47,7 @@ export interface ServerOptions extends GuardOptions {
 }
 
 /**
- * All surfaces of a runtime on one HTTP server; the caller makes it listen on `host`. Closing it ends every connection,
+ * All surfaces of a runtime on one HTTP server; the caller makes it `listen` on `host`. Closing it ends every connection,
  * but not the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -60,23 +57,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
     bodyLimit: limits.bodyBytes,
-    routerOptions: { maxParamLength: ID_MAX },
-    forceCloseConnections: true,
-    http: {
-      // The guard refuses requests without a host.
-      requireHostHeader: false,
-      // Clients may offer what nobody here speaks, such as HTTP/2: their requests are answered as they are.
-      shouldUpgradeCallback: (request) => upgradeOf(request) !== undefined,
-      // A body may take its time: `boundBodies`.
-      requestTimeout: 0,
-      headersTimeout: limits.headMs,
-      connectionsCheckingInterval: limits.headMs / 4,
-    },
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
-    clientErrorHandler: refuseBrokenRequest,
+    ...overHttp(limits, { takesUpgrades: true }),
   });
-  boundStrangers(app, limits);
-  boundBodies(app, limits);
+  boundClients(app, limits);
   app.setErrorHandler(answerError);
   app.removeContentTypeParser('text/plain');
 

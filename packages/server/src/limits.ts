@@ -22,6 +22,8 @@ export interface Limits {
   strangers: number;
   /** How long a stranger may take for the head of a request, and anybody from its first byte to its last. */
   headMs: number;
+  /** How many requests of one connection may wait for their answers. */
+  pipelined: number;
   /** How long a request's body may be silent. */
   silenceMs: number;
   /** How much of a body is still read once its request is answered, and for how long. */
@@ -46,6 +48,7 @@ export const defaultLimits: Limits = {
   connections: 4096,
   strangers: 512,
   headMs: 10_000,
+  pipelined: 8,
   silenceMs: 60_000,
   drainBytes: 64 * 1024 * 1024,
   drainMs: 10_000,

@@ -1,5 +1,5 @@
 import cookie from '@fastify/cookie';
-import { ID_MAX, LiminalError, serverOperations } from '@liminal/protocol';
+import { LiminalError, serverOperations } from '@liminal/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Credentials } from './auth/credentials.ts';
 import { guardRequests } from './auth/guard.ts';
@@ -9,6 +9,8 @@ import { sendExport } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { routeOf } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { boundClients, overHttp } from './over-http.ts';
 import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
 
@@ -28,16 +30,15 @@ interface ReplayServerOptions {
   webDir: string;
   credentials: Credentials;
   host: string;
+  limits?: Partial<Limits>;
 }
 
 /** Serves one file and the page that plays it, to signed-in browsers: it runs nothing and keeps nothing. */
 export async function createReplayServer(options: ReplayServerOptions): Promise<FastifyInstance> {
   const { file, version, webDir } = options;
-  const app = Fastify({
-    routerOptions: { maxParamLength: ID_MAX },
-    forceCloseConnections: true,
-    http: { requireHostHeader: false },
-  });
+  const limits = { ...defaultLimits, ...options.limits };
+  const app = Fastify(overHttp(limits, { takesUpgrades: false }));
+  boundClients(app, limits);
   app.setErrorHandler(answerError);
   await app.register(cookie);
   guardRequests(app, { ...options, allowedHosts: [], allowedOrigins: [] });

@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
 import { createDemoProvider } from '@liminal/agents/demo';
 import { createRuntime, type Runtime } from '@liminal/runtime';
-import { createCredentials, createServer, Metrics, type ServerOptions } from '@liminal/server';
+import {
+  createCredentials,
+  createServer,
+  listen,
+  Metrics,
+  type ServerOptions,
+} from '@liminal/server';
 import type { OpenedStorage } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import type { FastifyInstance } from 'fastify';
@@ -32,6 +38,7 @@ export interface TestServer {
 export async function startServer(
   options: Partial<ServerOptions> = {},
   storage: OpenedStorage = openMemoryStorage(),
+  addresses: readonly string[] = ['127.0.0.1'],
 ): Promise<TestServer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-server-')));
   const providers = new ProviderRegistry();
@@ -60,7 +67,9 @@ export async function startServer(
     checkAnswers: true,
     ...options,
   });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await listen(app, { host: 'localhost', port: 0 }, async () =>
+    addresses.map((address) => ({ address })),
+  );
   const close = async () => {
     await runtime.close();
     await app.close();

@@ -10,8 +10,8 @@ export class RawConnection {
   #changed = Promise.withResolvers<void>();
   #isClosed = false;
 
-  constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1' });
+  constructor(port: number, host = '127.0.0.1') {
+    this.socket = connect({ port, host });
     this.socket.setEncoding('utf8').on('error', () => undefined);
     this.socket.on('data', (text: string) => {
       this.received += text;

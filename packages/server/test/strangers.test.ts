@@ -1,13 +1,29 @@
-import { afterEach, expect, test } from 'vitest';
+import { networkInterfaces } from 'node:os';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createCredentials, createReplayServer, listen } from '@liminal/server';
 import { defaultLimits, type Limits } from '../src/limits.ts';
-import { startServer, type TestServer } from './harness.ts';
+import { startServer, type TestServer, token } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
 
 const NEVER = 24 * 60 * 60 * 1000;
 const agents = 'GET /api/agents';
+/** A second address of this machine, as `localhost` has where there is IPv6. */
+const second = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
+  ? '::1'
+  : '127.0.0.2';
 
-let server: TestServer;
+let server: Pick<TestServer, 'app' | 'port' | 'url' | 'close'>;
+let address: string;
+/** What a client with the token asks for. */
+let asked: string;
 const opened: RawConnection[] = [];
+
+beforeEach(() => {
+  address = '127.0.0.1';
+  asked = agents;
+});
 
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
@@ -18,15 +34,39 @@ async function start(limits: Partial<Limits>): Promise<void> {
   server = await startServer({ limits });
 }
 
+async function startReplay(limits: Partial<Limits>): Promise<void> {
+  const app = await createReplayServer({
+    file: { sessionId: 's1', read: async function* () {}, blobs: new Map() },
+    version: '0',
+    webDir: '/nowhere',
+    credentials: createCredentials(token),
+    host: '127.0.0.1',
+    limits,
+  });
+  const url = await listen(app, { host: '127.0.0.1', port: 0 });
+  server = { app, url, port: Number(new URL(url).port), close: () => app.close() };
+  asked = 'GET /healthz';
+}
+
+/** Every server that listens, and each of its addresses. */
+const servers: Record<string, (limits: Partial<Limits>) => Promise<void>> = {
+  'the server': start,
+  'its second address': async (limits) => {
+    server = await startServer({ limits }, undefined, ['127.0.0.1', second]);
+    address = second;
+  },
+  'the server of a replay': startReplay,
+};
+
 async function open(): Promise<RawConnection> {
-  const connection = new RawConnection(server.port);
+  const connection = new RawConnection(server.port, address);
   opened.push(connection);
   return connection.opened();
 }
 
 async function known(): Promise<RawConnection> {
   const connection = await open();
-  connection.send(head(server.port, agents));
+  connection.send(head(server.port, asked));
   expect(await connection.answer()).toMatchObject({ status: 200 });
   return connection;
 }
@@ -50,10 +90,15 @@ const ways: Record<string, (connection: RawConnection) => Promise<unknown>> = {
   },
 };
 
-test.each(Object.entries(ways))(
-  'SAFE: while many strangers %s, those who are signed in stay and get in',
-  async (_, hold) => {
-    await start({ connections: 24, strangers: 6, headMs: NEVER, drainMs: NEVER });
+const everywhere = Object.keys(servers).flatMap((name) =>
+  Object.keys(ways).map((way) => ({ name, way })),
+);
+
+test.each(everywhere)(
+  'SAFE: while many strangers $way at $name, those who are signed in stay and get in',
+  async ({ name, way }) => {
+    const hold = ways[way]!;
+    await servers[name]!({ connections: 24, strangers: 6, headMs: NEVER, drainMs: NEVER });
     const stays = await known();
     const strangers: RawConnection[] = [];
     for (let count = 0; count < 60; count += 1) {
@@ -64,16 +109,53 @@ test.each(Object.entries(ways))(
     await Promise.all(strangers.slice(0, 54).map(({ closed }) => closed));
     expect(strangers.filter(({ isClosed }) => !isClosed)).toHaveLength(6);
     await known();
-    stays.send(head(server.port, agents));
+    stays.send(head(server.port, asked));
     expect(await stays.answer()).toMatchObject({ status: 200 });
   },
 );
 
-test('SAFE: a connection on which nothing is sent is closed without a word', async () => {
-  await start({ headMs: 200 });
-  const silent = await open();
-  await silent.closed;
-  expect(silent.received).toBe('');
+describe.each(Object.keys(servers))('at %s', (name) => {
+  const heads = {
+    'without a token': () => head(server.port, 'GET /healthz', { authorization: 'none' }),
+    'with a token': () => head(server.port, 'GET /healthz'),
+    'that expects something': () => head(server.port, 'GET /healthz', { expect: 'more' }),
+  };
+
+  test.each(Object.keys(heads) as (keyof typeof heads)[])(
+    'SAFE: thousands of requests %s in one packet end their connection',
+    async (kind) => {
+      await servers[name]!({ pipelined: 3, headMs: NEVER });
+      const handedOver = vi.fn<() => void>();
+      for (const event of ['request', 'checkExpectation']) {
+        server.app.server.prependListener(event, () => handedOver());
+      }
+      const many = await open();
+      many.send(heads[kind]().repeat(2_000));
+      await many.closed;
+      // The one too many ends the connection, and what is behind it is not read.
+      expect(handedOver).toHaveBeenCalledTimes(4);
+    },
+  );
+
+  test('as many requests at once as may wait are answered in their order', async () => {
+    await servers[name]!({ pipelined: 3 });
+    const few = await known();
+    few.send(head(server.port, asked).repeat(2) + head(server.port, 'GET /api/nothing'));
+    const statuses = [await few.answer(), await few.answer(), await few.answer()];
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404]);
+    // Their answers make room for the next ones.
+    few.send(head(server.port, asked).repeat(3));
+    for (let count = 0; count < 3; count += 1) {
+      expect(await few.answer()).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('SAFE: a connection on which nothing is sent is closed without a word', async () => {
+    await servers[name]!({ headMs: 200 });
+    const silent = await open();
+    await silent.closed;
+    expect(silent.received).toBe('');
+  });
 });
 
 test('SAFE: a head that comes too slowly is refused with 408', async () => {

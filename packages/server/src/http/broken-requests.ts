@@ -55,10 +55,12 @@ export function refuseBrokenRequests(app: FastifyInstance): void {
   app.websocketServer.on('wsClientError', (_error, socket) => {
     refuse(socket, { ...broken, message: 'This is not how a WebSocket is opened.' });
   });
-  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify(errorBody('INVALID_REQUEST', 'What is expected cannot be met.'));
-    response.writeHead(400, { 'content-type': 'application/json', connection: 'close' }).end(body);
-  });
+}
+
+/** For a request with an `Expect` header that nobody understands. */
+export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify(errorBody('INVALID_REQUEST', 'What is expected cannot be met.'));
+  response.writeHead(400, { 'content-type': 'application/json', connection: 'close' }).end(body);
 }
 
 function refuse(socket: Duplex, { status, code, message }: Refusal): void {

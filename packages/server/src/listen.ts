@@ -1,0 +1,47 @@
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { LiminalError } from '@liminal/protocol';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Makes a server listen, on `localhost` by each address that the name has: browsers choose among them. Returns the URL
+ * of the first address, without a trailing slash. Throws LiminalError `PORT_IN_USE` if a further address is another
+ * program's, which would be sent the links that sign in.
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: { host: string; port: number },
+  addressesOf: (name: string) => Promise<{ address: string }[]> = lookupAll,
+): Promise<string> {
+  if (host !== 'localhost') return app.listen({ host, port });
+  const [first, ...others] = (await addressesOf(host)).map(({ address }) => address);
+  const url = await app.listen({ host: first ?? host, port });
+  for (const other of others) {
+    await listenAlso(app, { host: other, port: Number(new URL(url).port) });
+  }
+  return url;
+}
+
+const lookupAll = async (name: string) => lookup(name, { all: true });
+
+/** Hands the connections of one more address to the server, which counts and bounds them like its own. */
+async function listenAlso({ server }: FastifyInstance, address: { host: string; port: number }) {
+  const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
+    server.emit('connection', socket),
+  );
+  listener.maxConnections = server.maxConnections;
+  server.once('close', () => listener.close());
+  const failed = once(listener, 'error');
+  listener.listen(address);
+  const [error] = (await Promise.race([once(listener, 'listening'), failed])) as [unknown?];
+  if (!(error instanceof Error && 'code' in error)) return;
+  // A machine may lack an address of its `localhost`: that of IPv6, for example.
+  if (error.code !== 'EADDRINUSE') return;
+  const { host, port } = address;
+  throw new LiminalError(
+    'PORT_IN_USE',
+    `Another program uses port ${port} of ${host}, which is localhost, too. Stop it, or choose another port with --port.`,
+    { cause: error },
+  );
+}
