@@ -1,9 +1,12 @@
 /** Reading the files by which a project folder changes what an agent runs or may do. */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import type { ProjectFile, ProjectSettings } from '../project-settings.ts';
+import { childEnvironment } from './child-environment.ts';
 
 /** The most characters that a person is shown of one file, and of all files together. */
 const maxText = 100_000;
@@ -98,6 +101,30 @@ export async function repositoryOf(folder: string): Promise<Repository | undefin
     return { root, main: await realpath(resolve(own, common.trim(), '..')).catch(() => root) };
   }
   return undefined;
+}
+
+/**
+ * Those of these folders that git ignores and tracks nothing in: a clone does not bring them. None if git cannot be
+ * asked.
+ */
+export async function ignoredByGit(
+  folder: string,
+  paths: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
+  // Not started in the folder, whose programs must not run.
+  const git = spawn(
+    'git',
+    ['-C', folder, '-c', 'core.fsmonitor=false', 'check-ignore', '-z', '--stdin'],
+    { cwd: '/', env: childEnvironment(own, {}, {}), stdio: ['pipe', 'pipe', 'ignore'] },
+  );
+  const { promise, resolve: end } = Promise.withResolvers<number | null>();
+  git.on('error', () => end(null)).on('close', end);
+  git.stdin.on('error', () => undefined).end(paths.map((path) => `${path}\0`).join(''));
+  const [ignored, code] = await Promise.all([readText(git.stdout).catch(() => ''), promise]);
+  return new Set(code === 0 ? ignored.split('\0').filter((path) => path !== '') : []);
 }
 
 /** The settings that these files make; undefined if there are none. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -70,6 +71,12 @@ const brought: [what: string, path: string, text: string][] = [
   ['a skill that runs a block', '.claude/skills/s/SKILL.md', skill('', `\`\`\`!\n${word}\n\`\`\``)],
   ['a skill of the repository', '../.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
   ['a skill of a folder inside', 'a/b/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
+  ['a skill among packages', 'node_modules/a/.claude/skills/s/SKILL.md', skill(`hooks: ${word}`)],
+  [
+    'a skill in a folder of settings',
+    '.claude/a/.claude/skills/s/SKILL.md',
+    skill(`hooks: ${word}`),
+  ],
   ['a plugin among skills', '.claude/skills/s/hooks/hooks.json', json({ hooks })],
   ['a command that allows', '.claude/commands/x/c.md', skill(`allowed-tools: ${word}`)],
   ['an agent with servers', '.claude/agents/a.md', skill(`mcpServers: ${word}`)],
@@ -146,6 +153,18 @@ test('a link is read through, and a folder is the one that it leads to', async (
   const settings = await claude();
   expect(settings?.files[0]?.text).toContain(word);
   expect(await claude('link')).toEqual(settings);
+});
+
+test('packages are left out only if git ignores them and tracks none of them', async () => {
+  const read = () => readClaudeProject(join(base, 'repo'), { ...env(), PATH: process.env['PATH'] });
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: join(base, 'repo') });
+  await put('repo/sub/node_modules/a/.claude/skills/s/SKILL.md', skill('hooks: x'));
+  git('init', '--quiet');
+  expect((await read())?.files).toHaveLength(1);
+  await put('repo/.gitignore', 'node_modules\n');
+  expect(await read()).toBeUndefined();
+  git('add', '--force', 'sub');
+  expect((await read())?.files).toHaveLength(1);
 });
 
 test('a folder with more folders than are searched says so', async () => {

@@ -10,6 +10,7 @@ import { isRecord, parseLine } from '../base/parse-line.ts';
 import {
   filesBelow,
   type FoundFile,
+  ignoredByGit,
   readAll,
   repositoryOf,
   settingsOf,
@@ -67,7 +68,7 @@ async function findFiles(projectDir: string, env: NodeJS.ProcessEnv): Promise<Fo
   const repository = await repositoryOf(folder);
   const parents = withParents(folder);
   const roots = [folder, repository?.root, repository?.main].filter((root) => root !== undefined);
-  const below = await foldersBelow(folder);
+  const below = await foldersBelow(folder, env);
   const inRepository =
     repository === undefined ? parents : parents.slice(0, parents.indexOf(repository.root) + 1);
   const settings = await readAll([
@@ -142,9 +143,12 @@ export function isPlain(text: string): boolean {
 
 /**
  * The folders below a project folder that have a `.claude`: Claude Code uses their skills once it has read a file beside
- * them. The notes say what was not searched.
+ * them, unless git ignores the folder. The notes say what was not searched.
  */
-async function foldersBelow(folder: string): Promise<{ folders: string[]; notes: FoundFile[] }> {
+async function foldersBelow(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ folders: string[]; notes: FoundFile[] }> {
   const folders: string[] = [];
   let searched = 0;
   for (let level = [folder]; level.length > 0;) {
@@ -155,24 +159,24 @@ async function foldersBelow(folder: string): Promise<{ folders: string[]; notes:
     }
     const now = level.slice(0, left);
     searched += now.length;
-    const names = await Promise.all(now.map(foldersIn));
-    const found = now.flatMap((parent, at) =>
-      (names[at] ?? []).map((name) => [parent, name] as const),
-    );
-    folders.push(...found.filter(([, name]) => name === '.claude').map(([parent]) => parent));
-    const rest = level.slice(left);
-    level = [...rest, ...found.filter(([, name]) => isSearched(name)).map((path) => join(...path))];
+    const found = (await Promise.all(now.map(foldersIn))).flat();
+    const paths = found.map(({ path }) => path);
+    folders.push(...paths.filter((path) => basename(path) === '.claude').map(dirname));
+    const installed = paths.filter((path) => basename(path) === 'node_modules');
+    const ignored = await ignoredByGit(folder, installed, env);
+    const next = found.filter(({ path, isLink }) => !isLink && !ignored.has(path));
+    level = [...level.slice(left), ...next.map(({ path }) => path)];
   }
   return { folders, notes: [] };
 }
 
-const isSearched = (name: string): boolean => !['.claude', '.git', 'node_modules'].includes(name);
-
-async function foldersIn(folder: string): Promise<string[]> {
+/** Git's own folder is left out: no clone brings anything into it. Of links, only those named `.claude` count. */
+async function foldersIn(folder: string): Promise<{ path: string; isLink: boolean }[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
+    .filter(({ name }) => name !== '.git')
     .filter((entry) => entry.isDirectory() || (entry.name === '.claude' && entry.isSymbolicLink()))
-    .map(({ name }) => name);
+    .map((entry) => ({ path: join(folder, entry.name), isLink: entry.isSymbolicLink() }));
 }
 
 /**

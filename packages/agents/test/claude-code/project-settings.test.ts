@@ -36,10 +36,12 @@ const hook = (event: string, command: string) => ({
 
 /** In every folder from the repository down, all that can run something; each leaves a file of its own name. */
 async function fill(root: string, marks: string): Promise<void> {
-  for (const [name, folder] of [
-    ['root', root],
-    ['sub', join(root, 'sub')],
-    ['deep', join(root, 'sub', 'deep')],
+  for (const [name, folder, skillName] of [
+    ['root', root, 's'],
+    ['sub', join(root, 'sub'), 's'],
+    ['deep', join(root, 'sub', 'deep'), 's'],
+    ['package', join(root, 'sub', 'node_modules', 'a'), 'p'],
+    ['inner', join(root, 'sub', '.claude', 'a'), 'i'],
   ] as const) {
     const touch = (what: string): string => `touch ${join(marks, `${name}-${what}`)}`;
     const skill = (what: string): string =>
@@ -66,7 +68,7 @@ async function fill(root: string, marks: string): Promise<void> {
       '.mcp.json': JSON.stringify({
         mcpServers: { [name]: { command: '/bin/sh', args: ['-c', `${touch('mcp')}; cat`] } },
       }),
-      '.claude/skills/s/SKILL.md': skill('skill'),
+      [`.claude/skills/${skillName}/SKILL.md`]: skill('skill'),
       '.claude/commands/c.md': skill('command'),
     };
     for (const [path, text] of Object.entries(files)) {
@@ -77,7 +79,9 @@ async function fill(root: string, marks: string): Promise<void> {
 }
 
 const script = ({ projectDir }: Workspace): Script => [
-  reply(toolUse('Read', { file_path: join(projectDir, 'sub', 'deep', 'a.txt') })),
+  ...['deep', 'node_modules/a', '.claude/a'].map((folder) =>
+    reply(toolUse('Read', { file_path: join(projectDir, 'sub', folder, 'a.txt') })),
+  ),
   reply('Read.'),
   ...Array.from({ length: 20 }, () => reply('Yes.')),
 ];
@@ -85,6 +89,8 @@ const script = ({ projectDir }: Workspace): Script => [
 /** The marks that Claude Code 2.1.330 leaves; a later version may leave more. */
 const atLeast = [
   'deep-skill',
+  'inner-skill',
+  'package-skill',
   'root-local',
   'root-mcp',
   'sub-local',
@@ -110,7 +116,16 @@ test.each([true, false])(
     });
     const listener = new Listener(claude.provider, sessionId);
     await listener.ask('Read it.');
-    for (const name of ['/s', '/deep:s', '/root-skill', '/sub-skill', '/deep-skill', '/c']) {
+    for (const name of [
+      '/s',
+      '/deep:s',
+      '/root-skill',
+      '/sub-skill',
+      '/deep-skill',
+      '/package-skill',
+      '/inner-skill',
+      '/c',
+    ]) {
       await listener.ask(name);
     }
     await claude.provider.killSession(sessionId);
