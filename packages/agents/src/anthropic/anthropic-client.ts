@@ -9,7 +9,9 @@ import {
   type ModelRequest,
 } from '../models/model-client.ts';
 import { longestTimer, patientFetch } from '../models/patient-fetch.ts';
-import { modelErrorOf, noStream } from './errors.ts';
+import { Refusals } from '../models/refusals.ts';
+import { wellFormed } from '../models/sendable.ts';
+import { modelErrorOf, noStream, refusalIn } from './errors.ts';
 import { factsListed, type ModelFacts } from './model-facts.ts';
 import { buildRequest } from './request.ts';
 import { AnswerTranslator } from './translate.ts';
@@ -36,6 +38,7 @@ export class AnthropicClient implements ModelClient {
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #sdk: Anthropic;
+  readonly #refusals = new Refusals();
   /** What the server has said of its models when it listed them. */
   readonly #listed = new Map<string, Partial<ModelFacts>>();
 
@@ -86,15 +89,11 @@ export class AnthropicClient implements ModelClient {
   ): Promise<ModelAnswer> {
     const listed = this.#listed.get(request.model);
     try {
-      return await this.#ask(buildRequest(request, { listed }), writer, signal);
-    } catch (error) {
-      const known = this.#errorOf(error, signal);
-      if (writer.hasWritten || !refusesThinking(known)) throw known;
-    }
-    // Nothing was read of the first request: it is as if it had not been.
-    try {
-      const params = buildRequest(request, { listed, leavesThinkingOut: true });
-      return await this.#ask(params, writer, signal);
+      return await this.#refusals.ask(request, {
+        bodyOf: (put) => wellFormed(buildRequest(put, { listed })),
+        send: async (params) => this.#ask(params, writer, signal),
+        refusalIn: (error) => (writer.hasWritten ? undefined : refusalIn(error)),
+      });
     } catch (error) {
       throw this.#errorOf(error, signal);
     }
@@ -137,14 +136,3 @@ function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): List
     contextWindow: entry.max_input_tokens ?? undefined,
   };
 }
-
-/**
- * The server does not take back the thinking that it gave: something before it has changed (instructions, tools), or the
- * model is another. Source: “Fix a thinking block bound to a different conversation” in Anthropic's documents.
- */
-const refusesThinking = (error: unknown): boolean =>
-  error instanceof ModelError &&
-  error.code === 'MODEL_ERROR' &&
-  /(signature|data)`? in `?(redacted_)?thinking|thinking.{0,80}(different conversation|cannot be modified)/i.test(
-    error.message,
-  );

@@ -2,6 +2,7 @@
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { cutText, hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
+import type { Refusal } from '../models/refusals.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
 
 /** An error as the API words it, in an answer of its own or in the middle of a stream. */
@@ -182,6 +183,23 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
     ),
     { cause: thrown },
   );
+}
+
+/** What a server complains of, before it has begun to answer; undefined if it was not reached, or answered otherwise. */
+export function refusalIn(thrown: unknown): Refusal | undefined {
+  if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
+    return undefined;
+  const { status, type, errorCode, apiMessage, message } = thrown;
+  const { code } = modelErrorOf(thrown);
+  const complaint = {
+    status: status ?? statusOfType.get(type ?? ''),
+    words: apiMessage ?? message,
+    code: errorCode ?? '',
+    type: type ?? '',
+    param: '',
+    body: thrown.error,
+  };
+  return { complaint, isUnknown: code === 'MODEL_ERROR' };
 }
 
 const isApiError = (thrown: unknown): thrown is APIError => thrown instanceof APIError;

@@ -204,19 +204,6 @@ test('an answer that was stopped while it thought does not end in thinking', () 
   ]);
 });
 
-test('thinking that the server refused is left out, and nothing else', () => {
-  const conversation = [
-    asks('a'),
-    signed('hm'),
-    thinks('', { type: 'redacted_thinking', data: 'x' }),
-    says('b'),
-    asks('c'),
-  ];
-  const { messages } = buildRequest(requestOf({ conversation }), { leavesThinkingOut: true });
-  expect(messages).toMatchObject([{}, { content: [text('b')] }, {}]);
-  expect(messages).toHaveLength(3);
-});
-
 test('what the API gave besides goes back with it', () => {
   const citations = [{ type: 'char_location', cited_text: 'x' }];
   const caller = { type: 'direct' };

@@ -25,13 +25,11 @@ interface Message {
 interface RequestOptions {
   /** What the server said of the model when it listed it. */
   listed?: Partial<ModelFacts> | undefined;
-  /** The server has refused the thinking of this conversation: leave it out. */
-  leavesThinkingOut?: boolean;
 }
 
 export function buildRequest(request: ModelRequest, options: RequestOptions = {}): Params {
   const facts = factsOf(request.model, options.listed);
-  const messages = messagesOf(request.conversation, options.leavesThinkingOut ?? false);
+  const messages = messagesOf(request.conversation);
   const isBudgeted = facts.thinks === 'budget';
   // Without its thinking, an older model can go on with its call only if it need not think.
   const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
@@ -90,13 +88,13 @@ function lacksThinking(messages: readonly Message[]): boolean {
 const isThinking = ({ type }: Content): boolean =>
   type === 'thinking' || type === 'redacted_thinking';
 
-function messagesOf(conversation: readonly OutputItem[], leavesThinkingOut: boolean): Message[] {
+function messagesOf(conversation: readonly OutputItem[]): Message[] {
   const messages = new Messages(conversation);
   for (const item of conversation) {
     // Calls that a script or a subagent made are not the model's own.
     if (item.parentCallId !== undefined) continue;
     if (item.type === 'message') addMessage(messages, item);
-    if (item.type === 'reasoning') messages.answer(thinkingBlock(item, leavesThinkingOut));
+    if (item.type === 'reasoning') messages.answer(thinkingBlock(item));
     if (item.type === 'function_call') messages.call(item);
     if (item.type === 'function_call_output') messages.result(item);
   }
@@ -118,17 +116,12 @@ function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
 }
 
 /** Thinking is sent only as this API gave it, with its signature; a kind of block that has no name here, whole. */
-function thinkingBlock(
-  item: Extract<OutputItem, { type: 'reasoning' }>,
-  leavesThinkingOut: boolean,
-): Content[] {
+function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
   const native = nativeOf(item);
   if (native === undefined) return [];
-  if (native['type'] !== 'thinking') {
-    return leavesThinkingOut && native['type'] === 'redacted_thinking' ? [] : [givenBlock(native)];
-  }
+  if (native['type'] !== 'thinking') return [givenBlock(native)];
   const { signature } = native;
-  if (leavesThinkingOut || typeof signature !== 'string' || signature === '') return [];
+  if (typeof signature !== 'string' || signature === '') return [];
   return [{ type: 'thinking', thinking: item.content, signature }];
 }
 

@@ -26,19 +26,29 @@ export function inCalls(conversation: readonly OutputItem[]): OutputItem[] {
   });
 }
 
-/** Without calls and outputs: what they gave is said in the user's place. @param conversation - As `conversationOf` gives it. */
-export function inWords(conversation: readonly OutputItem[]): OutputItem[] {
+/**
+ * Without calls and outputs: what they gave is said in the user's place.
+ * @param conversation - As `conversationOf` gives it.
+ * @param isMeant - Which calls are put so. Default: all.
+ */
+export function inWords(
+  conversation: readonly OutputItem[],
+  isMeant: (call: OutputItem) => boolean = () => true,
+): OutputItem[] {
   const blocks = new Set<string>();
-  const calls = new Map<string, Call>();
+  /** Undefined for a call that stays one. */
+  const calls = new Map<string, Call | undefined>();
   return conversation.flatMap((item) => {
     if (item.type === 'message' && item.origin === 'agent') blocks.add(blockCallOf(item.id));
     if (item.type === 'function_call') {
-      calls.set(item.callId, item);
-      return [];
+      const isTold = isMeant(item);
+      calls.set(item.callId, isTold ? item : undefined);
+      return isTold ? [] : item;
     }
     if (item.type !== 'function_call_output') return item;
     const call = calls.get(item.callId);
-    return call === undefined ? [] : said(item, call, blocks.has(call.callId));
+    if (call !== undefined) return said(item, call, blocks.has(call.callId));
+    return calls.has(item.callId) ? item : [];
   });
 }
 

@@ -29,6 +29,8 @@ export interface ModelRequest {
   isWithoutCalls?: boolean;
   /** How much the model is to think, if it can be told: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
+  /** The field in which the server wants the reasoning that led to a call; the makers' clients find and set it. */
+  reasoningField?: string | undefined;
   /** What a maker has made of items and tools in earlier requests of the turn, by them; it may add to it. */
   made?: WeakMap<object, unknown>;
 }

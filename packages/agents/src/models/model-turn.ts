@@ -54,8 +54,14 @@ const saidNothing =
   'The model has ended its turn without an answer. Ask again, or choose another one.';
 /** How many calls one answer may make. Further calls are not run, and get an error as their output. */
 const maxCalls = 128;
-/** How often what is too long for a summary is halved. */
+/** How often what is too long for a summary, or refused, is halved. */
 const maxHalvings = 6;
+/** Codes of errors that a shorter conversation may not have. */
+const refusals = new Set<string>(['CONTEXT_LENGTH', 'CONTENT_FILTER', 'MODEL_ERROR']);
+const nothingSent =
+  '(Nothing of our conversation is here: the server of the model refuses each part of it.)';
+const nothingSummarized = ({ message }: ModelError): string =>
+  `The summary holds nothing of the conversation, because the model’s server refuses each part of it. ${message}`;
 
 /** An answer, and its calls as they are to be run. */
 interface Asked extends ModelAnswer {
@@ -187,26 +193,26 @@ export class ModelTurn {
 
   async #summarize(wish: string): Promise<TurnEnd> {
     const question = wish === '' ? summarize : `${summarize}\n\nThe user adds: ${wish}`;
-    const asked: OutputItem = {
-      type: 'message',
-      id: 'summarize',
-      origin: 'user',
-      content: question,
-    };
-    let conversation: OutputItem[] | undefined = conversationOf(this.#options.earlier);
-    for (let halvings = 0; conversation !== undefined; halvings += 1) {
+    let conversation = conversationOf(this.#options.earlier);
+    let refusal: ModelError | undefined;
+    for (let halvings = 0; ; halvings += 1) {
+      const content = refusal === undefined ? question : `${nothingSent}\n\n${question}`;
+      const asked = { type: 'message', id: 'summarize', origin: 'user', content } as const;
+      let answer: ModelAnswer;
       try {
-        const { finishReason } = await this.#ask([...conversation, asked], true);
-        this.#markSummary();
-        return { type: 'response_done', status: 'completed', finishReason };
+        answer = await this.#ask([...conversation, asked], true);
       } catch (error) {
-        const isTooLong = error instanceof ModelError && error.code === 'CONTEXT_LENGTH';
-        const shorter = newerHalf(conversation);
-        if (!isTooLong || shorter === undefined || halvings >= maxHalvings) throw error;
-        conversation = shorter;
+        const isRefused = error instanceof ModelError && refusals.has(error.code);
+        if (!isRefused || conversation.length === 0) throw refusal ?? error;
+        const shorter = halvings < maxHalvings ? newerHalf(conversation) : undefined;
+        if (shorter === undefined) refusal = error;
+        conversation = shorter ?? [];
+        continue;
       }
+      if (refusal !== undefined) this.#now.notice(nothingSummarized(refusal));
+      this.#markSummary();
+      return { type: 'response_done', status: 'completed', finishReason: answer.finishReason };
     }
-    throw new Error('unreachable');
   }
 
   /** From here on the conversation is what the model has just said. */

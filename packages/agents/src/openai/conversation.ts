@@ -2,6 +2,7 @@
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { commonImages, fileInWords, linkInWords } from '../base/accepted-content.ts';
 import { isRecord } from '../base/parse-line.ts';
+import { wellFormed } from '../models/sendable.ts';
 
 export type FunctionCall = Extract<OutputItem, { type: 'function_call' }>;
 export type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
@@ -17,11 +18,19 @@ export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined
 export function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {
-    return isRecord(JSON.parse(text)) ? text : JSON.stringify({ arguments: text });
+    const input: unknown = JSON.parse(text);
+    const whole = wellFormed(input);
+    // A lone surrogate may be written as an escape.
+    if (isRecord(whole)) return whole === input ? text : JSON.stringify(whole);
   } catch {
-    return JSON.stringify({ arguments: text });
+    // It goes as it is.
   }
+  return JSON.stringify({ arguments: text });
 }
+
+/** A tool's name with the characters that servers take. */
+export const validName = (name: string): string =>
+  name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 
 /** A part of a message: words, or bytes with their type and name. */
 export type Part =
@@ -54,25 +63,6 @@ function partOf(block: ContentBlock): Part {
     case 'resource_link':
       return { type: 'text', text: linkInWords(block) };
   }
-}
-
-/** An item whose refused files are only named; the item itself if it has none of them. */
-export function withoutFiles(
-  item: OutputItem,
-  isRefused: (block: ContentBlock, item: OutputItem) => boolean,
-): OutputItem {
-  if (item.type !== 'message' && item.type !== 'function_call_output') return item;
-  const { blocks = [] } = item;
-  const kept = blocks.map((block) =>
-    partOf(block).type !== 'text' && isRefused(block, item) ? withoutBytes(block) : block,
-  );
-  return kept.every((block, index) => block === blocks[index]) ? item : { ...item, blocks: kept };
-}
-
-function withoutBytes(block: ContentBlock): ContentBlock {
-  if (block.type === 'image' || block.type === 'audio') return { ...block, data: undefined };
-  if (block.type !== 'resource') return block;
-  return { ...block, resource: { ...block.resource, blob: undefined } };
 }
 
 /** A part that this interface, or this conversation, cannot show to the model. */

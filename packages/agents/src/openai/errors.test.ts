@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorOfComplaint, isForeignReasoning, lacksEndpoint, readComplaint } from './errors.ts';
+import { errorOfComplaint, lacksEndpoint, readComplaint } from './errors.ts';
 
 const openAi = (message: string, more: object = {}) => ({
   error: { message, type: 'invalid_request_error', param: null, code: null, ...more },
@@ -134,16 +134,4 @@ test.each([
   [false, 500, 'Broken'],
 ])('it is %j that an endpoint is lacking when status %j says %j', (isLacking, status, body) => {
   expect(lacksEndpoint(readComplaint(body, status))).toBe(isLacking);
-});
-
-test('reasoning that another server has encrypted is known by its error', () => {
-  const words = 'The encrypted content gAAA could not be verified.';
-  expect(isForeignReasoning(readComplaint(openAi(words), 400))).toBe(true);
-  expect(
-    isForeignReasoning(readComplaint(openAi('no', { code: 'invalid_encrypted_content' }))),
-  ).toBe(true);
-  expect(isForeignReasoning(readComplaint(openAi("item['content'] is not an array"), 400))).toBe(
-    true,
-  );
-  expect(isForeignReasoning(readComplaint(openAi('no'), 400))).toBe(false);
 });

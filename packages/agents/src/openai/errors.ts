@@ -1,21 +1,7 @@
 /** Why a server that speaks OpenAI's interfaces gave no answer, in one set of codes whatever the server. */
-import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
+import type { Complaint } from '../models/complaints.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
-
-/** What a server says of an error; OpenAI's fields, which others fill in part. */
-export interface Complaint {
-  /** HTTP status, or the number that an error within a stream gives instead. */
-  status: number | undefined;
-  /** The server's own words. */
-  words: string;
-  code: string;
-  type: string;
-  /** The field of the request that it is about. */
-  param: string;
-  /** All that it said. */
-  body: unknown;
-}
 
 /**
  * Reads the body of an error. Known shapes: OpenAI `{error: {message, code, type, param}}`, Ollama `{error: "…"}`,
@@ -208,30 +194,3 @@ export const brokeOff = (cause?: unknown): ModelError =>
     isPassing: true,
     cause,
   });
-
-/** Whether a server cannot read the reasoning that it was given back: another one has encrypted it. */
-export const isForeignReasoning = (complaint: Complaint): boolean =>
-  complaint.code === 'invalid_encrypted_content' ||
-  /encrypted content .*could not be (verified|decrypted)/i.test(complaint.words) ||
-  // llama.cpp, which takes reasoning only in words.
-  complaint.words.includes("item['content'] is not an array");
-
-/**
- * Which files of a conversation a server, or its model, complains of; undefined if of none. Most of the words are
- * llama.cpp's, under 400 and 500; two are vLLM's, and `unsupported_format` is OpenAI's for a sound that is none.
- */
-export function refusedFiles({
-  code,
-  words,
-}: Complaint): ((block: ContentBlock, item: OutputItem) => boolean) | undefined {
-  const [, kind] =
-    /\b(image|audio)(?: input is not supported|\(s\) may be provided)/i.exec(words) ?? [];
-  if (kind !== undefined) return ({ type }) => type === kind.toLowerCase();
-  if (code === 'unsupported_format') return ({ type }) => type === 'audio';
-  if (words.includes('is not a multimodal model')) return () => true;
-  if (words.includes("Output of tool call should be 'Input text'")) {
-    return (_block, { type }) => type === 'function_call_output';
-  }
-  const isOfFiles = /'input_file' is not supported|unsupported content\[\]\.type/.test(words);
-  return isOfFiles ? ({ type }) => type === 'resource' : undefined;
-}

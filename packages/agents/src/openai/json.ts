@@ -1,13 +1,15 @@
+import { wellFormed } from '../models/sendable.ts';
+
 /** The JSON of what has been written before, by the object that it is of. */
 const written = new WeakMap<object, string>();
 
 /**
- * The JSON of a request, as `JSON.stringify` writes it. What stands in a list of its fields must never change: a
+ * The JSON of a request, as `JSON.stringify` writes it, without lone surrogates. What stands in a list of its fields must never change: a
  * conversation only grows, and each of its requests has the earlier one in it.
  */
 export function jsonOf(request: object): string {
   const fields = Object.entries(request).flatMap(([name, value]: [string, unknown]) => {
-    const said = Array.isArray(value) ? listOf(value) : JSON.stringify(value);
+    const said = Array.isArray(value) ? listOf(value) : JSON.stringify(wellFormed(value));
     return said === undefined ? [] : `${JSON.stringify(name)}:${said}`;
   });
   return `{${fields.join(',')}}`;
@@ -16,10 +18,11 @@ export function jsonOf(request: object): string {
 const listOf = (list: readonly unknown[]): string => `[${list.map(elementOf).join(',')}]`;
 
 function elementOf(element: unknown): string {
-  if (typeof element !== 'object' || element === null) return JSON.stringify(element) ?? 'null';
+  if (typeof element !== 'object' || element === null)
+    return JSON.stringify(wellFormed(element)) ?? 'null';
   const known = written.get(element);
   if (known !== undefined) return known;
-  const said = JSON.stringify(element);
+  const said = JSON.stringify(wellFormed(element));
   written.set(element, said);
   return said;
 }

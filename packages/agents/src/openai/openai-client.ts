@@ -1,6 +1,9 @@
-import { asError, type OutputItem } from '@liminal/protocol';
+import { asError } from '@liminal/protocol';
 import { OpenAI } from 'openai';
+import { isRecord } from '../base/parse-line.ts';
 import type { AnswerWriter } from '../models/answer-writer.ts';
+import type { Complaint } from '../models/complaints.ts';
+import { callIdsOf } from '../models/conversation.ts';
 import {
   type ListedModel,
   type ModelAnswer,
@@ -8,21 +11,12 @@ import {
   ModelError,
   type ModelRequest,
 } from '../models/model-client.ts';
+import { type Refusal, Refusals } from '../models/refusals.ts';
 import { chunksOf } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
 import { ChatTranslator } from './chat/translate.ts';
-import { callIdsOf } from '../models/conversation.ts';
-import { withoutFiles } from './conversation.ts';
-import {
-  brokeOff,
-  type Complaint,
-  errorOfComplaint,
-  isForeignReasoning,
-  lacksEndpoint,
-  readComplaint,
-  refusedFiles,
-} from './errors.ts';
+import { brokeOff, errorOfComplaint, lacksEndpoint, readComplaint } from './errors.ts';
 import { jsonOf } from './json.ts';
 import { readModels, readOwnModels } from './listed-models.ts';
 import { RefusedFields } from './refused-fields.ts';
@@ -66,7 +60,8 @@ export class OpenAiClient implements ModelClient {
   readonly #sdk: Sdk;
   readonly #baseUrl: string;
   readonly #apiKey: string | undefined;
-  readonly #refused = new RefusedFields();
+  readonly #fields = new RefusedFields();
+  readonly #refusals = new Refusals();
   /** Undefined until a server has answered. */
   #api: Api | undefined;
 
@@ -108,46 +103,48 @@ export class OpenAiClient implements ModelClient {
     writer: AnswerWriter,
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
-    let isMarked = false;
-    const translator = new interfaces[api].translator(
-      writer,
-      new CallIds(request.callIds ?? callIdsOf(request.conversation)),
-    );
+    const { request: bodyOf } = interfaces[api];
+    const { model } = request;
     try {
-      const response = await this.#post(api, request, signal);
-      for await (const { chunks, isEnd } of chunksOf(response)) {
-        signal.throwIfAborted();
-        if (chunks.length > 0) this.#api ??= api;
-        for (const chunk of chunks) translator.read(chunk);
-        isMarked = isEnd;
-      }
+      return await this.#refusals.ask(request, {
+        bodyOf: (put) => this.#fields.without(model, bodyOf(put)),
+        send: async (body) => this.#send(api, body, request, writer, signal),
+        refusalIn: (error) =>
+          writer.hasWritten || this.#isOfOther(api, error) ? undefined : refusalIn(error),
+        learn: (body, complaint) => this.#fields.learn(model, body, complaint),
+      });
     } catch (error) {
-      const complaint = complaintIn(error);
-      const isLacking = complaint !== undefined && lacksEndpoint(complaint);
-      if (this.#api !== undefined || api === 'chat' || !isLacking) throw error;
+      if (!this.#isOfOther(api, error)) throw error;
       return this.#ask('chat', request, writer, signal);
+    }
+  }
+
+  async #send(
+    api: Api,
+    body: object,
+    { callIds, conversation }: ModelRequest,
+    writer: AnswerWriter,
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
+    const { path, translator: Translator } = interfaces[api];
+    const translator = new Translator(writer, new CallIds(callIds ?? callIdsOf(conversation)));
+    const sent = { body: jsonOf(body), headers: jsonType, signal, stream: true };
+    const response = await this.#sdk.post(path, sent).asResponse();
+    let isMarked = false;
+    for await (const { chunks, isEnd } of chunksOf(response)) {
+      signal.throwIfAborted();
+      if (chunks.length > 0) this.#api ??= api;
+      for (const chunk of chunks) translator.read(chunk);
+      isMarked = isEnd;
     }
     return translator.end(isMarked);
   }
 
-  /** Asks again without what the server does not take, if the request can do without it. */
-  async #post(api: Api, request: ModelRequest, signal: AbortSignal): Promise<Response> {
-    const { path, request: bodyOf } = interfaces[api];
-    let { conversation } = request;
-    for (;;) {
-      const body = this.#refused.without(request.model, bodyOf({ ...request, conversation }));
-      try {
-        const sent = { body: jsonOf(body), headers: jsonType, signal, stream: true };
-        return await this.#sdk.post(path, sent).asResponse();
-      } catch (error) {
-        const complaint = complaintIn(error);
-        if (complaint === undefined) throw error;
-        const less = lessOf(conversation, complaint);
-        conversation = less ?? conversation;
-        const isLearnt = this.#refused.learn(request.model, body, complaint);
-        if (less === undefined && !isLearnt) throw error;
-      }
-    }
+  /** Whether the server has only the other interface. */
+  #isOfOther(api: Api, error: unknown): boolean {
+    const complaint = complaintIn(error);
+    const isLacking = complaint !== undefined && lacksEndpoint(complaint);
+    return this.#api === undefined && api !== 'chat' && isLacking;
   }
 
   #errorOf(error: unknown): ModelError {
@@ -185,22 +182,20 @@ export class OpenAiClient implements ModelClient {
   }
 }
 
-/** A conversation without what the server cannot take of it; undefined if it complains of nothing that can be left out. */
-function lessOf(
-  conversation: readonly OutputItem[],
-  complaint: Complaint,
-): readonly OutputItem[] | undefined {
-  let less = conversation;
-  if (isForeignReasoning(complaint)) less = less.filter(({ type }) => type !== 'reasoning');
-  const isRefused = refusedFiles(complaint);
-  if (isRefused !== undefined) less = less.map((item) => withoutFiles(item, isRefused));
-  const isLess =
-    less.length < conversation.length || less.some((item, index) => item !== conversation[index]);
-  return isLess ? less : undefined;
+/** What a server complains of; undefined if it has answered, or not been reached. */
+function refusalIn(error: unknown): Refusal | undefined {
+  const complaint = complaintIn(error);
+  if (complaint === undefined) return undefined;
+  return { complaint, isUnknown: errorOfComplaint(complaint).code === 'MODEL_ERROR' };
 }
 
 /** What a server has answered; undefined if it has not. */
 function complaintIn(error: unknown): Complaint | undefined {
+  // An answer that began with 200.
+  if (error instanceof ModelError && isRecord(error.details)) {
+    const { status, body } = error.details;
+    return readComplaint(body, typeof status === 'number' ? status : undefined);
+  }
   if (!(error instanceof OpenAI.APIError) || error.status === undefined) return undefined;
   const status = error.status as number;
   const body: unknown = error.error;

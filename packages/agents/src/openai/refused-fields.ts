@@ -1,4 +1,4 @@
-import type { Complaint } from './errors.ts';
+import type { Complaint } from '../models/complaints.ts';
 
 /** Fields that a request can do without; the narrower one first. */
 const optional = [

@@ -7,11 +7,13 @@ import {
   httpError,
   incomplete,
   message,
+  reasoning,
   reply,
   startChatCompletionsApi,
   startMessagesApi,
   startResponsesApi,
   text,
+  thinking,
   toolUse,
 } from '@liminal/testkit';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,6 +39,8 @@ export interface WantedCall {
 
 /** What a model says and calls, or why its server refuses the request. */
 export interface Said {
+  /** Before the words; signed or encrypted where the interface does that. */
+  thought?: string;
   words?: string;
   calls?: WantedCall[];
   /** The answer has reached its length limit. */
@@ -59,12 +63,20 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   'Chat Completions': async (says) => {
     const api = await startChatCompletionsApi({
       script: ({ body }) => {
-        const { words = '', calls = [], isCut = false, refused, status = 400 } = says(body);
+        const {
+          thought,
+          words = '',
+          calls = [],
+          isCut = false,
+          refused,
+          status = 400,
+        } = says(body);
         if (refused !== undefined) return chat.httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) =>
           chat.call(name, input, { ...(callId !== undefined && { callId }) }),
         );
-        const items = [...(words === '' ? [] : [chat.text(words)]), ...made];
+        const thoughts = thought === undefined ? [] : [chat.thinking(thought)];
+        const items = [...thoughts, ...(words === '' ? [] : [chat.text(words)]), ...made];
         return chat.answer(items, { ...(isCut && { finishReason: 'length' }) });
       },
     });
@@ -77,13 +89,21 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   Responses: async (says) => {
     const api = await startResponsesApi({
       script: ({ body }) => {
-        const { words = '', calls = [], isCut = false, refused, status = 400 } = says(body);
+        const {
+          thought,
+          words = '',
+          calls = [],
+          isCut = false,
+          refused,
+          status = 400,
+        } = says(body);
         if (refused !== undefined) return httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...functionCall(name, {}, { ...(callId !== undefined && { callId }) }),
           parts: [input],
         }));
-        const items = [...(words === '' ? [] : [message(words)]), ...made];
+        const thoughts = thought === undefined ? [] : [reasoning([thought])];
+        const items = [...thoughts, ...(words === '' ? [] : [message(words)]), ...made];
         return isCut ? incomplete('max_output_tokens', items) : answer(items);
       },
     });
@@ -97,13 +117,21 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
     const api = await startMessagesApi({
       answersAll: true,
       script: ({ body }) => {
-        const { words = '', calls = [], isCut = false, refused, status = 400 } = says(body);
+        const {
+          thought,
+          words = '',
+          calls = [],
+          isCut = false,
+          refused,
+          status = 400,
+        } = says(body);
         if (refused !== undefined) return apiError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...toolUse(name, {}, { ...(callId !== undefined && { id: callId }) }),
           parts: [input],
         }));
-        const blocks = [...(words === '' ? [] : [text(words)]), ...made];
+        const thoughts = thought === undefined ? [] : [thinking(thought)];
+        const blocks = [...thoughts, ...(words === '' ? [] : [text(words)]), ...made];
         return reply(blocks, { ...(isCut && { stopReason: 'max_tokens' }) });
       },
     });

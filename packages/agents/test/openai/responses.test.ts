@@ -185,7 +185,7 @@ test.each([
   [400, "'input_file' is not supported by llamacpp at this moment", 'a.pdf'],
 ])('with status %j and “%s” only %s is named', async (status, complaint, named) => {
   const client = await start([httpError(status, complaint), answer('ok')]);
-  const pdf = { uri: 'b', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
+  const pdf = { uri: 'b', name: 'a.pdf', mimeType: 'application/pdf', blob: btoa('%PDF-1.4') };
   const blocks: ContentBlock[] = [
     { type: 'image', mimeType: 'image/png', data: pixel, name: 'a.png' },
     { type: 'resource', resource: pdf },

@@ -11,6 +11,7 @@ import {
   type Part,
   partsOf,
   validArguments,
+  validName,
 } from '../conversation.ts';
 
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -19,15 +20,16 @@ type UserPart = OpenAI.ChatCompletionContentPart;
 type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
 
 /**
- * A request as Chat Completions takes it. Left out: reasoning, which this interface has no place for, what the system
- * said to people, plans, approvals and errors.
+ * A request as Chat Completions takes it. Left out: reasoning, which this interface has no place for and which goes back only
+ * with calls, to a server that wants it; what the system said to people, plans, approvals and errors.
  */
 export function chatRequest(request: ModelRequest): Body {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
+  const { reasoningField } = request;
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   return {
     model,
-    messages: [...system, ...messagesOf(conversation)],
+    messages: [...system, ...messagesOf(conversation, reasoningField)],
     ...(tools.length > 0 && {
       tools: tools.map((tool) => ({ type: 'function' as const, function: tool })),
     }),
@@ -41,18 +43,22 @@ export function chatRequest(request: ModelRequest): Body {
 /** One turn of speech: all that a side says before the other does. */
 type Speech =
   | { role: 'user'; parts: Part[] }
-  | { role: 'assistant'; text: string; calls: FunctionCall[] };
+  | { role: 'assistant'; text: string; reasoning: string; calls: FunctionCall[] };
 
-function messagesOf(conversation: readonly OutputItem[]): Message[] {
+function messagesOf(
+  conversation: readonly OutputItem[],
+  reasoningField: string | undefined,
+): Message[] {
   const outputs = new Outputs(conversation);
   return speeches(conversation).flatMap((speech) => {
     if (speech.role === 'user')
       return [{ role: 'user' as const, content: userContent(speech.parts) }];
-    const { text, calls } = speech;
+    const { text, calls, reasoning } = speech;
     const said: Message = {
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+      ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };
     // A model must be told what its calls gave before anything else is said.
     return [said, ...outputs.of(calls)];
@@ -65,23 +71,30 @@ function speeches(conversation: readonly OutputItem[]): Speech[] {
   const assistant = (): Extract<Speech, { role: 'assistant' }> => {
     const last = all.at(-1);
     if (last?.role === 'assistant') return last;
-    const speech = { role: 'assistant', text: '', calls: [] } satisfies Speech;
+    const speech = { role: 'assistant', text: '', reasoning: '', calls: [] } satisfies Speech;
     all.push(speech);
     return speech;
   };
   let isAnswered = false;
+  let thought = '';
   for (const item of conversation) {
     const said = messageOf(item, 'agent');
     const asked = messageOf(item, 'user');
     if (item.type === 'function_call_output') isAnswered = true;
     if (isAnswered && (said !== undefined || item.type === 'function_call')) {
       // What the model says after an output is its next answer.
-      all.push({ role: 'assistant', text: '', calls: [] });
+      all.push({ role: 'assistant', text: '', reasoning: '', calls: [] });
       isAnswered = false;
     }
+    if (item.type === 'reasoning') thought += item.content;
     if (item.type === 'function_call') assistant().calls.push(item);
     if (said !== undefined) assistant().text += said.content;
+    if (said !== undefined || item.type === 'function_call') {
+      assistant().reasoning += thought;
+      thought = '';
+    }
     if (asked === undefined) continue;
+    thought = '';
     const parts = partsOf(asked.content, asked.blocks);
     const last = all.at(-1);
     if (last?.role === 'user') last.parts.push(...parts);
@@ -106,7 +119,7 @@ function toolCall(call: FunctionCall): ToolCall {
   return {
     id: callId,
     type: 'function',
-    function: { name, arguments: validArguments(input) },
+    function: { name: validName(name), arguments: validArguments(input) },
     ...(extra !== undefined && { extra_content: extra }),
   };
 }

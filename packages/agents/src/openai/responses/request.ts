@@ -1,7 +1,15 @@
 import type { OutputItem } from '@liminal/protocol';
 import type { OpenAI } from 'openai';
 import type { ModelRequest, ToolFace } from '../../models/model-client.ts';
-import { dataUrl, missing, ownRaw, type Part, partsOf, validArguments } from '../conversation.ts';
+import {
+  dataUrl,
+  missing,
+  ownRaw,
+  type Part,
+  partsOf,
+  validArguments,
+  validName,
+} from '../conversation.ts';
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
 type InputItem = OpenAI.Responses.ResponseInputItem;
@@ -57,7 +65,8 @@ function inputOf(item: OutputItem): InputItem[] {
       return reasoningOf(item);
     case 'function_call': {
       const { callId, name, arguments: input } = item;
-      return [{ type: 'function_call', call_id: callId, name, arguments: validArguments(input) }];
+      const sent = { name: validName(name), arguments: validArguments(input) };
+      return [{ type: 'function_call', call_id: callId, ...sent }];
     }
     case 'function_call_output': {
       const { callId, output, blocks = [] } = item;

@@ -1,0 +1,146 @@
+/** What a server complains of, in the words of those that are known, whatever interface they come by: pure. */
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+import { isThought, type Loss, type Rule } from './concessions.ts';
+import { bytesOf } from './sendable.ts';
+
+/** What a server says of an error; OpenAI's fields, which others fill in part. */
+export interface Complaint {
+  /** HTTP status, or the number that an error within a stream gives instead. */
+  status: number | undefined;
+  /** The server's own words. */
+  words: string;
+  code: string;
+  type: string;
+  /** The field of the request that it is about. */
+  param: string;
+  /** All that it said. */
+  body: unknown;
+}
+
+/** What can be left out, or put otherwise. Files are blocks, all others items. */
+export interface Concession {
+  rules?: readonly Rule[];
+  lost?: Partial<Record<Loss, readonly (OutputItem | ContentBlock)[]>>;
+  /** The name under which the server wants a call's reasoning back. */
+  reasoningField?: string;
+}
+
+/** A template that a server puts conversations through, as llama.cpp says it under 500. */
+const isOfTemplate = ({ words }: Complaint): boolean =>
+  /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
+
+/** Whether a complaint that names nothing known may be about what the conversation holds. */
+export const mayBeOfContent = (complaint: Complaint): boolean =>
+  [400, 413, 415, 422].includes(complaint.status ?? 0) || isOfTemplate(complaint);
+
+/** What the complaint says that the server does not take; the narrower first, empty if it says nothing known. */
+export function concessionsFor(
+  complaint: Complaint,
+  conversation: readonly OutputItem[],
+  body: object,
+): Concession[] {
+  const { words, code, status } = complaint;
+  if ([401, 402, 403, 429].includes(status ?? 0)) return [];
+  const found: Concession[] = [];
+  const file = filesOf(conversation, namedIn(complaint, body));
+  if (file.length > 0) found.push({ lost: { file } });
+  const isRefused = refusedFiles(complaint);
+  if (isRefused !== undefined) found.push({ lost: { file: filesOf(conversation, isRefused) } });
+  if (status === 413) found.push({ lost: { file: filesOf(conversation) } });
+  if (isOfThinking(complaint)) found.push({ lost: { thought: conversation.filter(isThought) } });
+  if (code === '3280' || ids.test(words)) found.push({ rules: ['ids'] });
+  if (code === '3230' || turns.test(words)) found.push({ rules: ['turns'] });
+  const [reasoningField] = wanted.test(words) ? (/reasoning(_content)?/i.exec(words) ?? []) : [];
+  if (reasoningField !== undefined) found.push({ reasoningField: reasoningField.toLowerCase() });
+  if (/missing a.{0,20}thought_?signature/i.test(words)) {
+    found.push({ lost: { call: conversation.filter(({ raw }) => raw === undefined) } });
+  }
+  return found;
+}
+
+/** Mistral's words, its templates', OpenAI's and Anthropic's. */
+const ids =
+  /(tool|function).?(call|use).{0,12}\bids?\b.{0,160}(length|alphanumeric|a-z|must be|match|pattern)|call_id.{0,80}(too long|pattern|length)/i;
+const turns =
+  /roles must alternate|(un)?expected (last )?role|role '?user'? after|must (start|begin|end) with a user|does not support assistant message prefill|last message must/i;
+/** DeepSeek's and Moonshot's words. */
+const wanted =
+  /reasoning(_content)?\b.{0,80}(must be (passed|provided|present)|is (missing|required)|missing in)|missing.{0,30}reasoning(_content)?\b/i;
+
+/**
+ * Whether a server cannot read, or does not take back, the thinking that it was given: another one has made it, or something
+ * before it has changed. For Anthropic: “Fix a thinking block bound to a different conversation” in its documents.
+ */
+export const isOfThinking = ({ code, words }: Complaint): boolean =>
+  code === 'invalid_encrypted_content' ||
+  /encrypted content .*could not be (verified|decrypted)/i.test(words) ||
+  /(signature|data)`? in `?(redacted_)?thinking|thinking.{0,80}(different conversation|cannot be modified)/i.test(
+    words,
+  ) ||
+  // llama.cpp, which takes reasoning only in words.
+  words.includes("item['content'] is not an array");
+
+type IsMeant = (block: ContentBlock, item: OutputItem) => boolean;
+
+/**
+ * Which files of a conversation a server, or its model, complains of; undefined if of none. Most of the words are
+ * llama.cpp's, under 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is OpenAI's for a sound that
+ * is none.
+ */
+function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
+  const [, one, other] =
+    /\b(image|audio)(?: input is not supported|\(s\) may be provided)|support (image|audio) input/i.exec(
+      words,
+    ) ?? [];
+  const kind = one ?? other;
+  if (kind !== undefined) return ({ type }) => type === kind.toLowerCase();
+  if (code === 'unsupported_format') return ({ type }) => type === 'audio';
+  if (words.includes('is not a multimodal model')) return () => true;
+  if (words.includes("Output of tool call should be 'Input text'")) {
+    return (_block, { type }) => type === 'function_call_output';
+  }
+  const isOfFiles = /'input_file' is not supported|unsupported content\[\]\.type/.test(words);
+  return isOfFiles ? ({ type }) => type === 'resource' : undefined;
+}
+
+/** The blocks of a conversation that have bytes. */
+export const filesOf = (
+  conversation: readonly OutputItem[],
+  isMeant: IsMeant = () => true,
+): ContentBlock[] =>
+  conversation.flatMap((item) =>
+    item.type === 'message' || item.type === 'function_call_output'
+      ? (item.blocks ?? []).filter((block) => bytesOf(block) !== undefined && isMeant(block, item))
+      : [],
+  );
+
+const ofFiles = /image|picture|media|pdf|document|\bfile|audio|base64|pixel/i;
+/** A place in a request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
+const place = /\b(?:messages|input)(?:\.\w+|\[\w+\])+/g;
+
+/** Whether a block stands at a place that the complaint names. */
+function namedIn({ words, param }: Complaint, body: object): IsMeant {
+  const said = `${words} ${param}`;
+  if (!ofFiles.test(said)) return () => false;
+  const places = said.match(place) ?? [];
+  const parts = places.map((path) => JSON.stringify(partAt(body, path.split(/[.[\]]+/)) ?? null));
+  return (block) => parts.some((part) => part.includes(bytesOf(block) ?? part));
+}
+
+/** The innermost value on a path. Servers write names of types between its fields. */
+function partAt(body: object, path: readonly string[]): unknown {
+  let at: unknown = body;
+  let depth = 0;
+  for (const name of path) {
+    const inner: unknown = Array.isArray(at)
+      ? at[Number(name)]
+      : isRecord(at)
+        ? at[name]
+        : undefined;
+    if (typeof inner !== 'object' || inner === null) continue;
+    at = inner;
+    depth += 1;
+  }
+  return depth < 2 ? undefined : at;
+}

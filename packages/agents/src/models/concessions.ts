@@ -1,0 +1,132 @@
+/**
+ * How a conversation is put for a server that refuses something in it: pure. The log keeps all of it, and the model is told
+ * in words what was left out.
+ */
+import { createHash } from 'node:crypto';
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+import { inWords } from './calls-in-words.ts';
+import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
+
+/** What a server's or a template's rules say of all messages. */
+export type Rule =
+  /** Ids of calls have nine letters or digits. */
+  | 'ids'
+  /** The sides alternate, and the user says nothing right after a tool. */
+  | 'turns';
+
+/** What single items of a conversation lose: their files, themselves (thoughts), fields of their maker, their form as calls. */
+export const losses = ['file', 'thought', 'fields', 'call'] as const;
+export type Loss = (typeof losses)[number];
+
+export interface Concessions {
+  has: (rule: Rule) => boolean;
+  /** @param from - An item, or for files a block of it. */
+  loses: (loss: Loss, from: OutputItem | ContentBlock) => boolean;
+}
+
+/** The conversation as it is sent, with these concessions and without files that no server takes. */
+export function conceding(
+  conversation: readonly OutputItem[],
+  { has, loses }: Concessions,
+): readonly OutputItem[] {
+  const told = inWords(conversation, (call) => loses('call', call));
+  const items = told.flatMap((item) => {
+    if (item.type === 'reasoning' && loses('thought', item)) return [];
+    const plain = withBlocks(item, (block) => (loses('file', block) ? withoutBytes(block) : block));
+    const sent = withSendableFiles(plain);
+    return loses('fields', item) ? withoutFields(sent) : sent;
+  });
+  const inTurns = has('turns') ? alternating(items) : items;
+  return has('ids') ? withShortIds(inTurns) : inTurns;
+}
+
+/** Reasoning is nothing but what its maker takes back. */
+function withoutFields(item: OutputItem): OutputItem | [] {
+  if (item.type === 'reasoning') return [];
+  const { raw, ...rest } = item;
+  return raw === undefined ? item : rest;
+}
+
+/** Whether an item is thinking that only the server which gave it can read. */
+export function isThought(item: OutputItem): boolean {
+  if (item.type !== 'reasoning') return false;
+  const kinds = [item.raw].flat().flatMap((kept) => {
+    const native: unknown = isRecord(kept) ? kept['anthropic'] : undefined;
+    return isRecord(native) ? [native['type']] : [];
+  });
+  return kinds.every((kind) => kind === 'thinking' || kind === 'redacted_thinking');
+}
+
+type Side = 'user' | 'agent' | 'tool';
+
+function sideOf(item: OutputItem): Side | undefined {
+  if (item.type === 'function_call') return 'agent';
+  if (item.type === 'function_call_output') return 'tool';
+  if (item.type !== 'message' || item.origin === 'system') return undefined;
+  return item.origin === 'user' ? 'user' : 'agent';
+}
+
+/**
+ * The user begins, and ends where no tool does; between a tool and the user the model speaks. Files of tools are shown by the
+ * user, after all outputs of an answer: not every server takes them in an output.
+ */
+function alternating(conversation: readonly OutputItem[]): OutputItem[] {
+  const said: OutputItem[] = [];
+  const shown: OutputItem[] = [];
+  let last: Side | undefined;
+  const add = (item: OutputItem): void => {
+    const side = sideOf(item);
+    const { id } = item;
+    if (last === undefined && side === 'agent') said.push(words(id, 'user', '(No message.)'));
+    if (last === 'tool' && side === 'user') said.push(words(id, 'agent', 'I have the result.'));
+    said.push(item);
+    last = side ?? last;
+  };
+  const show = (): void => {
+    for (const item of shown.splice(0)) add(item);
+  };
+  for (const item of conversation) {
+    if (item.type !== 'function_call_output') show();
+    if (item.type !== 'function_call_output' || item.blocks === undefined) {
+      add(item);
+      continue;
+    }
+    const { blocks, ...rest } = item;
+    add(rest);
+    shown.push({ ...words(item.id, 'user', 'From the tool:'), blocks });
+  }
+  show();
+  if (last === 'agent') said.push(words(said.at(-1)?.id ?? '', 'user', '(Go on.)'));
+  return said;
+}
+
+const words = (id: string, origin: 'user' | 'agent', content: string): Message => ({
+  type: 'message',
+  id: `${id}:${origin}`,
+  origin,
+  content,
+});
+type Message = Extract<OutputItem, { type: 'message' }>;
+
+const isShort = /^[a-zA-Z0-9]{9}$/;
+
+/** Every call has an id of its own of nine letters or digits, and its output the same. */
+function withShortIds(conversation: readonly OutputItem[]): OutputItem[] {
+  const taken = new Set<string>();
+  const ids = new Map<string, string>();
+  const take = (callId: string): string => {
+    let short = callId;
+    for (let count = 0; !isShort.test(short) || taken.has(short); count += 1) {
+      short = createHash('sha256').update(`${callId}:${count}`).digest('hex').slice(0, 9);
+    }
+    taken.add(short);
+    ids.set(callId, short);
+    return short;
+  };
+  return conversation.map((item) => {
+    if (item.type === 'function_call') return { ...item, callId: take(item.callId) };
+    if (item.type !== 'function_call_output') return item;
+    return { ...item, callId: ids.get(item.callId) ?? item.callId };
+  });
+}

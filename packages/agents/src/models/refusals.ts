@@ -1,0 +1,162 @@
+/**
+ * What a server does not take of a conversation is found from its complaints, and left out from then on: one damaged picture
+ * or one field of another maker must not be the end of a session. A complaint that says what it is about is followed; after
+ * any other, more and more is tried, from files to all that is not plain words.
+ */
+import { createHash } from 'node:crypto';
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import {
+  type Complaint,
+  type Concession,
+  concessionsFor,
+  filesOf,
+  mayBeOfContent,
+} from './complaints.ts';
+import { conceding, type Loss, losses, type Rule } from './concessions.ts';
+import type { ModelRequest } from './model-client.ts';
+
+export interface Refusal {
+  complaint: Complaint;
+  /** Whether nothing better is known than that the server did not take the request. */
+  isUnknown: boolean;
+}
+
+export interface Asking<Body extends object, Answer> {
+  /** The request as the server takes it. */
+  bodyOf: (request: ModelRequest) => Body;
+  send: (body: Body) => Promise<Answer>;
+  /** Undefined if the server has not complained, or has begun to answer. */
+  refusalIn: (error: unknown) => Refusal | undefined;
+  /** Whether it has found a field of the body that it leaves out from now on. */
+  learn?: (body: Body, complaint: Complaint) => boolean;
+}
+
+/** How many requests are made before all is put in plain words. */
+const mostRequests = 12;
+
+/** The concessions of one server to its models' conversations. */
+export class Refusals {
+  readonly #byModel = new Map<string, Learnt>();
+
+  /** Asks, and again without what the server complains of. Rejects with its first complaint if nothing helps. */
+  async ask<Body extends object, Answer>(
+    request: ModelRequest,
+    { bodyOf, send, refusalIn, learn }: Asking<Body, Answer>,
+  ): Promise<Answer> {
+    const { conversation, model } = request;
+    const learnt = this.#of(model);
+    const bodyWith = (more: Tried): Body => {
+      const put = conceding(conversation, {
+        has: (rule) => learnt.rules.has(rule) || more.rules.has(rule),
+        loses: (loss, from) => learnt.lost[loss].has(from) || more.lost[loss].has(from),
+      });
+      const reasoningField = more.reasoningField ?? learnt.reasoningField;
+      return bodyOf({ ...request, conversation: put, reasoningField });
+    };
+    /** What complaints have named, and what is tried beyond that. */
+    let named = new Tried();
+    let tried = named;
+    let body = bodyWith(tried);
+    let first: unknown;
+    const sent = new Set<string>();
+    for (;;) {
+      try {
+        const answer = await send(body);
+        learnt.keep(tried, conversation);
+        return answer;
+      } catch (error) {
+        const refusal = refusalIn(error);
+        if (refusal === undefined) throw error;
+        const { complaint, isUnknown } = refusal;
+        sent.add(hashOf(body));
+        if (learn?.(body, complaint) === true) {
+          body = bodyWith(tried);
+          if (!sent.has(hashOf(body))) continue;
+        }
+        first ??= error;
+        const isGuessing = isUnknown && mayBeOfContent(complaint);
+        const known = (
+          sent.size < mostRequests ? concessionsFor(complaint, conversation, body) : []
+        ).map((one) => tried.with(one));
+        const guesses = isGuessing ? guessesFor(conversation, learnt) : [];
+        const next = [
+          ...known,
+          ...guesses.slice(sent.size < mostRequests ? 0 : -1).map((one) => named.with(one)),
+        ].find((one) => {
+          body = bodyWith(one);
+          return !sent.has(hashOf(body));
+        });
+        if (next === undefined) throw isUnknown ? first : error;
+        if (known.includes(next)) named = next;
+        tried = next;
+      }
+    }
+  }
+
+  #of(model: string): Learnt {
+    const learnt = this.#byModel.get(model) ?? new Learnt();
+    this.#byModel.set(model, learnt);
+    return learnt;
+  }
+}
+
+type From = OutputItem | ContentBlock;
+
+/** What one model's conversations go without. Rules hold for all of them, losses for what they were found in. */
+class Learnt {
+  readonly rules = new Set<Rule>();
+  readonly lost: Record<Loss, WeakSet<From>> = perLoss(() => new WeakSet<From>());
+  /** Files that the server has taken. */
+  readonly taken = new WeakSet<From>();
+  reasoningField: string | undefined;
+
+  /** @param conversation - That has been answered. */
+  keep(tried: Tried, conversation: readonly OutputItem[]): void {
+    for (const rule of tried.rules) this.rules.add(rule);
+    for (const loss of losses) for (const from of tried.lost[loss]) this.lost[loss].add(from);
+    for (const file of filesOf(conversation)) {
+      if (!this.lost.file.has(file)) this.taken.add(file);
+    }
+    this.reasoningField = tried.reasoningField ?? this.reasoningField;
+  }
+}
+
+/** What one request goes without beyond that. */
+class Tried {
+  rules: ReadonlySet<Rule> = new Set();
+  lost: Record<Loss, ReadonlySet<From>> = perLoss(() => new Set());
+  reasoningField: string | undefined;
+
+  with({ rules = [], lost = {}, reasoningField }: Concession): Tried {
+    const more = new Tried();
+    more.rules = new Set([...this.rules, ...rules]);
+    for (const loss of losses) {
+      more.lost[loss] = new Set([...this.lost[loss], ...(lost[loss] ?? [])]);
+    }
+    more.reasoningField = reasoningField ?? this.reasoningField;
+    return more;
+  }
+}
+
+function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
+  return { file: make(), thought: make(), fields: make(), call: make() };
+}
+
+/** What to try after a complaint that says nothing known; the last is plain words. */
+function guessesFor(conversation: readonly OutputItem[], { taken }: Learnt): Concession[] {
+  const file = filesOf(conversation);
+  const rules = ['ids', 'turns'] as const;
+  const own = { thought: conversation, fields: conversation };
+  return [
+    { lost: { file: file.filter((block) => !taken.has(block)) } },
+    { lost: { file } },
+    { rules },
+    { lost: own },
+    { lost: { call: conversation } },
+    { rules, lost: { ...own, file } },
+    { rules, lost: { ...own, file, call: conversation } },
+  ];
+}
+
+const hashOf = (body: object): string =>
+  createHash('sha256').update(JSON.stringify(body)).digest('hex');

@@ -1,0 +1,314 @@
+/**
+ * A session is never lost to one bad thing in its history: whatever a server refuses of it is found, left out of what is
+ * sent, and named to the model; the log keeps all of it.
+ */
+import { atLength } from '@liminal/testkit/at-length';
+import { pixel } from '@liminal/testkit';
+import type { ContentBlock } from '@liminal/protocol';
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Tool } from '../../src/tools/index.ts';
+import {
+  type AnySession,
+  type Interface,
+  interfaces,
+  openSession,
+  type Said,
+  type Saying,
+} from './any-server.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+const image = (data: string, name: string, mimeType = 'image/png'): ContentBlock => ({
+  type: 'image',
+  mimeType,
+  data,
+  name,
+});
+const gif = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+const cutPixel = Buffer.from(pixel, 'base64').subarray(0, 40).toString('base64');
+const half = '\u{1f600}'.slice(0, 1);
+
+const pictures = { pixel, gif, cut: cutPixel, none: btoa('no picture') };
+type Picture = keyof typeof pictures;
+
+/** Shows any picture, and says any text. */
+const show: Tool<{ text: string; picture?: Picture | undefined }> = {
+  name: 'show',
+  description: 'Shows a picture.',
+  kind: 'read',
+  input: z.object({
+    text: z.string(),
+    picture: z.enum(['pixel', 'gif', 'cut', 'none']).optional(),
+  }),
+  face: async ({ text }) => ({ title: text }),
+  needs: () => undefined,
+  run: async ({ text, picture }) => {
+    if (text === 'fail') return { output: `No ${half}`, success: false };
+    const blocks = picture === undefined ? {} : { blocks: [image(pictures[picture], 'shown.png')] };
+    return { output: text, success: true, ...blocks };
+  },
+};
+
+async function open(kind: Interface, says: Saying): Promise<AnySession> {
+  const session = await openSession(kind, says, [show]);
+  ends.push(session.close);
+  return session;
+}
+
+const sent = (body: object | undefined): string => JSON.stringify(body);
+
+/** Whether some text of a request has a lone surrogate, be it in arguments that are JSON themselves. */
+function isIllFormed(value: unknown): boolean {
+  if (typeof value === 'string') return !value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, one]: [string, unknown]) => {
+    if (name === 'arguments' && typeof one === 'string') return isIllFormed(JSON.parse(one));
+    return !name.isWellFormed() || isIllFormed(one);
+  });
+}
+
+const named = /cannot be shown here|Left out, because/;
+
+test.each(interfaces)(
+  'by %s: text that is cut in the middle of a letter is sent well-formed, wherever it is from',
+  async (kind) => {
+    const says: Said[] = [
+      { calls: [{ name: 'show', arguments: `{"text":"\\ud83d${half}"}` }] },
+      { words: `Half ${half} a face.` },
+      { words: 'Well.' },
+    ];
+    const { say, bodies } = await open(kind, (body) =>
+      isIllFormed(body) ? { refused: 'invalid unicode' } : (says.shift() ?? { words: '' }),
+    );
+    const pasted = { uri: 'a', name: `${half}.txt`, text: `b${half}` };
+    expect(await say(`A ${half}`, [{ type: 'resource', resource: pasted }])).toMatchObject({
+      status: 'complete',
+    });
+    expect(await say('Go on')).toMatchObject({ status: 'complete' });
+    expect(bodies()).toHaveLength(3);
+    expect(sent(bodies()[2])).toContain('\ufffd');
+  },
+);
+
+test.each(interfaces)(
+  'by %s: files that no server takes are named, and wrong types are put right',
+  async (kind) => {
+    const says: Said[] = [
+      { calls: [{ name: 'show', arguments: JSON.stringify({ text: 'a', picture: 'cut' }) }] },
+      { words: 'Yes.' },
+    ];
+    const { say, bodies } = await open(kind, () => says.shift() ?? { words: 'Yes.' });
+    const pdf = { uri: 'a', name: 'a.pdf', mimeType: 'application/pdf', blob: btoa('no') };
+    await say('See', [
+      image(cutPixel, 'cut.png'),
+      image(btoa('text'), 'text.png'),
+      image(gif, 'really.gif', 'image/png'),
+      { type: 'resource', resource: pdf },
+    ]);
+    const last = sent(bodies()[1]);
+    for (const name of ['cut.png', 'text.png', 'a.pdf']) expect(last).toContain(name);
+    expect(last.match(new RegExp(named, 'g'))).toHaveLength(4);
+    expect(last).not.toContain(cutPixel);
+    expect(last).toContain(gif);
+    expect(last).toContain('image/gif');
+    expect(last).not.toContain('image/png"');
+  },
+);
+
+test.each(interfaces)(
+  'by %s: a picture that the server refuses is named from then on, and those that it took stay',
+  async (kind) => {
+    const { say, bodies } = await open(kind, (body) =>
+      sent(body).includes(gif) ? { refused: 'Could not process image' } : { words: 'Yes.' },
+    );
+    await say('A', [image(pixel, 'good.png')]);
+    expect(await say('B', [image(gif, 'bad.gif', 'image/gif')])).toMatchObject({
+      status: 'complete',
+    });
+    expect(sent(bodies().at(-1))).toMatch(/bad\.gif/);
+    expect(sent(bodies().at(-1))).toContain(pixel);
+    const before = bodies().length;
+    expect(await say('C', [image(pixel, 'new.png')])).toMatchObject({ status: 'complete' });
+    expect(bodies()).toHaveLength(before + 1);
+  },
+);
+
+const callOf = (callId: string): Said => ({
+  calls: [{ name: 'show', arguments: JSON.stringify({ text: 'a', picture: 'pixel' }), callId }],
+});
+
+test.each(["Unexpected role 'user' after role 'tool'", 'Bad request.'])(
+  'a server with Mistral’s rules, which says “%s”, is followed, and costs no more requests later',
+  async (words) => {
+    const says: Said[] = [callOf('call_PTLP8xhu3uwZk4l3nlnrrJha'), { words: 'Seen.' }];
+    const { say, bodies } = await open('Chat Completions', (body) => {
+      const fault = mistral(body) ?? alternates(body);
+      if (fault !== undefined) {
+        return { refused: words === 'Bad request.' ? words : fault, status: 400 };
+      }
+      return says.shift() ?? { words: 'Yes.' };
+    });
+    expect(await say('Look')).toMatchObject({ status: 'complete' });
+    const before = bodies().length;
+    says.push(callOf('a1B2c3D4e'), { words: 'Again.' });
+    expect(await say('Look again')).toMatchObject({ status: 'complete' });
+    expect(bodies()).toHaveLength(before + 2);
+    expect(sent(bodies().at(-1))).toContain(pixel);
+  },
+);
+
+test('a template that llama.cpp refuses by status 500 is followed at once', async () => {
+  const says: Said[] = [callOf('abcdefghi'), { words: 'Seen.' }];
+  const { say, bodies } = await open('Chat Completions', (body) => {
+    const refused = alternates(body);
+    return refused === undefined ? (says.shift() ?? { words: 'Yes.' }) : { refused, status: 500 };
+  });
+  expect(await say('Look')).toMatchObject({ status: 'complete' });
+  expect(bodies()).toHaveLength(3);
+});
+
+interface ChatMessage {
+  role: string;
+  tool_call_id?: string;
+  tool_calls?: { id: string }[];
+  reasoning_content?: string;
+}
+const messagesOf = (body: Record<string, unknown>) => body['messages'] as ChatMessage[];
+
+function mistral(body: Record<string, unknown>): string | undefined {
+  const messages = messagesOf(body);
+  for (const [index, { role, tool_calls = [] }] of messages.entries()) {
+    if (role === 'user' && messages[index - 1]?.role === 'tool')
+      return "Unexpected role 'user' after role 'tool'";
+    const id = tool_calls.find((call) => !/^[a-zA-Z0-9]{9}$/.test(call.id))?.id;
+    if (id !== undefined)
+      return `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`;
+  }
+  return undefined;
+}
+
+function alternates(body: Record<string, unknown>): string | undefined {
+  const said = messagesOf(body).filter(
+    ({ role, tool_calls }) => role === 'user' || (role === 'assistant' && !tool_calls),
+  );
+  return said.some(({ role }, index) => role !== (index % 2 === 0 ? 'user' : 'assistant'))
+    ? 'After the optional system message, conversation roles must alternate user and assistant'
+    : undefined;
+}
+
+test('a server that wants the reasoning of a call back gets it', async () => {
+  const says: Said[] = [callOf('c'), { words: 'Seen.' }];
+  const { say } = await open('Chat Completions', (body) =>
+    messagesOf(body).some((one) => one.tool_calls && one.reasoning_content === undefined)
+      ? { refused: 'The `reasoning_content` in the thinking mode must be passed back to the API.' }
+      : (says.shift() ?? { words: 'Yes.' }),
+  );
+  expect(await say('Look')).toMatchObject({ status: 'complete' });
+});
+
+test.each(interfaces)(
+  'by %s: /compact gets out of a conversation that is refused in any form',
+  async (kind) => {
+    const { say, bodies } = await open(kind, (body) =>
+      sent(body).includes('poison') ? { refused: 'Bad request.' } : { words: 'Nothing is known.' },
+    );
+    expect(await say('This is poison')).toMatchObject({ status: 'error' });
+    expect(await say('And now?')).toMatchObject({ status: 'error' });
+    // The part after it is taken.
+    expect(await say('/compact')).toMatchObject({ status: 'complete' });
+    expect(await say('And now?')).toMatchObject({ status: 'complete' });
+    expect(await say('poison once more')).toMatchObject({ status: 'error' });
+    const compacted = await say('/compact');
+    expect(compacted).toMatchObject({ status: 'complete' });
+    expect(JSON.stringify(compacted.outputItems)).toContain('holds nothing of the conversation');
+    expect(sent(bodies().at(-1))).toContain('Nothing of our conversation is here');
+    expect(await say('And now?')).toMatchObject({ status: 'complete' });
+  },
+);
+
+// What a server may refuse, each by the whole request's JSON.
+const rules: [name: string, refuses: (body: string) => boolean][] = [
+  ['a certain picture', (body) => body.includes(gif)],
+  ['all pictures', (body) => body.includes('base64')],
+  ['pictures of tools', (body) => body.includes(pixel) && body.includes('shown')],
+  [
+    'ids of other makers',
+    (body) => /"(tool_use_|call_|tool_call_)?id":"toolu?_?[^"]{10,}"/.test(body),
+  ],
+  ['ids that are long', (body) => /"(tool_use_id|call_id|tool_call_id)":"[^"]{10,}"/.test(body)],
+  ['the user after a tool', (body) => /"role":"tool"[^{}]*\},\{"role":"user"/.test(body)],
+  ['calls', (body) => /"tool_calls"|"tool_use"|"function_call"/.test(body)],
+  ['half letters', (body) => isIllFormed(JSON.parse(body))],
+  ['thinking', (body) => /"thinking"|encrypted_content":"/.test(body)],
+];
+
+interface Played {
+  text: string;
+  thought?: string;
+  files: Picture[];
+  calls: { text: string; picture?: Picture; callId?: string }[];
+}
+const textOf = fc.constantFrom('a', `b${half}`, '\u{1f600}', ' ', 'fail', '"\\ud83d"');
+const picture = fc.constantFrom<Picture>('pixel', 'gif', 'cut', 'none');
+const played: fc.Arbitrary<Played> = fc.record({
+  thought: fc.constantFrom('Hm.', `Hm ${half}`),
+  text: fc.constantFrom('Go', `Go ${half}`, '\u{1f600}'),
+  files: fc.array(picture, { maxLength: 2 }),
+  calls: fc.array(
+    fc.record(
+      { text: textOf, picture, callId: fc.constantFrom('c', 'call_PTLP8xhu3uwZk4l3', 'abcdefghi') },
+      { requiredKeys: ['text'] },
+    ),
+    { maxLength: 3 },
+  ),
+});
+
+test.each(interfaces)(
+  'by %s: whatever is in a session, and whatever its server refuses of that, it always answers again',
+  { timeout: 120_000 },
+  async (kind) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(played, { minLength: 1, maxLength: 4 }),
+        fc.subarray(rules, { maxLength: 4 }),
+        fc.constantFrom('Bad request.', 'invalid image', 'Could not read messages.1'),
+        async (turns, refused, words) => {
+          let says: Said[] = [];
+          const session = await openSession(
+            kind,
+            (body) =>
+              refused.some(([, refuses]) => refuses(sent({ ...body, tools: [] })))
+                ? { refused: words }
+                : (says.shift() ?? { words: 'Yes.' }),
+            [show],
+          );
+          try {
+            for (const { thought = '', text, files, calls } of turns) {
+              says = calls.map(({ callId, ...input }) => ({
+                thought,
+                calls: [
+                  { name: 'show', arguments: JSON.stringify(input), ...(callId && { callId }) },
+                ],
+              }));
+              const blocks = files.map((one, index) => image(pictures[one], `${index}.png`));
+              expect(await session.say(text, blocks)).toMatchObject({ status: 'complete' });
+            }
+            says = [];
+            const before = session.bodies().length;
+            expect(await session.say('Still there?')).toMatchObject({ status: 'complete' });
+            // What was found is remembered.
+            expect(session.bodies().length - before).toBeLessThanOrEqual(2);
+          } finally {
+            await session.close();
+          }
+        },
+      ),
+      { numRuns: atLength ? 300 : 25 },
+    );
+  },
+);
