@@ -9,7 +9,7 @@ export * from './cursor.ts';
 export { defaultOption } from './default-option.ts';
 export { closeList, closeObject, comma, eachMark, hasMoreValues } from './json-marks.ts';
 export { cutDepth, maxDepth, withinDepth } from './depth.ts';
-export { cutText, maxHeadSize, maxItemSize, sizeOf, withinSize } from './size.ts';
+export { cutText, headOf, maxHeadSize, maxItemSize, sizeOf, tailOf, withinSize } from './size.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './exports/export-file.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { cutText, sizeOf, withinSize } from './size.ts';
+import { cutText, headOf, sizeOf, tailOf, withinSize } from './size.ts';
 
 const all = Number.MAX_SAFE_INTEGER;
 const mark = '... (cut here: too long)';
@@ -28,6 +28,21 @@ test('a text that is too long is cut and says so; the rest keeps its shape', () 
 test('no lone surrogate is left', () => {
   expect(cutText('ab😀', 3)).toBe(`ab${mark}`);
   expect(cutText('ab😀c', 4)).toBe(`ab😀${mark}`);
+});
+
+it('the head and the tail of a well-formed text are well-formed, and as long as they may be', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '😀', 'ü', '👩‍💻') });
+  fc.assert(
+    fc.property(text, fc.nat(30), (whole, length) => {
+      const [head, tail] = [headOf(whole, length), tailOf(whole, length)];
+      expect([head.isWellFormed(), tail.isWellFormed()]).toEqual([true, true]);
+      expect([whole.startsWith(head), whole.endsWith(tail)]).toEqual([true, true]);
+      for (const part of [head, tail]) {
+        expect(part.length).toBeLessThanOrEqual(length);
+        expect(part.length).toBeGreaterThanOrEqual(Math.min(whole.length, length) - 1);
+      }
+    }),
+  );
 });
 
 it('any value that is too large is cut to about the given size, and can be written and read', () => {

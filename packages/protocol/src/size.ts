@@ -36,13 +36,24 @@ export function withinSize<T>(value: T, room: number): T {
   return sizeOf(value, room) <= room ? value : (new Cutter(room).cut(value) as T);
 }
 
-/** A text's beginning, with a mark that it was cut. */
-export function cutText(text: string, length: number): string {
-  const last = text.charCodeAt(length - 1);
-  // A lone surrogate could not be written.
-  const isHalved = last >= 0xd800 && last < 0xdc00;
-  return text.slice(0, isHalved ? length - 1 : length) + mark;
+const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
+
+/** The first `length` characters of a text; one less if the cut would halve a letter that is two of them. */
+export function headOf(text: string, length: number): string {
+  const isHalved = isHigh(text.charCodeAt(length - 1)) && isLow(text.charCodeAt(length));
+  return text.slice(0, isHalved ? length - 1 : length);
 }
+
+/** The last `length` characters of a text; one less if the cut would halve a letter that is two of them. */
+export function tailOf(text: string, length: number): string {
+  const at = Math.max(0, text.length - length);
+  const isHalved = isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1));
+  return text.slice(isHalved ? at + 1 : at);
+}
+
+/** A text's beginning, with a mark that it was cut. */
+export const cutText = (text: string, length: number): string => headOf(text, length) + mark;
 
 class Cutter {
   #room: number;

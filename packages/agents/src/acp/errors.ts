@@ -1,5 +1,5 @@
 /** Errors that an agent answers, or causes. */
-import { messageOf } from '@liminal/protocol';
+import { headOf, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 
 /** The error codes of JSON-RPC and ACP that are used here. */
@@ -44,7 +44,7 @@ export function describeRpcError({ message, data }: RpcError): string {
   if (data === undefined || data === null) return message;
   const said = Detail.safeParse(data).data;
   const detail =
-    said === undefined ? JSON.stringify(data).slice(0, shownDetail) : readableDetail(said);
+    said === undefined ? headOf(JSON.stringify(data), shownDetail) : readableDetail(said);
   return detail === message ? message : `${message}: ${detail}`;
 }
 

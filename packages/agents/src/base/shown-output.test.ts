@@ -28,3 +28,12 @@ test('of a flood the beginning and the end are shown, and how much is left out',
   expect(text).toContain(`\n[${left} characters left out]\n`);
   expect(text.length).toBeLessThan(head + 17 * 1024);
 });
+
+test('no letter is halved where the output is cut', () => {
+  const [faces, small] = ['😀'.repeat(20), { head: 5, tail: 3 }];
+  const shown: string[] = [];
+  const output = new ShownOutput((text) => void shown.push(text), small);
+  for (const part of [faces, faces, 'a']) output.add(part);
+  output.end();
+  expect(shown).toEqual(['😀😀', '\n[74 characters left out]\n', '😀a']);
+});

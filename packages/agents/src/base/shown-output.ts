@@ -1,3 +1,5 @@
+import { headOf, tailOf } from '@liminal/protocol';
+
 /** How many characters of a program's output people are shown as they come, and how many of a far end. */
 const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
 
@@ -19,12 +21,12 @@ export class ShownOutput {
   }
 
   add(text: string): void {
-    const now = text.slice(0, this.#limits.head - this.#shown);
+    const now = headOf(text, this.#left > 0 ? 0 : this.#limits.head - this.#shown);
     this.#shown += now.length;
     if (now !== '') this.#show(now);
     const later = text.slice(now.length);
     this.#left += later.length;
-    if (later !== '') this.#tail = (this.#tail + later).slice(-this.#limits.tail);
+    if (later !== '') this.#tail = tailOf(this.#tail + later, this.#limits.tail);
   }
 
   end(): void {

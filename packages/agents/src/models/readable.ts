@@ -24,7 +24,7 @@ function shortened(text: string): string {
   const part = new ShownOutput((more) => void (short += more), longest);
   part.add(text);
   part.end();
-  return short.toWellFormed();
+  return short;
 }
 
 /** A tool of an MCP server gives text both to read and to be shown. */

@@ -1,6 +1,6 @@
 /** Notices for people where a conversation has forked: a system message before the turn that it is about. */
 import type { StoredTurn } from '@liminal/agents';
-import type { OutputItem, Response } from '@liminal/protocol';
+import { headOf, type OutputItem, type Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
 /** The notice for a turn that does not go on from all that was said before it. */
@@ -25,7 +25,7 @@ const promptMax = 60;
 
 /** A prompt, short enough to be named in a sentence. */
 export const quoted = (prompt: string): string =>
-  prompt.length > promptMax ? `${prompt.slice(0, promptMax - 1)}…` : prompt;
+  prompt.length > promptMax ? `${headOf(prompt, promptMax - 1)}…` : prompt;
 
 export function goesOnFrom(prompt: string): string {
   return `This conversation has forked, and the agent goes on from “${quoted(prompt)}” now. It does not know what was said in the other branch: tell it what it needs.`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { summarizeFound } from '../directory/projects.ts';
-import { nameOf, newRecord, summarize } from './session-record.ts';
+import { nameOf, newRecord, summarize, titleOf } from './session-record.ts';
 
 const time = '2026-01-01T00:00:00.000Z';
 const start = {
@@ -19,4 +19,9 @@ test('a session without a message is named after its folder, in every list', () 
   expect(summarizeFound(start).title).toBe('New session in shop');
   expect(summarize({ ...record, title: 'Fix the login' }).title).toBe('Fix the login');
   expect(nameOf({ title: '', projectDir: '/' })).toBe('New session in /');
+});
+
+test('a title that is cut has no half of a letter', () => {
+  const title = titleOf({ message: `${'a'.repeat(78)}${'😀'.repeat(5)}` });
+  expect(title).toBe(`${'a'.repeat(78)}…`);
 });

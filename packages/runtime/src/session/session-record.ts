@@ -1,5 +1,10 @@
 import { basename } from 'node:path';
-import type { ContentBlock, QueuedMessage, SessionSummary } from '@liminal/protocol';
+import {
+  type ContentBlock,
+  headOf,
+  type QueuedMessage,
+  type SessionSummary,
+} from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 
 /** How many characters of a first message become a session's title. */
@@ -113,7 +118,7 @@ export function nameOf({ title, projectDir }: Pick<SessionRecord, 'title' | 'pro
 /** A title from a session's first message; one without words is called by its first attachment. */
 export function titleOf({ message, blocks }: Pick<QueuedMessage, 'message' | 'blocks'>): string {
   const line = message.trim().split('\n', 1)[0] || attachmentName(blocks?.[0]);
-  return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1).trimEnd()}…` : line;
+  return line.length > TITLE_MAX ? `${headOf(line, TITLE_MAX - 1).trimEnd()}…` : line;
 }
 
 function attachmentName(block: ContentBlock | undefined): string {

@@ -1,6 +1,6 @@
 /** What Claude Code has running beside its turns: commands, subagents and others in the background. */
 import { z } from 'zod';
-import type { BackgroundTask } from '@liminal/protocol';
+import { type BackgroundTask, headOf } from '@liminal/protocol';
 
 const Level = z.looseObject({
   subtype: z.literal('background_tasks_changed'),
@@ -101,7 +101,7 @@ export class BackgroundTasks {
   /** What a command has printed so far, or the end of that: its last line is how far it is. */
   hearOutput(taskId: string, output: string): void {
     const line = output.split(/[\r\n]+/).findLast((one) => one.trim() !== '');
-    const progress = line?.slice(0, maxProgress);
+    const progress = line && headOf(line, maxProgress);
     const before = this.#running.find((task) => task.taskId === taskId)?.progress;
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
   }

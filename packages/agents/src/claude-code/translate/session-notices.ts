@@ -1,6 +1,6 @@
 /** Notices about a session from Claude Code's messages, besides its turns. */
 import { z } from 'zod';
-import type { SessionNotice, UsageLimit } from '@liminal/protocol';
+import { headOf, type SessionNotice, type UsageLimit } from '@liminal/protocol';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 
 /** All notices about one matter; they replace the earlier ones. */
@@ -126,7 +126,7 @@ export function readErrorOutput(output: string): SessionNotice[] {
   return lines
     .filter((line) => line !== '' && !/^\(node:\d+\)|^\(Use `node /.test(line))
     .slice(-mostLines)
-    .map((line) => warning(line.slice(0, mostCharacters)));
+    .map((line) => warning(headOf(line, mostCharacters)));
 }
 
 const mostLines = 4;

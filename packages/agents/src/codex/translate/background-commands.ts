@@ -1,4 +1,4 @@
-import type { BackgroundTask } from '@liminal/protocol';
+import { type BackgroundTask, headOf } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 import type { TurnCommand } from './turn.ts';
@@ -61,7 +61,7 @@ export class BackgroundCommands {
     if (typeof delta !== 'string' || !this.#left.some(({ task }) => task.taskId === itemId)) return;
     const line = delta.trimEnd().split('\n').at(-1) ?? '';
     if (line === '') return;
-    const progress = line.slice(0, maxProgress);
+    const progress = headOf(line, maxProgress);
     this.#set(
       this.#left.map((one) =>
         one.task.taskId === itemId ? { ...one, task: { ...one.task, progress } } : one,

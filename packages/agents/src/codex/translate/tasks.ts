@@ -1,4 +1,4 @@
-import type { BackgroundTask } from '@liminal/protocol';
+import { type BackgroundTask, headOf } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import { oneLine } from '../../base/titles.ts';
 import { SpawnCall, ThreadItem } from './wire.ts';
@@ -117,7 +117,7 @@ export class Tasks {
     if (task === undefined || item?.type !== 'agentMessage') return false;
     const last = item.text.trimEnd().split('\n').at(-1) ?? '';
     if (last === '') return false;
-    task.progress = last.slice(0, maxProgress);
+    task.progress = headOf(last, maxProgress);
     return true;
   }
 }
