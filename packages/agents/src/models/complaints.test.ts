@@ -57,6 +57,10 @@ test.each([
     { reasoningField: 'reasoning_content' },
     'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2',
   ],
+  [
+    { lost: { thought: [thought], fields: conversation } },
+    "property 'messages.1.reasoning_details' is unsupported",
+  ],
   [{ lost: { file: [first, second] } }, 'No endpoints found that support image input'],
 ])('%j is what “%s” asks for', (expected, words) => {
   expect(foundIn(words)).toEqual([expected]);

@@ -51,6 +51,9 @@ export function concessionsFor(
   if (isOfThinking(complaint)) found.push({ lost: { thought: conversation.filter(isThought) } });
   if (code === '3280' || ids.test(words)) found.push({ rules: ['ids'] });
   if (code === '3230' || turns.test(words)) found.push({ rules: ['turns'] });
+  if (ofMaker.test(words)) {
+    found.push({ lost: { thought: conversation.filter(isThought), fields: conversation } });
+  }
   const [reasoningField] = wanted.test(words) ? (/reasoning(_content)?/i.exec(words) ?? []) : [];
   if (reasoningField !== undefined) found.push({ reasoningField: reasoningField.toLowerCase() });
   if (/missing a.{0,20}thought_?signature/i.test(words)) {
@@ -64,6 +67,9 @@ const ids =
   /(tool|function).?(call|use).{0,12}\bids?\b.{0,160}(length|alphanumeric|a-z|must be|match|pattern)|call_id.{0,80}(too long|pattern|length)/i;
 const turns =
   /roles must alternate|(un)?expected (last )?role|role '?user'? after|must (start|begin|end) with a user|does not support assistant message prefill|last message must/i;
+/** A field that one server has sent with a call or a message, and another does not know. */
+const ofMaker =
+  /\b(reasoning_details|extra_content|encrypted_content|phase)\b.{0,80}(extra|unsupported|not (permitted|allowed|supported)|unknown|unexpected|unrecognized)|(extra|unsupported|unknown|unexpected|unrecognized).{0,80}\b(reasoning_details|extra_content|encrypted_content|phase)\b/i;
 /** DeepSeek's and Moonshot's words. */
 const wanted =
   /reasoning(_content)?\b.{0,80}(must be (passed|provided|present)|is (missing|required)|missing in)|missing.{0,30}reasoning(_content)?\b/i;
@@ -72,7 +78,7 @@ const wanted =
  * Whether a server cannot read, or does not take back, the thinking that it was given: another one has made it, or something
  * before it has changed. For Anthropic: “Fix a thinking block bound to a different conversation” in its documents.
  */
-export const isOfThinking = ({ code, words }: Complaint): boolean =>
+const isOfThinking = ({ code, words }: Complaint): boolean =>
   code === 'invalid_encrypted_content' ||
   /encrypted content .*could not be (verified|decrypted)/i.test(words) ||
   /(signature|data)`? in `?(redacted_)?thinking|thinking.{0,80}(different conversation|cannot be modified)/i.test(

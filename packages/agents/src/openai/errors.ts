@@ -1,4 +1,5 @@
 /** Why a server that speaks OpenAI's interfaces gave no answer, in one set of codes whatever the server. */
+import { headOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import type { Complaint } from '../models/complaints.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
@@ -22,7 +23,7 @@ export function readComplaint(body: unknown, status?: number): Complaint {
     code: field('code'),
     type: field('type'),
     param: field('param'),
-    body: typeof body === 'string' ? body.slice(0, maxWords) : body,
+    body: typeof body === 'string' ? headOf(body, maxWords) : body,
   };
 }
 
@@ -34,7 +35,7 @@ function wordsOf(message: unknown): string {
   const text = typeof message === 'string' ? message.trim() : JSON.stringify(message);
   // The page of a gateway.
   if (/^<(!doctype|html)/i.test(text)) return '';
-  return text.slice(0, maxWords);
+  return headOf(text, maxWords);
 }
 
 interface Kind {

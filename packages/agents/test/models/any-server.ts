@@ -43,6 +43,8 @@ export interface Said {
   thought?: string;
   words?: string;
   calls?: WantedCall[];
+  /** Of Chat Completions: what the stream has before the rest. */
+  chunks?: unknown[];
   /** The answer has reached its length limit. */
   isCut?: boolean;
   refused?: string;
@@ -70,12 +72,14 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
           isCut = false,
           refused,
           status = 400,
+          chunks = [],
         } = says(body);
         if (refused !== undefined) return chat.httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) =>
           chat.call(name, input, { ...(callId !== undefined && { callId }) }),
         );
-        const thoughts = thought === undefined ? [] : [chat.thinking(thought)];
+        const given = chunks.map((one) => chat.chunk(one));
+        const thoughts = [...given, ...(thought === undefined ? [] : [chat.thinking(thought)])];
         const items = [...thoughts, ...(words === '' ? [] : [chat.text(words)]), ...made];
         return chat.answer(items, { ...(isCut && { finishReason: 'length' }) });
       },

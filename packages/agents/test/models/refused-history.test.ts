@@ -211,6 +211,31 @@ test('a server that wants the reasoning of a call back gets it', async () => {
   expect(await say('Look')).toMatchObject({ status: 'complete' });
 });
 
+test('encrypted reasoning goes back with its call, and a server that does not know it gets it no more', async () => {
+  const pieces = [
+    { type: 'reasoning.text', text: 'Let ', index: 0, format: 'f' },
+    { type: 'reasoning.text', text: 'us.', signature: 's', index: 0 },
+    { type: 'reasoning.encrypted', data: 'e', id: 'rs_1', index: 1 },
+  ].map((piece) => ({ choices: [{ index: 0, delta: { reasoning_details: [piece] } }] }));
+  const whole = [
+    { type: 'reasoning.text', text: 'Let us.', signature: 's', index: 0, format: 'f' },
+    { type: 'reasoning.encrypted', data: 'e', id: 'rs_1', index: 1 },
+  ];
+  const says: Said[] = [{ ...callOf('c'), chunks: pieces }, { words: 'Seen.' }];
+  let isKnown = true;
+  const { say, bodies } = await open('Chat Completions', (body) =>
+    !isKnown && sent(body).includes('reasoning_details')
+      ? { refused: "property 'messages.2.reasoning_details' is unsupported" }
+      : (says.shift() ?? { words: 'Yes.' }),
+  );
+  await say('Look');
+  expect(bodies()[1]).toMatchObject({ messages: [{}, {}, { reasoning_details: whole }, {}, {}] });
+  isKnown = false;
+  expect(await say('Go on')).toMatchObject({ status: 'complete' });
+  expect(await say('Go on')).toMatchObject({ status: 'complete' });
+  expect(bodies()).toHaveLength(5);
+});
+
 test.each(interfaces)(
   'by %s: /compact gets out of a conversation that is refused in any form',
   async (kind) => {

@@ -54,10 +54,13 @@ function messagesOf(
     if (speech.role === 'user')
       return [{ role: 'user' as const, content: userContent(speech.parts) }];
     const { text, calls, reasoning } = speech;
+    const details = calls.map((call) => ownRaw(call)?.['reasoning_details']).find(Array.isArray);
     const said: Message = {
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+      // Without it OpenRouter's models do not take the calls back.
+      ...(details !== undefined && { reasoning_details: details }),
       ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };
     // A model must be told what its calls gave before anything else is said.

@@ -40,12 +40,17 @@ export class ToolCalls {
     }
   }
 
-  /** Ends the items of all calls. */
-  finish(): ModelCall[] {
+  get isEmpty(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** Ends the items of all calls. @param more - Kept with the first of them. */
+  finish(more: Record<string, unknown> = {}): ModelCall[] {
+    Object.assign(this.#calls[0]?.more ?? {}, more);
     return this.#calls.map((call) => {
-      const { callId, ownId, name, more } = call;
+      const { callId, ownId, name, more: rest } = call;
       const itemId = call.itemId ?? this.#start(call);
-      const own = { ...(ownId !== undefined && ownId !== callId && { id: ownId }), ...more };
+      const own = { ...(ownId !== undefined && ownId !== callId && { id: ownId }), ...rest };
       this.#writer.done(itemId, Object.keys(own).length > 0 ? { raw: { openai: own } } : {});
       return { callId, name, arguments: call.arguments, itemId };
     });

@@ -347,6 +347,15 @@ test('what a server sends beside a call is kept for it, and so is an id that cam
   expect(seen).toMatchObject([{ raw: { openai: { id: 'late', ...signed } } }]);
 });
 
+test('reasoning in details is kept with the answer in words that it led to', async () => {
+  const piece = (text: string) =>
+    chunk({ content: text, reasoning_details: [{ type: 'reasoning.text', text, index: 0 }] });
+  const whole = [{ type: 'reasoning.text', text: 'Yes.', index: 0 }];
+  expect(await items(piece('Ye'), piece('s.'), end('stop'))).toMatchObject([
+    { type: 'message', content: 'Yes.', raw: [{ reasoning_details: whole }] },
+  ]);
+});
+
 test('empty deltas write nothing', async () => {
   const empty = [{}, { content: null }, { content: '', reasoning: '', tool_calls: [] }].map(
     (delta) => chunk(delta),

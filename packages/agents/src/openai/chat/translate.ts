@@ -6,6 +6,7 @@ import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, errorOfComplaint, readComplaint } from '../errors.ts';
 import { translateTurn, type Translation } from '../translated-turn.ts';
+import { ReasoningDetails } from './reasoning-details.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { ChatUsage, Chunk, type Delta } from './wire.ts';
 
@@ -15,6 +16,7 @@ type TextKind = 'message' | 'reasoning';
 export class ChatTranslator {
   readonly #writer: AnswerWriter;
   readonly #calls: ToolCalls;
+  readonly #details = new ReasoningDetails();
   /** The text that grows; a text of another kind, or a call, ends it. */
   #text: { kind: TextKind; itemId: string } | undefined;
   /** Names the items of its texts; the server's own id of the answer once there is one. */
@@ -64,7 +66,8 @@ export class ChatTranslator {
 
   #readDelta(delta: Delta): void {
     const { content, reasoning_content, reasoning, refusal, tool_calls, function_call } = delta;
-    const { role: _role, ...more } = delta;
+    const { role: _role, reasoning_details: details, ...more } = delta;
+    if (Array.isArray(details)) this.#details.read(details);
     this.#readText('reasoning', reasoning_content);
     // Some servers say it under both names.
     if (reasoning !== reasoning_content) this.#readText('reasoning', reasoning);
@@ -116,8 +119,12 @@ export class ChatTranslator {
   }
 
   #close(): ModelCall[] {
+    const details = this.#details.take();
+    const more = details.length > 0 ? { reasoning_details: details } : undefined;
+    // They go back with a call; with an answer in words they are only kept.
+    if (more !== undefined && this.#calls.isEmpty) this.#writer.keep(more);
     this.#closeText();
-    return this.#calls.finish();
+    return this.#calls.finish(more);
   }
 }
 

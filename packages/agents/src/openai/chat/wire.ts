@@ -19,6 +19,8 @@ export const Delta = z.looseObject({
   reasoning_content: z.unknown().optional(),
   /** Ollama, OpenRouter, newer vLLM. */
   reasoning: z.unknown().optional(),
+  /** OpenRouter. */
+  reasoning_details: z.unknown().optional(),
   refusal: z.unknown().optional(),
   tool_calls: z.array(CallPiece).nullish(),
   /** What came before tool calls. */
