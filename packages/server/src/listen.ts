@@ -41,7 +41,7 @@ async function listenAlso({ server }: FastifyInstance, address: { host: string; 
   const { host, port } = address;
   throw new LiminalError(
     'PORT_IN_USE',
-    `Another program uses port ${port} of ${host}, which is localhost, too. Stop it, or choose another port with --port.`,
+    `Another program uses port ${port} of ${host}, an address of localhost. Stop it, or choose another port with --port.`,
     { cause: error },
   );
 }

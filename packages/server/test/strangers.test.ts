@@ -7,7 +7,7 @@ import { head, RawConnection } from './raw-connection.ts';
 
 const NEVER = 24 * 60 * 60 * 1000;
 const agents = 'GET /api/agents';
-/** A second address of this machine, as `localhost` has where there is IPv6. */
+/** A second address of this machine. With IPv6, `localhost` has two. */
 const second = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 )
