@@ -100,11 +100,13 @@ export class HttpConnections {
   #hold(connection: HttpConnection, id: string, reply: FastifyReply): void {
     connection.openRequests += 1;
     clearTimeout(connection.idle);
-    reply.raw.once('close', () => {
+    const over = (): void => {
       connection.openRequests -= 1;
       if (connection.openRequests > 0 || !this.#open.has(id)) return;
       connection.idle = setTimeout(() => void this.#end(id), this.#limits.acpIdleMs).unref();
-    });
+    };
+    if (reply.raw.closed) over();
+    else reply.raw.once('close', over);
   }
 
   async #end(id: string): Promise<void> {

@@ -28,6 +28,8 @@ export class DeviceConnections {
     const connection = { end };
     const open = this.#byDevice.get(deviceId) ?? new Set();
     this.#byDevice.set(deviceId, open.add(connection));
+    // The browser may have been signed out since its request came.
+    if (this.#signedOut.has(deviceId)) queueMicrotask(() => connection.end());
     return {
       deviceId,
       another: (endAnother) => this.enter(deviceId, endAnother),

@@ -8,7 +8,7 @@ import { accessOf, listRoutes, takesUpgrade } from './access.ts';
 import type { Credentials } from './credentials.ts';
 import { type DeviceConnection, DeviceConnections } from './device-connections.ts';
 import { type HostOptions, isHostAllowed, localPort } from './host.ts';
-import { isUpgrade, refuseOrigin } from './origin.ts';
+import { refuseOrigin } from './origin.ts';
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
@@ -43,7 +43,7 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
     // The connection of a refused upgrade has no further use.
-    if (isUpgrade(request)) reply.header('connection', 'close');
+    if (request.ws) reply.header('connection', 'close');
     const isProgram = hasToken(request, credentials);
     checkSource(request, options, isProgram);
     const access = accessOf(request);

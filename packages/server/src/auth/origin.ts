@@ -15,15 +15,11 @@ export function refuseOrigin(
     return 'Pages of another origin may not use this server.';
   }
   if (isForeignFetch(request)) return 'Pages of another site may not use this server.';
-  const unsafe = !safeMethods.includes(request.method) || isUpgrade(request);
+  const unsafe = !safeMethods.includes(request.method) || request.ws;
   if (unsafe && !hasBearer) {
     return 'A request that changes something needs an Origin, or its token as "Authorization: Bearer …".';
   }
   return undefined;
-}
-
-export function isUpgrade(request: FastifyRequest): boolean {
-  return request.headers.upgrade !== undefined;
 }
 
 /** The host is already known to be ours, so a page of the same host is ours, too. */
