@@ -238,8 +238,8 @@ function asTool(
 }
 
 /**
- * What a permission for a server's tools is bound to: how the server is reached. Names do not suffice: a session may bring
- * a server of its own with the name of another.
+ * A hash of how a server is reached. Permissions for its tools are bound to the hash and not to the server's name, because a
+ * session may bring a server of its own with the name of another.
  */
 const identityOf = (server: McpServer): string => hashOf(server, 32);
 

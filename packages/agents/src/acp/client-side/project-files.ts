@@ -13,7 +13,7 @@ const maxFileBytes = 16 * 1024 * 1024;
 const maxPathBytes = 4_096;
 
 interface ProjectFilesOptions {
-  /** What a client of ours has open. */
+  /** The texts that a client of ours has open. */
   clients?: ClientFiles | undefined;
   /** Folders whose files are neither read nor written. */
   hiddenFolders?: HiddenFolders | undefined;
