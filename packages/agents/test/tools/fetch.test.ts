@@ -186,6 +186,18 @@ test('redirects of one host are followed, five at most; those to another are nam
   expect(await refusal(get('http://a.test:PORT/bad'))).toContain('is no address');
 });
 
+test('a call that is stopped does not wait for the address of a slow name', async () => {
+  const abort = new AbortController();
+  const { get } = await serve(() => undefined);
+  const lookup = () => {
+    abort.abort();
+    return new Promise<string[]>(() => undefined);
+  };
+  expect(await refusal(get('http://slow.test:PORT/', { lookup }, abort.signal))).toContain(
+    'stopped',
+  );
+});
+
 test('a server that does not answer is left when the turn is stopped', async () => {
   const abort = new AbortController();
   const { get } = await serve(() => abort.abort());

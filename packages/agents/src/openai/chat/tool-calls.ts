@@ -1,7 +1,11 @@
 import type { AnswerWriter } from '../../models/answer-writer.ts';
-import type { ModelCall } from '../../models/model-client.ts';
+import { type ModelCall, ModelError } from '../../models/model-client.ts';
 import type { CallIds } from '../call-ids.ts';
+import { GrowingObject } from './growing-object.ts';
 import type { CallPiece } from './wire.ts';
+
+/** The most calls of one answer: each piece is compared with all of them. */
+const mostCalls = 1_000;
 
 interface Call {
   index: number | undefined;
@@ -12,6 +16,8 @@ interface Call {
   itemId: string | undefined;
   name: string;
   arguments: string;
+  /** The arguments as JSON. */
+  input: GrowingObject;
   /** What its pieces have besides. */
   more: Record<string, unknown>;
 }
@@ -30,7 +36,7 @@ export class ToolCalls {
     this.#ids = ids;
   }
 
-  /** Reads the pieces of one chunk. */
+  /** Reads the pieces of one chunk. @throws ModelError if the answer has too many calls. */
   read(pieces: readonly CallPiece[]): void {
     const touched = new Set<Call>();
     for (const piece of pieces) {
@@ -71,14 +77,20 @@ export class ToolCalls {
       (id !== undefined && call.ownId !== undefined) ||
       (index === undefined && touched.has(call)) ||
       // The same tool once more, from a server that counts no calls.
-      (text !== '' && isWhole(call.arguments));
+      (text !== '' && call.input.isWhole);
     return isOther ? undefined : call;
   }
 
   #add(piece: CallPiece): Call {
+    if (this.#calls.length === mostCalls) {
+      const problem = `The model asked for more than ${mostCalls} tool calls in one answer.`;
+      throw new ModelError('MODEL_ERROR', problem);
+    }
     const { index, id } = read(piece);
     const callId = this.#ids.take(id);
-    const call = { index, ownId: id, callId, itemId: undefined, name: '', arguments: '', more: {} };
+    const input = new GrowingObject();
+    const face = { index, ownId: id, callId, itemId: undefined, name: '' };
+    const call = { ...face, arguments: '', input, more: {} };
     this.#calls.push(call);
     return call;
   }
@@ -87,6 +99,7 @@ export class ToolCalls {
     const { id, name, text, more } = read(piece);
     call.ownId ??= id;
     call.arguments += text;
+    call.input.add(text);
     Object.assign(call.more, more);
     if (call.name === '') call.name = name;
     if (call.itemId !== undefined) this.#writer.append(call.itemId, text);
@@ -124,15 +137,4 @@ function textOf(input: unknown): string {
   if (typeof input === 'string') return input;
   // Some servers give the arguments as an object in place of its JSON.
   return input === undefined || input === null ? '' : JSON.stringify(input);
-}
-
-/** Whether arguments are a whole object, so that nothing can follow. */
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -518,3 +518,15 @@ test('however calls are cut, named and mixed, the same calls come out', async ()
     }),
   );
 });
+
+test('SAFE: an answer with more calls than anybody makes ends with an error', async () => {
+  const many = Array.from({ length: 60_000 }, (_, index) =>
+    pieces({ index, id: `c${index}`, function: { name: 'read', arguments: '{}' } }),
+  );
+  const said = await play([opening, ...many, end('tool_calls')]);
+  expect(said.at(-1)).toMatchObject({
+    type: 'response_error',
+    error: { message: 'The model asked for more than 1000 tool calls in one answer.' },
+  });
+  expect(said.filter(({ type }) => type === 'item_start')).toHaveLength(1_000);
+});

@@ -51,7 +51,7 @@ export async function get(
 ): Promise<Answer> {
   const { mayReach = isPublicAddress, lookup = lookUp } = options;
   try {
-    const address = await checkedAddress(url, mayReach, lookup);
+    const address = await untilAborted(checkedAddress(url, mayReach, lookup), signal);
     return await receive(url, address, mayReach, signal);
   } catch (error) {
     if (error instanceof ToolError) throw error;
@@ -76,6 +76,19 @@ async function checkedAddress(
   // One that leads inside makes all of them suspect.
   if (addresses[0] === undefined || !addresses.every(mayReach)) throw refused(host);
   return addresses[0];
+}
+
+/** What is waited for, or the reason of the signal once it is aborted. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 async function lookUp(host: string): Promise<string[]> {
