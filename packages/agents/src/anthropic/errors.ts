@@ -185,7 +185,7 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   );
 }
 
-/** What a server complains of, before it has begun to answer; undefined if it was not reached, or answered otherwise. */
+/** The complaint of a server that has not begun to answer; undefined if the server was not reached. */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
     return undefined;

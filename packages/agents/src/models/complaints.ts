@@ -1,4 +1,4 @@
-/** What a server complains of, in the words of those that are known, whatever interface they come by: pure. */
+/** Reads complaints of model servers by the words that known servers use, whatever the interface: pure. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isThought, type Loss, type Rule } from './concessions.ts';
@@ -30,11 +30,19 @@ export interface Concession {
 const isOfTemplate = ({ words }: Complaint): boolean =>
   /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
 
-/** Whether a complaint that names nothing known may be about what the conversation holds. */
-export const mayBeOfContent = (complaint: Complaint): boolean =>
-  [400, 413, 415, 422].includes(complaint.status ?? 0) || isOfTemplate(complaint);
+/** A file that a server cannot read, as vLLM and Ollama say it under 500. */
+const isOfBrokenFile = ({ words }: Complaint): boolean =>
+  /(cannot|can't|could not|failed to|unable to) (identify|load|decode|process|read|open).{0,40}(image|picture|audio|video|pdf|media|\bfile)|(invalid|unsupported|corrupt\w*|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i.test(
+    words,
+  );
 
-/** What the complaint says that the server does not take; the narrower first, empty if it says nothing known. */
+/** Whether a complaint that names nothing that can be left out may be about what the conversation holds. */
+export const mayBeOfContent = (complaint: Complaint, isUnknown: boolean): boolean =>
+  (complaint.status ?? 0) >= 500
+    ? isOfTemplate(complaint) || isOfBrokenFile(complaint)
+    : isUnknown && [400, 413, 415, 422].includes(complaint.status ?? 0);
+
+/** The concessions that the complaint asks for, the narrowest first; empty if its words are not known. */
 export function concessionsFor(
   complaint: Complaint,
   conversation: readonly OutputItem[],

@@ -1,6 +1,6 @@
 /**
- * How a conversation is put for a server that refuses something in it: pure. The log keeps all of it, and the model is told
- * in words what was left out.
+ * Changes the conversation that is sent to a server, if the server refuses something in it: pure. The log keeps everything,
+ * and words stand for each file and call that is left out.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';

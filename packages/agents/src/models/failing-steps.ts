@@ -73,7 +73,7 @@ const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
 const faceOf = (call: WantedCall, answer: Answer | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
 
-/** Characters of an output that are told to people. */
+/** The most characters of an output that people are shown. */
 const told = 300;
 
 function sentence(output: string): string {

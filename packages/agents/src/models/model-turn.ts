@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ContentBlock, messageOf, type OutputItem, type Usage } from '@liminal/protocol';
+import {
+  type ContentBlock,
+  type ErrorObject,
+  messageOf,
+  type OutputItem,
+  type Usage,
+} from '@liminal/protocol';
 import { isoNow } from '../base/iso-clock.ts';
+import { isRecord } from '../base/parse-line.ts';
 import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { inCalls, inWords } from './calls-in-words.ts';
@@ -160,7 +167,10 @@ export class ModelTurn {
     if (this.#abort.signal.aborted) {
       return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' };
     }
-    if (error instanceof ModelError) return { type: 'response_error', error: withAdvice(error) };
+    if (error instanceof ModelError) {
+      const hasPast = this.#options.earlier.some(isOfModel);
+      return { type: 'response_error', error: withAdvice(error, hasPast) };
+    }
     const what = { code: 'INTERNAL', message: `Liminal failed in this turn. ${messageOf(error)}` };
     return { type: 'response_error', error: what };
   }
@@ -357,11 +367,16 @@ const isOfModel = (item: OutputItem): boolean =>
   item.type === 'function_call' ||
   (item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '');
 
-function withAdvice(error: ModelError) {
-  const { code, message, asObject } = error;
-  if (code !== 'CONTEXT_LENGTH') return asObject;
-  return {
-    ...asObject,
-    message: `${message} Send /compact to go on from a summary, or choose a model that takes more.`,
-  };
+function withAdvice(error: ModelError, hasPast: boolean): ErrorObject {
+  const { code, message, details, asObject } = error;
+  if (code === 'CONTEXT_LENGTH') {
+    const advice = 'Send /compact to go on from a summary, or choose a model that takes more.';
+    return { ...asObject, message: `${message} ${advice}` };
+  }
+  // The server may refuse something in the history, and then it refuses each later message.
+  const status = isRecord(details) ? details['status'] : undefined;
+  const isOfHistory = code === 'CONTENT_FILTER' || (code === 'MODEL_ERROR' && status === 400);
+  if (!hasPast || !isOfHistory) return asObject;
+  const advice = 'If that happens with each message, send /compact to go on from a summary.';
+  return { ...asObject, message: `${message} ${advice}` };
 }

@@ -1,7 +1,7 @@
 /**
- * What a server does not take of a conversation is found from its complaints, and left out from then on: one damaged picture
- * or one field of another maker must not be the end of a session. A complaint that says what it is about is followed; after
- * any other, more and more is tried, from files to all that is not plain words.
+ * Finds from a server's complaints which part of a conversation the server refuses, and leaves that part out from then on:
+ * one damaged picture, or one field of another maker, must not end a session. If the complaint names a known cause, that is
+ * followed. After any other complaint several concessions are tried, up to a conversation in plain words.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
@@ -53,7 +53,7 @@ export class Refusals {
       const reasoningField = more.reasoningField ?? learnt.reasoningField;
       return bodyOf({ ...request, conversation: put, reasoningField });
     };
-    /** What complaints have named, and what is tried beyond that. */
+    /** `named` holds the concessions that complaints have asked for, `tried` also a guess. */
     let named = new Tried();
     let tried = named;
     let body = bodyWith(tried);
@@ -74,7 +74,7 @@ export class Refusals {
           if (!sent.has(hashOf(body))) continue;
         }
         first ??= error;
-        const isGuessing = isUnknown && mayBeOfContent(complaint);
+        const isGuessing = mayBeOfContent(complaint, isUnknown);
         const known = (
           sent.size < mostRequests ? concessionsFor(complaint, conversation, body) : []
         ).map((one) => tried.with(one));
@@ -102,7 +102,7 @@ export class Refusals {
 
 type From = OutputItem | ContentBlock;
 
-/** What one model's conversations go without. Rules hold for all of them, losses for what they were found in. */
+/** The concessions to one model. Rules hold for all its conversations, losses for the items that caused them. */
 class Learnt {
   readonly rules = new Set<Rule>();
   readonly lost: Record<Loss, WeakSet<From>> = perLoss(() => new WeakSet<From>());
@@ -121,7 +121,7 @@ class Learnt {
   }
 }
 
-/** What one request goes without beyond that. */
+/** Further concessions, of one request. */
 class Tried {
   rules: ReadonlySet<Rule> = new Set();
   lost: Record<Loss, ReadonlySet<From>> = perLoss(() => new Set());
@@ -142,7 +142,7 @@ function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
   return { file: make(), thought: make(), fields: make(), call: make() };
 }
 
-/** What to try after a complaint that says nothing known; the last is plain words. */
+/** The guesses after a complaint whose words are not known; the last is a conversation in plain words. */
 function guessesFor(conversation: readonly OutputItem[], { taken }: Learnt): Concession[] {
   const file = filesOf(conversation);
   const rules = ['ids', 'turns'] as const;

@@ -1,6 +1,6 @@
 /**
- * What every model server takes: text that is well-formed Unicode, and files whose bytes are what their type says. A server
- * refuses the whole conversation for one lone surrogate or one damaged picture in it. Pure.
+ * Repairs text that is not well-formed Unicode, and leaves out files whose bytes do not fit their type. A server refuses the
+ * whole conversation because of one lone surrogate or one damaged picture in it. Pure.
  */
 import { crc32 } from 'node:zlib';
 import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol';

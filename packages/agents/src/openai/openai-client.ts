@@ -182,7 +182,7 @@ export class OpenAiClient implements ModelClient {
   }
 }
 
-/** What a server complains of; undefined if it has answered, or not been reached. */
+/** The server's complaint; undefined if the server has answered, or was not reached. */
 function refusalIn(error: unknown): Refusal | undefined {
   const complaint = complaintIn(error);
   if (complaint === undefined) return undefined;

@@ -61,19 +61,22 @@ export interface AnyServer {
   close: () => Promise<void>;
 }
 
+const filled = (said: Said) => ({
+  thought: undefined,
+  words: '',
+  calls: [],
+  isCut: false,
+  refused: undefined,
+  status: 400,
+  chunks: [],
+  ...said,
+});
+
 const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   'Chat Completions': async (says) => {
     const api = await startChatCompletionsApi({
       script: ({ body }) => {
-        const {
-          thought,
-          words = '',
-          calls = [],
-          isCut = false,
-          refused,
-          status = 400,
-          chunks = [],
-        } = says(body);
+        const { thought, words, calls, isCut, refused, status, chunks } = filled(says(body));
         if (refused !== undefined) return chat.httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) =>
           chat.call(name, input, { ...(callId !== undefined && { callId }) }),
@@ -93,14 +96,7 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   Responses: async (says) => {
     const api = await startResponsesApi({
       script: ({ body }) => {
-        const {
-          thought,
-          words = '',
-          calls = [],
-          isCut = false,
-          refused,
-          status = 400,
-        } = says(body);
+        const { thought, words, calls, isCut, refused, status } = filled(says(body));
         if (refused !== undefined) return httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...functionCall(name, {}, { ...(callId !== undefined && { callId }) }),
@@ -121,14 +117,7 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
     const api = await startMessagesApi({
       answersAll: true,
       script: ({ body }) => {
-        const {
-          thought,
-          words = '',
-          calls = [],
-          isCut = false,
-          refused,
-          status = 400,
-        } = says(body);
+        const { thought, words, calls, isCut, refused, status } = filled(says(body));
         if (refused !== undefined) return apiError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...toolUse(name, {}, { ...(callId !== undefined && { id: callId }) }),
@@ -155,7 +144,7 @@ export interface AnySession {
   close: () => Promise<void>;
 }
 
-/** A session with a model of a server of this interface; with stored turns it goes on with them. */
+/** A session with a model of a server of this interface; it continues stored turns if there are any. */
 export async function openSession(
   kind: Interface,
   says: Saying,

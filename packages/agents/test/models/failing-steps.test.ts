@@ -1,4 +1,4 @@
-/** A model that repeats a step which fails is told what happened, and its turn ends soon. */
+/** If a model repeats a step that fails, the output explains the failure to the model, and the turn ends soon. */
 import type { Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { loudEcho } from '../../src/models/testing/echo.ts';
@@ -34,7 +34,7 @@ test.each(interfaces)(
     expect(errorOf(turn)).toMatch(
       /was cut off by its length limit .* call of echo, 3 times\. .*\.$/,
     );
-    // What was said stays, and the session goes on.
+    // The log keeps the cut call, and the session continues.
     expect(JSON.stringify(turn.outputItems)).toContain('doctype html> 3');
     await say('Shorter');
     expect(bodies()).toHaveLength(6);

@@ -1,10 +1,10 @@
 /**
- * A session is never lost to one bad thing in its history: whatever a server refuses of it is found, left out of what is
- * sent, and named to the model; the log keeps all of it.
+ * One bad thing in a session's history never ends the session: Liminal finds the part that the server refuses, leaves it out
+ * of the request, and names it to the model. The log keeps everything.
  */
 import { atLength } from '@liminal/testkit/at-length';
 import { pixel } from '@liminal/testkit';
-import type { ContentBlock } from '@liminal/protocol';
+import type { ContentBlock, Response } from '@liminal/protocol';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -138,6 +138,21 @@ test.each(interfaces)(
   },
 );
 
+test.each(interfaces)(
+  'by %s: a picture that breaks the server is found at once, though it says so as its own failure',
+  async (kind) => {
+    const { say, bodies } = await open(kind, (body) =>
+      sent(body).includes(gif)
+        ? { refused: 'cannot identify image file <_io.BytesIO object>', status: 500 }
+        : { words: 'Yes.' },
+    );
+    expect(await say('See', [image(gif, 'bad.gif', 'image/gif')])).toMatchObject({
+      status: 'complete',
+    });
+    expect(bodies()).toHaveLength(2);
+  },
+);
+
 const callOf = (callId: string): Said => ({
   calls: [{ name: 'show', arguments: JSON.stringify({ text: 'a', picture: 'pixel' }), callId }],
 });
@@ -242,8 +257,9 @@ test.each(interfaces)(
     const { say, bodies } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: 'Bad request.' } : { words: 'Nothing is known.' },
     );
+    await say('Hello');
     expect(await say('This is poison')).toMatchObject({ status: 'error' });
-    expect(await say('And now?')).toMatchObject({ status: 'error' });
+    expect((await say('And now?')).error?.message).toMatch(/send \/compact/);
     // The part after it is taken.
     expect(await say('/compact')).toMatchObject({ status: 'complete' });
     expect(await say('And now?')).toMatchObject({ status: 'complete' });
@@ -304,14 +320,12 @@ test.each(interfaces)(
         fc.constantFrom('Bad request.', 'invalid image', 'Could not read messages.1'),
         async (turns, refused, words) => {
           let says: Said[] = [];
-          const session = await openSession(
-            kind,
-            (body) =>
-              refused.some(([, refuses]) => refuses(sent({ ...body, tools: [] })))
-                ? { refused: words }
-                : (says.shift() ?? { words: 'Yes.' }),
-            [show],
-          );
+          const saying: Saying = (body) =>
+            refused.some(([, refuses]) => refuses(sent({ ...body, tools: [] })))
+              ? { refused: words }
+              : (says.shift() ?? { words: 'Yes.' });
+          const stored: Response[] = [];
+          const session = await openSession(kind, saying, [show]);
           try {
             for (const { thought = '', text, files, calls } of turns) {
               says = calls.map(({ callId, ...input }) => ({
@@ -321,15 +335,23 @@ test.each(interfaces)(
                 ],
               }));
               const blocks = files.map((one, index) => image(pictures[one], `${index}.png`));
-              expect(await session.say(text, blocks)).toMatchObject({ status: 'complete' });
+              stored.push(await session.say(text, blocks));
+              expect(stored.at(-1)).toMatchObject({ status: 'complete' });
             }
             says = [];
             const before = session.bodies().length;
             expect(await session.say('Still there?')).toMatchObject({ status: 'complete' });
-            // What was found is remembered.
+            // The client remembers its concessions.
             expect(session.bodies().length - before).toBeLessThanOrEqual(2);
           } finally {
             await session.close();
+          }
+          // A server of Liminal that has started anew finds it again.
+          const again = await openSession(kind, saying, [show], stored);
+          try {
+            expect(await again.say('Still there?')).toMatchObject({ status: 'complete' });
+          } finally {
+            await again.close();
           }
         },
       ),
