@@ -6,6 +6,8 @@ export interface ShownWhole {
   /** The scrolling element; its parts with `data-to-see` must be seen, and nothing with `data-unshown` be left in it. */
   asked: RefObject<HTMLDivElement | null>;
   isWhole: boolean;
+  /** Whether nothing of it has just changed: a press could be meant for what was there before. */
+  isSettled: boolean;
   /** Whether it has been shown in full, long enough to be allowed by a key. */
   isRead: () => boolean;
   /** Whether it was given more room than usual. */
@@ -25,6 +27,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   const asked = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
+  const { isSettled, unsettle } = useSettled();
   /** The content of each part at the time when its end was in sight. */
   const seen = useRef(new WeakMap<HTMLElement, string>());
   /** When all of it had been shown (ms, by `performance.now`). */
@@ -34,17 +37,25 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   const judge = useCallback(() => {
     const parts = partsOf(asked.current);
     for (const part of parts) {
-      if (endsInSight(part, asked.current)) seen.current.set(part, saidBy(part));
+      const said = saidBy(part);
+      if (seen.current.get(part) === said || !endsInSight(part, asked.current)) continue;
+      seen.current.set(part, said);
+      // Read, until this part came or changed.
+      if (since.current !== undefined) unsettle();
+      since.current = undefined;
     }
     const isShown =
       unshownIn(asked.current) === null &&
       parts.every((part) => seen.current.get(part) === saidBy(part));
     since.current = isShown ? (since.current ?? performance.now()) : undefined;
     setWhole(isShown);
-  }, []);
+  }, [unsettle]);
+  const before = useRef(key);
   useLayoutEffect(() => {
     since.current = undefined;
-  }, [key]);
+    if (before.current !== undefined && before.current !== key) unsettle();
+    before.current = key;
+  }, [key, unsettle]);
   // Any rendering may have changed the text.
   useLayoutEffect(judge);
   useEffect(() => {
@@ -71,7 +82,19 @@ export function useShownWhole(key: string | undefined): ShownWhole {
     if (next !== null && endsInSight(next, region)) next.click();
     region.scrollBy({ top: region.clientHeight - overlap });
   };
-  return { asked, isWhole, isRead, isOpen, showRest };
+  return { asked, isWhole, isSettled, isRead, isOpen, showRest };
+}
+
+/** False from a change on, for the time that it takes to notice the change. */
+function useSettled(): { isSettled: boolean; unsettle: () => void } {
+  const [changes, setChanges] = useState(0);
+  const [settled, setSettled] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(changes), toRead);
+    return () => clearTimeout(timer);
+  }, [changes]);
+  const unsettle = useCallback(() => setChanges((count) => count + 1), []);
+  return { isSettled: settled === changes, unsettle };
 }
 
 function partsOf(region: HTMLElement | null): HTMLElement[] {

@@ -22,8 +22,12 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   const options = sortOptions(approval.options);
   const hintId = useId();
   const answering = ({ optionId }: ApprovalOption) => {
-    const waits = !whole.isWhole && isAllowing(approval, optionId);
-    return { 'aria-disabled': sent || waits, 'aria-describedby': waits ? hintId : undefined };
+    const isAllowed = isAllowing(approval, optionId);
+    const waits = !whole.isWhole && isAllowed;
+    return {
+      'aria-disabled': sent || waits || (!whole.isSettled && isAllowed),
+      'aria-describedby': waits ? hintId : undefined,
+    };
   };
 
   return (

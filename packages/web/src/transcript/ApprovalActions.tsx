@@ -38,7 +38,7 @@ interface ApprovalActionsProps extends ApprovalProps {
 /** The possible answers to a permission request, and its form, if it has one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
   const { approval, parts, folder, isSeen, whole, draft, onNoted, onAnswered } = props;
-  const { asked, isOpen, isWhole } = whole;
+  const { asked, isOpen, isWhole, isSettled } = whole;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
   const { sent, problem, send } = useSending(approval.approvalId, onAnswered);
@@ -47,7 +47,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
   const { allow } = keyAnswers(approval);
   const note = draft.trim();
 
-  const mustWait = (optionId: string) => !isWhole && isAllowing(approval, optionId);
+  const mustWait = (optionId: string) => !(isWhole && isSettled) && isAllowing(approval, optionId);
   const choose = (optionId: string) => {
     if (!asks || !isAllowing(approval, optionId)) {
       return mustWait(optionId) ? undefined : send({ optionId });
