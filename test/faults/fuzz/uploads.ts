@@ -32,7 +32,7 @@ const types = fc.constantFrom(
 const bytes = fc.uint8Array({ maxLength: 8_000 });
 
 /** The most bytes of a file that is sent for an import. */
-const importMax = 60_000;
+const importMax = 400_000;
 
 export const uploads: fc.Arbitrary<Upload[]> = fc.array(
   fc.oneof(
