@@ -63,6 +63,8 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > max) return endUnread(socket);
     waiting.set(socket, count);
+    // Fastify and its static files alone wait for the end of an answer in nearly ten places.
+    response.setMaxListeners(20);
     response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
     handler(request, response);
   };

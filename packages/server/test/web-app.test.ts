@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { rawRequest } from './raw-request.ts';
 
@@ -53,6 +53,22 @@ async function getPacked(path: string, encodings: string, headers: Record<string
   const answer = await promise;
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
+
+test('a page and its files make Node warn of no leak', async () => {
+  const warned: Error[] = [];
+  const warn = (warning: Error) => void warned.push(warning);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+  const webDir = join(server.folder, 'web');
+  mkdirSync(webDir, { recursive: true });
+  onTestFinished(() => rmSync(webDir, { recursive: true }));
+  for (const packed of ['', '.br']) writeFileSync(join(webDir, `index.html${packed}`), 'x');
+  for (const path of ['/', '/session/a', '/index.html', '/gone.js']) {
+    for (const accept of ['text/html', '*/*']) await get(path, accept);
+    await getPacked(path, 'br, gzip');
+  }
+  expect(warned).toEqual([]);
+});
 
 test('files that were packed at build are sent packed to clients that accept it, in the best form', async () => {
   const webDir = join(server.folder, 'web');
