@@ -115,6 +115,31 @@ describe('the parts of a request', () => {
     ]);
   });
 
+  it.each([
+    ['in another order', { content: 'b\na' }, 'a\nb', undefined],
+    ['in part', { content: 'a' }, 'a\nb', undefined],
+    ['that the changes leave out', { content: 'a\nevil' }, 'a\nevil', 'a\nevil'],
+    ['the other way round', { old_string: 'b', new_string: 'a' }, 'b', 'a'],
+    ['with other signs', { diff: '@@ -1 +1 @@\n-b\n+a' }, 'b', 'a'],
+    ['as old, and as a whole file', { diff: 'a' }, 'b', 'a'],
+  ])('SAFE: are texts that the changes have %s', (_, toolArguments, newText, oldText) => {
+    const diffs = [{ path: '/a', newText, ...(oldText !== undefined && { oldText }) }];
+    const asked = { toolName: 'patch', kind: 'edit', diffs, toolArguments } as const;
+    expect(partsOf(asked)['arguments']).toEqual(Object.entries(toolArguments));
+  });
+
+  it.each([
+    [{ content: 'a\nb\n' }, 'a\nb', undefined],
+    [{ old_string: 'a', new_string: 'b' }, 'x\nb\ny', 'x\na\ny'],
+    [{ diff: 'a\n' }, 'a\n', undefined],
+    [{ diff: 'a\n' }, '', 'a\n'],
+    [{ patch: '@@ -1 +1 @@\n-a\n+b\n' }, 'b\n', 'a\n'],
+  ])('leave out texts that the changes show: %j', (toolArguments, newText, oldText) => {
+    const diffs = [{ path: '/a', newText, ...(oldText !== undefined && { oldText }) }];
+    const asked = { toolName: 'patch', kind: 'edit', diffs, toolArguments } as const;
+    expect(partsOf(asked)).not.toHaveProperty('arguments');
+  });
+
   it('SAFE: are a plan, and what else it comes with', () => {
     const toolArguments = { plan: 'Do it', allowedPrompts: [{ tool: 'Bash', prompt: 'evil' }] };
     expect(partsOf({ toolName: 'ExitPlanMode', kind: 'switch_mode', toolArguments })).toEqual({

@@ -141,33 +141,79 @@ function argumentsOf(asked: ShownCall): Argument[] | undefined {
 
 /** Names of arguments that are shown as the file of a change, and as its text. */
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
-const textName = /^(?:content|file_text|(?:old|new)_?(?:string|text|source)|diff|patch)$/i;
+const wholeName = /^(?:content|file_text|new_?source)$/i;
+const pieceName = /^(old|new)_?(?:string|text)$/i;
+const diffName = /^(?:diff|patch)$/i;
 
 /** Compares names and texts: another argument may have the same text, and mean something else. */
 function saidIn(asked: ShownCall): IsSaid {
   const { diffs = [], locations = [] } = asked;
   const commands = new Set(commandWords(asked));
   const files = new Set([...locations, ...diffs].map(({ path }) => path));
-  const texts = new Set(diffs.flatMap(({ oldText, newText }) => [oldText, newText]));
-  const lines = new Set(diffs.flatMap((diff) => lineDiff(diff).lines.map(({ text }) => text)));
+  const changes = diffs.map((diff) => ({
+    old: sideOf(diff, 'added'),
+    new: sideOf(diff, 'removed'),
+  }));
   return (name, text) => {
     if (name === 'command') return commands.has(text);
     if (name === 'plan') return text === planOf(asked);
     if (fileName.test(name)) return files.has(text);
-    return textName.test(name) && text !== '' && (texts.has(text) || areIn(lines, text));
+    if (text === '') return false;
+    const lines = linesIn(text);
+    if (wholeName.test(name)) return changes.some((change) => change.new === lines);
+    const [, side] = pieceName.exec(name) ?? [];
+    if (side !== undefined) {
+      const isOld = side.toLowerCase() === 'old';
+      return changes.some((change) => (isOld ? change.old : change.new).includes(lines));
+    }
+    return diffName.test(name) && changes.some((change) => isDiffOf(change, text));
   };
 }
 
-/** Whether a text, or diff, has nothing but these lines. */
-function areIn(lines: ReadonlySet<string>, text: string): boolean {
-  const isDiff = text.startsWith('@@ ');
-  const own = /^(?:@@[-+, \d]*@@|\\ No newline at end of file)$/;
-  const isLine = (line: string) =>
-    isDiff ? /^[-+ ]/.test(line) && lines.has(line.slice(1)) : lines.has(line);
-  return text
+/** The lines of a change on one side of it, as `linesIn`; unchanged lines that are left out end a piece. */
+interface Sides {
+  old: string;
+  new: string;
+}
+
+/** Stands for unchanged lines that are left out: between the line breaks of two lines there is nothing else. */
+const gap = '\0';
+
+const sideOf = (diff: FileDiff, without: 'added' | 'removed'): string =>
+  lineDiff(diff)
+    .lines.filter(({ kind }) => kind !== without)
+    .map(({ kind, text }) => (kind === 'gap' ? gap : `\n${text}\n`))
+    .join('');
+
+/** Each line between two line breaks, so that a piece of a text has whole lines only. */
+const linesIn = (text: string): string =>
+  text
     .replace(/\n$/, '')
     .split('\n')
-    .every((line) => isLine(line) || (isDiff && own.test(line)));
+    .map((line) => `\n${line}\n`)
+    .join('');
+
+/** Whether a diff, or the whole text of a file that is made or deleted, says what the change shows. */
+function isDiffOf(change: Sides, text: string): boolean {
+  if (!text.startsWith('@@ ')) {
+    const lines = linesIn(text);
+    return (
+      (change.new === lines && change.old === '') || (change.old === lines && change.new === '')
+    );
+  }
+  const hunks = text.replace(/\n$/, '').split(/^@@[-+, \d]*@@$/m);
+  return hunks.slice(1).every((hunk) => {
+    const rows = hunk
+      .split('\n')
+      .slice(1)
+      .filter((row) => row !== '\\ No newline at end of file' && row !== '');
+    const side = (sign: string): string =>
+      rows
+        .flatMap((row) => (row[0] === sign || row[0] === ' ' ? `\n${row.slice(1)}\n` : []))
+        .join('');
+    const isRow = rows.every((row) => /^[-+ ]/.test(row));
+    return isRow && change.old.includes(side('-')) && change.new.includes(side('+'));
+  });
 }
 
 /** The value of the argument or field `name` without texts that other parts show; undefined if nothing is left. */
