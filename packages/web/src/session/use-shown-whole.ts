@@ -63,10 +63,11 @@ export function useShownWhole(key: string | undefined): ShownWhole {
     if (region === null) return undefined;
     const sizes = new ResizeObserver(judge);
     for (const element of [region, ...partsOf(region)]) sizes.observe(element);
-    region.addEventListener('scroll', judge);
+    // The request itself scrolls, and what it lies in.
+    window.addEventListener('scroll', judge, true);
     return () => {
       sizes.disconnect();
-      region.removeEventListener('scroll', judge);
+      window.removeEventListener('scroll', judge, true);
     };
   }, [judge, key]);
 
@@ -113,6 +114,8 @@ function unshownIn(region: HTMLElement | null): HTMLElement | null {
 
 function endsInSight(part: Element, region: HTMLElement | null): boolean {
   if (region === null || region.clientHeight === 0) return false;
+  const { bottom } = region.getBoundingClientRect();
   // One pixel of tolerance for fractions.
-  return part.getBoundingClientRect().bottom <= region.getBoundingClientRect().bottom + 1;
+  const inSight = Math.min(bottom, innerHeight) + 1;
+  return bottom > 0 && part.getBoundingClientRect().bottom <= inSight;
 }
