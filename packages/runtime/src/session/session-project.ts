@@ -95,7 +95,7 @@ export class SessionProject implements ProjectTrust {
     const settings = await provider.readProjectSettings(folder);
     const decision = settings && (await this.#decision(folder, settings));
     if (settings && decision === undefined && settings.hash !== this.#leftOut) {
-      this.#ask(folder, settings);
+      this.#ask(folder, settings, (await provider.describe()).name);
       return false;
     }
     // A start that is under way may have looked before the decision.
@@ -166,7 +166,7 @@ export class SessionProject implements ProjectTrust {
     return `project-settings:${decision}:${this.#context.cliType}:${hash}`;
   }
 
-  #ask(folder: string, settings: ProjectSettings): void {
+  #ask(folder: string, settings: ProjectSettings, agent: string): void {
     const { cliType, iso, supervisor } = this.#context;
     const turnId = randomUUID();
     const approvalId = randomUUID();
@@ -176,7 +176,7 @@ export class SessionProject implements ProjectTrust {
     const turn = this.#options.turn();
     if (turn?.turnId !== turnId) return;
     const offered = settings.problem === undefined ? choices : choices.slice(1);
-    const asked = questionItems(turnId, approvalId, offered, { cliType, folder, settings });
+    const asked = questionItems(turnId, approvalId, offered, { agent, folder, settings });
     const timer = this.#answerLater(approvalId);
     const end = (outcome: ApprovalOutcome): void => {
       clearTimeout(timer);
@@ -206,7 +206,8 @@ export class SessionProject implements ProjectTrust {
 }
 
 interface Asked {
-  cliType: string;
+  /** The agent's name. */
+  agent: string;
   folder: string;
   settings: ProjectSettings;
 }
@@ -216,15 +217,18 @@ function questionItems(
   turnId: string,
   approvalId: string,
   offered: readonly ApprovalOption[],
-  { cliType, folder, settings }: Asked,
+  { agent, folder, settings }: Asked,
 ) {
   const callId = `${turnId}:settings`;
   const names = namesOf(settings, folder);
   const files = Object.fromEntries(names.map((name, at) => [name, settings.files[at]?.text ?? '']));
   const title = 'Use the settings that this folder brings?';
-  const description =
-    `The folder brings settings that run programs or permit something, and ${cliType} would use them. ` +
-    `Only use them if you trust the people who wrote them. ${settings.problem === undefined ? '' : `They cannot be used. ${settings.problem}`}`.trim();
+  const description = [
+    `${agent} would run programs, or allow something without asking, because of these files.`,
+    'Use them only if you trust the people who wrote them.',
+    'Programs that the files name are not shown, and can change without another question.',
+    ...(settings.problem === undefined ? [] : [`They cannot be used. ${settings.problem}`]),
+  ].join(' ');
   const call = {
     type: 'function_call',
     id: callId,
