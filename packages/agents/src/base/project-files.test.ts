@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { filesBelow, readAll, repositoryOf, settingsOf } from './project-files.ts';
+import { ignoredByGit, ProjectReading, repositoryOf, settingsOf } from './project-files.ts';
 
 let base: string;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ test.each([
 ])('a file that %s cannot be agreed to', async (_, make) => {
   const path = join(base, 'file');
   await make(path);
-  const settings = settingsOf(await readAll([path, join(base, 'none')]));
+  const settings = settingsOf(await new ProjectReading().readAll([path, join(base, 'none')]));
   expect(settings?.problem).toBe(`These files cannot be shown whole: ${path}.`);
 });
 
@@ -37,10 +37,10 @@ test('folders are read through links, each once', async () => {
   await writeFile(join(base, 'a/b/c'), '');
   await symlink('..', join(base, 'a/b/up'));
   await symlink(join(base, 'a/b'), join(base, 'link'));
-  expect(await filesBelow(join(base, 'link'))).toEqual(
+  expect(await new ProjectReading().filesBelow(join(base, 'link'))).toEqual(
     expect.arrayContaining([join(base, 'link/c')]),
   );
-  expect(await filesBelow(join(base, 'none'))).toEqual([]);
+  expect(await new ProjectReading().filesBelow(join(base, 'none'))).toEqual([]);
 });
 
 test('a work tree names the root of the main one', async () => {
@@ -55,4 +55,62 @@ test('a work tree names the root of the main one', async () => {
   expect(await repositoryOf(join(base, 'tree'))).toEqual({ root: join(base, 'tree'), main: repo });
   await writeFile(join(repo, 'sub/.git'), 'nonsense');
   expect(await repositoryOf(join(repo, 'sub'))).toEqual({ root: join(repo, 'sub') });
+});
+
+test.each([
+  ['a pipe', async (path: string) => void execFileSync('mkfifo', [path])],
+  ['a device', async (path: string) => symlink('/dev/zero', path)],
+])('a work tree whose main one is named by %s has none', async (_, make) => {
+  const tree = join(base, 'tree');
+  await mkdir(join(tree, 'own'), { recursive: true });
+  await writeFile(join(tree, '.git'), 'gitdir: own');
+  await make(join(tree, 'own/commondir'));
+  expect(await repositoryOf(tree)).toEqual({ root: tree });
+});
+
+test('a few links to one folder are not read without a bound', async () => {
+  await mkdir(join(base, 'a'));
+  await writeFile(join(base, 'a/0.md'), 'x'.repeat(100_000));
+  for (let at = 1; at < 1_000; at += 1) await symlink('0.md', join(base, `a/${at}.md`));
+  const reading = new ProjectReading();
+  const paths = (await reading.filesBelow(join(base, 'a'))) ?? [];
+  const found = await reading.readAll(paths);
+  expect(found).toHaveLength(1_000);
+  expect(found.filter(({ text }) => text !== undefined)).toHaveLength(200);
+  expect(settingsOf(found)?.problem).toContain('and 780 more');
+  for (let at = 2; at <= 5; at += 1)
+    expect(await reading.filesBelow(join(base, 'a'))).toBeDefined();
+  expect(await reading.filesBelow(join(base, 'a'))).toBeUndefined();
+});
+
+test('asking git what it ignores runs no program that the repository names', async () => {
+  const mark = join(base, 'mark');
+  const repo = join(base, 'repo');
+  await mkdir(repo);
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: repo });
+  git('init', '--quiet');
+  await writeFile(join(repo, '.gitignore'), 'node_modules');
+  git('add', '.gitignore');
+  git('update-index', '--skip-worktree', '.gitignore');
+  await rm(join(repo, '.gitignore'));
+  // The index names a file that only the remote has.
+  for (const name of await readdir(join(repo, '.git/objects'))) {
+    if (name.length === 2) await rm(join(repo, '.git/objects', name), { recursive: true });
+  }
+  git('config', 'core.repositoryformatversion', '1');
+  git('config', 'extensions.partialClone', 'origin');
+  git('config', 'remote.origin.promisor', 'true');
+  git('config', 'remote.origin.url', 'ssh://a/b');
+  git('config', 'core.sshCommand', `touch '${mark}'; false`);
+  const paths = [join(repo, 'node_modules')];
+  await ignoredByGit(repo, paths, process.env, new AbortController().signal);
+  expect(await readdir(base)).toEqual(['repo']);
+});
+
+test('git is not waited for without an end', async () => {
+  execFileSync('git', ['init', '--quiet'], { cwd: base });
+  execFileSync('mkfifo', [join(base, '.gitignore')]);
+  const signal = AbortSignal.timeout(200);
+  const paths = [join(base, 'node_modules')];
+  expect(await ignoredByGit(base, paths, process.env, signal)).toEqual(new Set());
 });

@@ -8,10 +8,9 @@ import { basename, dirname, join } from 'node:path';
 import type { PermissionRuleValue } from '@anthropic-ai/claude-agent-sdk';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import {
-  filesBelow,
   type FoundFile,
   ignoredByGit,
-  readAll,
+  ProjectReading,
   repositoryOf,
   settingsOf,
   withParents,
@@ -20,6 +19,8 @@ import type { ProjectSettings } from '../project-settings.ts';
 
 /** How many folders of a project are searched for skills. */
 const maxFolders = 2_000;
+/** How long git may take in all to answer which of them it ignores, ms. */
+const gitMs = 10_000;
 
 /** Files of a skill that make it a plugin, which has hooks and servers of its own. */
 const pluginFiles = new Set([
@@ -71,7 +72,8 @@ async function findFiles(projectDir: string, env: NodeJS.ProcessEnv): Promise<Fo
   const below = await foldersBelow(folder, env);
   const inRepository =
     repository === undefined ? parents : parents.slice(0, parents.indexOf(repository.root) + 1);
-  const settings = await readAll([
+  const reading = new ProjectReading();
+  const settings = await reading.readAll([
     ...settingsPaths([folder], own, 'settings.json'),
     ...settingsPaths(roots, own, 'settings.local.json'),
     ...settingsPaths([folder], own, 'scheduled_tasks.json'),
@@ -80,7 +82,8 @@ async function findFiles(projectDir: string, env: NodeJS.ProcessEnv): Promise<Fo
   const withSkills = [...new Set([...inRepository, ...roots, ...below.folders])]
     .map((parent) => join(parent, '.claude'))
     .filter((path) => path !== own);
-  const texts = (await Promise.all(withSkills.map(findTexts))).flat();
+  const texts: FoundFile[] = [];
+  for (const path of withSkills) texts.push(...(await findTexts(path, reading)));
   return [...settings.filter(({ text }) => !isEmpty(text)), ...texts, ...below.notes];
 }
 
@@ -106,14 +109,16 @@ function isEmpty(text: string | undefined): boolean {
 }
 
 /** The skills, commands, agents and workflows of a `.claude` folder that run or permit something. */
-async function findTexts(folder: string): Promise<FoundFile[]> {
+async function findTexts(folder: string, reading: ProjectReading): Promise<FoundFile[]> {
   const kinds = ['skills', 'commands', 'agents', 'workflows'].map((name) => join(folder, name));
-  const found = await Promise.all(kinds.map(filesBelow));
+  const found: (string[] | undefined)[] = [];
+  for (const kind of kinds) found.push(await reading.filesBelow(kind));
   const [skills = [], commands = [], agents = [], workflows = []] = found;
   const tooMany = kinds.filter((_, at) => found[at] === undefined);
   const plugins = skills.filter((path) => pluginFiles.has(basename(path)));
   const plain = [...skills, ...commands, ...agents].filter((path) => /\.md$/i.test(path));
-  const [texts, wholes] = await Promise.all([readAll(plain), readAll([...plugins, ...workflows])]);
+  const texts = await reading.readAll(plain);
+  const wholes = await reading.readAll([...plugins, ...workflows]);
   return [
     ...texts.filter(({ text }) => text === undefined || !isPlain(text)),
     ...wholes,
@@ -151,6 +156,7 @@ async function foldersBelow(
 ): Promise<{ folders: string[]; notes: FoundFile[] }> {
   const folders: string[] = [];
   let searched = 0;
+  const signal = AbortSignal.timeout(gitMs);
   for (let level = [folder]; level.length > 0;) {
     const left = maxFolders - searched;
     if (left <= 0) {
@@ -163,7 +169,7 @@ async function foldersBelow(
     const paths = found.map(({ path }) => path);
     folders.push(...paths.filter((path) => basename(path) === '.claude').map(dirname));
     const installed = paths.filter((path) => basename(path) === 'node_modules');
-    const ignored = await ignoredByGit(folder, installed, env);
+    const ignored = await ignoredByGit(folder, installed, env, signal);
     const next = found.filter(({ path, isLink }) => !isLink && !ignored.has(path));
     level = [...level.slice(left), ...next.map(({ path }) => path)];
   }

@@ -6,9 +6,8 @@ import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import {
-  filesBelow,
   type FoundFile,
-  readAll,
+  ProjectReading,
   repositoryOf,
   settingsOf,
   withParents,
@@ -27,16 +26,19 @@ export async function readCodexProject(
   const folders = [...withParents(folder), ...(main === undefined ? [] : [main])]
     .map((parent) => join(parent, '.codex'))
     .filter((path) => path !== own);
-  const found = (await Promise.all(folders.map(findIn))).flat();
+  const reading = new ProjectReading();
+  const found: FoundFile[] = [];
+  for (const each of folders) found.push(...(await findIn(each, reading)));
   return settingsOf(found.filter(({ text }) => text?.trim() !== ''));
 }
 
-async function findIn(folder: string): Promise<FoundFile[]> {
+async function findIn(folder: string, reading: ProjectReading): Promise<FoundFile[]> {
   const kinds = ['rules', 'agents'].map((name) => join(folder, name));
-  const below = await Promise.all(kinds.map(filesBelow));
+  const below: (string[] | undefined)[] = [];
+  for (const kind of kinds) below.push(await reading.filesBelow(kind));
   const tooMany = kinds.filter((_, at) => below[at] === undefined);
   const named = ['config.toml', 'hooks.json'].map((name) => join(folder, name));
-  const files = await readAll([...named, ...below.flatMap((paths) => paths ?? [])]);
+  const files = await reading.readAll([...named, ...below.flatMap((paths) => paths ?? [])]);
   return [...files, ...tooMany.map((path) => ({ path, text: undefined }))];
 }
 
