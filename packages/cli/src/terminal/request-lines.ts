@@ -44,17 +44,25 @@ function callLines(call: Partial<ShownCall>, title?: string): string[] {
     ...(toolName === undefined || toolName === title ? [] : [`Tool: ${oneRow(toolName)}`]),
     ...(isNamed ? [] : [oneRow(named)]),
     ...Object.entries(toolArguments).flatMap(([name, value]) =>
-      argumentLines(name, isWithin(diffs, value) ? '(in the change below)' : value),
+      argumentLines(name, isWithin(diffs, name, value) ? '(in the change below)' : value),
     ),
     ...placesOf(call).map((place) => oneRow(place)),
     ...diffs.flatMap(diffLines),
   ];
 }
 
-/** Whether the value is the text of a change, which is shown as such. */
-function isWithin(diffs: readonly FileDiff[], value: unknown): boolean {
-  const isLong = typeof value === 'string' && value.includes('\n');
-  return isLong && diffs.some(({ oldText, newText }) => value === newText || value === oldText);
+/** Whether the value is the text of a change, on the side that its name says, and is shown whole as such. */
+function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boolean {
+  if (typeof value !== 'string' || !value.includes('\n')) return false;
+  const isOld = /^old/i.test(name);
+  const sign = isOld ? '-' : '+';
+  const lines = linesOf(value.replace(/\n$/, ''));
+  return diffs.some(({ oldText, newText, path }) => {
+    if (value !== (isOld ? oldText : newText)) return false;
+    const shown = diffLines({ path, oldText, newText }).map((line) => line.slice(4));
+    const own = shown.filter((line) => line.startsWith(sign) || line.startsWith(' '));
+    return own.map((line) => line.slice(1)).join('\n') === lines.join('\n');
+  });
 }
 
 /** A value never begins where a name does. */
