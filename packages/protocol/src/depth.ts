@@ -35,6 +35,10 @@ function isFlat(json: string): boolean {
   return true;
 }
 
+/** Whether a part of this JSON was cut, or would be. */
+export const isDepthCut = (json: string): boolean =>
+  json.includes(JSON.stringify(cutHere)) || cutDepth(json) !== json;
+
 /** As `cutDepth`, for a parsed value. Returns the same value if it is not nested too deeply. */
 export function withinDepth<T>(value: T): T {
   return isWithin(value, maxDepth) ? value : (copied(value, maxDepth) as T);

@@ -8,7 +8,7 @@ export * from './content.ts';
 export * from './cursor.ts';
 export { defaultOption } from './default-option.ts';
 export { closeList, closeObject, comma, eachMark, hasMoreValues } from './json-marks.ts';
-export { cutDepth, maxDepth, withinDepth } from './depth.ts';
+export { cutDepth, isDepthCut, maxDepth, withinDepth } from './depth.ts';
 export { cutText, headOf, maxHeadSize, maxItemSize, sizeOf, tailOf, withinSize } from './size.ts';
 export * from './errors.ts';
 export * from './events.ts';

@@ -5,6 +5,9 @@ import {
   type ApprovalOutcome,
   type AskedCall,
   type Form,
+  isDepthCut,
+  maxItemSize,
+  sizeOf,
   withinSize,
   formProblem,
 } from '@liminal/protocol';
@@ -48,6 +51,21 @@ interface Pending {
 /** The largest question, in about the characters of its JSON, besides the call that it asks for. */
 const maxQuestion = 1024 * 1024;
 
+/** The largest call in a permission request: the request itself must have room beside it. */
+export const maxAsked = maxItemSize / 2;
+
+/** The question without the answers that allow what cannot be shown whole. */
+function withoutBlindAnswers(given: ApprovalQuestion): ApprovalQuestion {
+  const { asked, options, description } = given;
+  if (!asked || (sizeOf(asked, maxAsked) <= maxAsked && !isDepthCut(asked.arguments))) return given;
+  const why = 'This cannot be allowed: it is too long, or nested too deeply, to be shown whole.';
+  return {
+    ...given,
+    options: options.filter(({ kind }) => kind.startsWith('reject')),
+    description: description === undefined ? why : `${why}\n\n${description}`,
+  };
+}
+
 /** The open permission requests of one agent. */
 export class PendingApprovals {
   readonly #events: ApprovalEvents;
@@ -71,7 +89,7 @@ export class PendingApprovals {
     signal: AbortSignal,
     approvalId: string = randomUUID(),
   ): Promise<ApprovalOutcome> {
-    const { asked, earlier, ...rest } = given;
+    const { asked, earlier, ...rest } = withoutBlindAnswers(given);
     const question = { ...withinSize(rest, maxQuestion), ...(asked && { asked, earlier }) };
     const { promise, resolve: settle } = Promise.withResolvers<ApprovalOutcome>();
     const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });

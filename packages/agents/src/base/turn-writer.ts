@@ -20,7 +20,7 @@ import {
   withText,
 } from '@liminal/protocol';
 import { BoundedList } from './bounded-list.ts';
-import type { ApprovalRequest } from './pending-approvals.ts';
+import { type ApprovalRequest, maxAsked } from './pending-approvals.ts';
 import { TurnBounds } from './turn-bounds.ts';
 
 /** An open item and its later text: deltas are frequent, and copy no item. */
@@ -31,8 +31,6 @@ interface OpenItem {
 
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 
-/** The largest call in a permission request: the request itself must have room beside it. */
-const maxAsked = maxItemSize / 2;
 const maxEarlier = maxItemSize / 4;
 
 export type Emit = (draft: EventDraft) => void;

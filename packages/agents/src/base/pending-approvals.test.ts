@@ -1,0 +1,46 @@
+import { maxDepth } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { type ApprovalRequest, maxAsked, PendingApprovals } from './pending-approvals.ts';
+
+const options = [
+  { optionId: 'once', name: 'Allow', kind: 'allow_once' as const },
+  { optionId: 'always', name: 'Always', kind: 'allow_always' as const },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+];
+
+/** What people are shown when a call with this input is asked for. */
+async function shown(input: string): Promise<ApprovalRequest> {
+  const { promise, resolve } = Promise.withResolvers<ApprovalRequest>();
+  const approvals = new PendingApprovals({ open: resolve, close: () => {} });
+  const asked = { name: 'Do', arguments: input };
+  const { signal } = new AbortController();
+  const outcome = approvals.ask({ title: 'Do it', options, asked }, signal);
+  const request = await promise;
+  for (const { optionId } of options.slice(0, 2)) {
+    const answer = () => approvals.answer(request.approvalId, { optionId });
+    if (!request.options.some((option) => option.optionId === optionId)) expect(answer).toThrow();
+  }
+  approvals.cancelAll('turn_ended');
+  await outcome;
+  return request;
+}
+
+const nested = (depth: number): string => `${'{"a":'.repeat(depth)}"evil"${'}'.repeat(depth)}`;
+
+test.each([
+  ['too long', JSON.stringify({ a: 'x'.repeat(maxAsked) })],
+  ['nested too deeply', nested(maxDepth + 1)],
+  ['cut before', '{"a":"… (cut here: nested too deeply)"}'],
+])('SAFE: what is %s to be shown whole can only be rejected', async (_, input) => {
+  const request = await shown(input);
+  expect(request.options.map(({ optionId }) => optionId)).toEqual(['no']);
+  expect(request.description).toContain('This cannot be allowed');
+});
+
+test.each([
+  ['usual', '{"command":"ls"}'],
+  ['nested as deeply as is shown', nested(maxDepth)],
+  ['a text about such a mark', JSON.stringify({ a: "'… (cut here: nested too deeply)'" })],
+])('what is %s can be allowed', async (_, input) => {
+  expect((await shown(input)).options).toEqual(options);
+});
