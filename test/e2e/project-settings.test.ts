@@ -22,7 +22,7 @@ function clone(marks: string): Record<string, string> {
   };
 }
 
-/** Whether all of it is in the window; one pixel is left for fractions. */
+/** Whether the whole element is in the window; one pixel of tolerance for fractions. */
 function isInside(element: Element): boolean {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   return left >= -1 && right <= innerWidth + 1 && top >= -1 && bottom <= innerHeight + 1;
