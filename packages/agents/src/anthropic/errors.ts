@@ -1,6 +1,6 @@
 /** Why a server that speaks the Messages API gave no whole answer, in words for people. */
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
-import { cutText, hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { cutText, headOf, hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import type { Refusal } from '../models/refusals.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
@@ -185,6 +185,9 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   );
 }
 
+/** Characters of a server's words that are read. */
+const maxWords = 2_000;
+
 /** The complaint of a server that has not begun to answer; undefined if the server was not reached. */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
@@ -193,7 +196,7 @@ export function refusalIn(thrown: unknown): Refusal | undefined {
   const { code } = modelErrorOf(thrown);
   const complaint = {
     status: status ?? statusOfType.get(type ?? ''),
-    words: apiMessage ?? message,
+    words: headOf(apiMessage ?? message, maxWords),
     code: errorCode ?? '',
     type: type ?? '',
     param: '',

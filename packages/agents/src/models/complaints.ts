@@ -8,7 +8,7 @@ import { bytesOf } from './sendable.ts';
 export interface Complaint {
   /** HTTP status, or the number that an error within a stream gives instead. */
   status: number | undefined;
-  /** The server's own words. */
+  /** The server's own words, at most 2,000 characters. */
   words: string;
   code: string;
   type: string;
