@@ -77,6 +77,7 @@ describe('sign-outs of a data folder', () => {
       const server = open(dataDir);
       expect(server.isIn(cookie)).toBe(false);
       const later = server.signIn();
+      expect(open(dataDir).isIn(later)).toBe(true);
       server.signOut(server.signIn());
       expect(open(dataDir).isIn(later)).toBe(true);
     },

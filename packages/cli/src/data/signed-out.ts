@@ -34,7 +34,9 @@ export interface KeptSignedOut extends SignedOut {
  */
 export function keptSignedOut(dataDir: string): KeptSignedOut {
   const path = join(dataDir, 'signed-out.json');
-  const state = read(path);
+  const kept = read(path);
+  // Later than every generation that was counted one by one.
+  const state = kept ?? { generation: Date.now(), devices: [] };
   const listeners: (() => void)[] = [];
   let retry: NodeJS.Timeout | undefined;
   const save = (): void => {
@@ -47,6 +49,8 @@ export function keptSignedOut(dataDir: string): KeptSignedOut {
       throw new LiminalError('STORE_WRITE_FAILED', message, { cause });
     }
   };
+  // Otherwise each start would sign every browser out again.
+  if (!kept) ignoreErrors(save);
   const changed = (): void => {
     state.devices = state.devices.filter((id) => signedInAt(id) > Date.now() - longest);
     for (const listener of listeners) listener();
@@ -87,14 +91,15 @@ function textOf({ generation, devices }: State): string {
   return JSON.stringify({ generation, devices: devices.toSorted() });
 }
 
-/** The error of a retry is not reported: the first error was. */
+/** An error is not reported if the file is written again later. */
 function ignoreErrors(write: () => void): void {
   try {
     write();
   } catch {}
 }
 
-function read(path: string): State {
+/** Undefined if the file cannot be understood. */
+function read(path: string): State | undefined {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -107,7 +112,6 @@ function read(path: string): State {
   try {
     return State.parse(JSON.parse(text));
   } catch {
-    // Later than every generation that was counted one by one.
-    return { generation: Date.now(), devices: [] };
+    return undefined;
   }
 }
