@@ -12,16 +12,21 @@ const damaged = {
   message: 'What stood here cannot be read any more: the stored data is damaged.',
 };
 
+/**
+ * Fields with numbers that agents choose, which earlier versions stored as they came. The rest can be read without them.
+ */
+const numbered = new Set(['locations', 'exitCode', 'blocks', 'asked', 'earlier', 'form', 'usage']);
+
 /** `place` must be unique in its run. */
 export function readItem(json: string, place: number | string): OutputItem {
-  const item = readAs(OutputItem, json);
+  const item = readWithoutNumbered(OutputItem, json);
   return item ?? { type: 'error', id: `damaged:${place}`, origin: 'system', ...damaged };
 }
 
 /** @param run - The ids under which it is stored, where the caller knows them. */
 export function readHead(json: string, run: { runId: string; sessionId: string }): ResponseHead {
   const { runId, sessionId } = run;
-  const head = readAs(ResponseHead, json);
+  const head = readWithoutNumbered(ResponseHead, json);
   const isOther = runId !== '' && head?.id !== runId;
   return head && !isOther && (sessionId === '' || head.sessionId === sessionId)
     ? head
@@ -68,6 +73,18 @@ export function readGrant(json: string): Grant | undefined {
 export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
   const value = parsed(json);
   return value !== undefined && isOf(schema, value) ? value : undefined;
+}
+
+/** The stored value, without those of the numbered fields that are not of the schema. */
+function readWithoutNumbered<T>(schema: z.ZodType<T>, json: string): T | undefined {
+  const value = parsed(json);
+  if (value === undefined) return undefined;
+  const { error, success } = schema.safeParse(value);
+  if (success) return value as T;
+  const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
+  if (![...wrong].every((name) => numbered.has(name))) return undefined;
+  const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !wrong.has(name)));
+  return isOf(schema, rest) ? rest : undefined;
 }
 
 export function isOf<T>(schema: z.ZodType<T>, value: unknown): value is T {

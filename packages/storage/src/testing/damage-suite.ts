@@ -91,6 +91,43 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
       },
     );
 
+    test.each([
+      ['item', 'locations', [{ path: '/a', line: 1.5 }]],
+      ['item', 'exitCode', 1e300],
+      ['item', 'blocks', [{ type: 'resource_link', uri: 'a:b', name: 'a', size: null }]],
+      ['head', 'usage', { inputTokens: -1, outputTokens: null }],
+    ] as const)(
+      'of an %s is read without a number that no schema takes: %s',
+      async (kind, name, value) => {
+        const call = {
+          type: 'function_call',
+          id: 'a',
+          callId: 'a',
+          name: 'Read',
+          arguments: '{}',
+          origin: 'agent',
+        } as const;
+        const output = {
+          type: 'function_call_output',
+          id: 'b',
+          callId: 'a',
+          output: 'one',
+          success: true,
+          origin: 'system',
+        } as const;
+        const run = { ...response('r1', []), outputItems: [call, output] };
+        await store.importResponses([run]);
+        const change = (json: string) => JSON.stringify({ ...JSON.parse(json), [name]: value });
+        await under.subject.damage(
+          kind,
+          breaks(name === 'locations' ? 'a' : kind === 'head' ? 'r1' : 'b', change),
+        );
+        const { items, heads } = await store.readItems('session-1', { limit: 10 });
+        expect(items.map(({ item }) => item)).toMatchObject([call, output]);
+        expect(heads).toMatchObject([{ id: 'r1', status: run.status }]);
+      },
+    );
+
     test('of a grant is left out: people are asked again', async () => {
       const grantedAt = '2026-01-01T00:00:00.000Z';
       const [one, two] = ['edit:a', 'edit:b'].map((rule) => ({ rule, title: rule, grantedAt }));

@@ -48,6 +48,9 @@ test('a tool without its arguments yet is named by what it does', () => {
 
 test('locations have their line, changes both sides', () => {
   const file_path = '/code/shop/a.ts';
+  for (const offset of [1.5, 1e300, Number.NaN]) {
+    expect(face('Read', { file_path, offset }).locations).toEqual([{ path: file_path }]);
+  }
   expect(face('Read', { file_path, offset: 12 }).locations).toEqual([
     { path: file_path, line: 12 },
   ]);

@@ -52,7 +52,8 @@ const at =
     const value = textIn(input, key);
     const line = lineKey === undefined ? undefined : numberIn(input, lineKey);
     if (value === undefined) return [];
-    return [line === undefined ? { path: value } : { path: value, line }];
+    // Models choose any number.
+    return [Number.isSafeInteger(line) ? { path: value, line } : { path: value }];
   };
 
 const quoted = (key: string, input: Input): string | undefined => {

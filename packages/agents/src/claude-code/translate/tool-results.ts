@@ -109,7 +109,7 @@ const side = (lines: string[], sign: '-' | '+'): string =>
     .map((line) => line.slice(1))
     .join('\n');
 
-const exitCodeLine = /^Exit code (\d+)\n?/;
+const exitCodeLine = /^Exit code (\d{1,15})\n?/;
 
 function bashExitCode(output: string, isError: boolean): number | undefined {
   const stated = exitCodeLine.exec(output)?.[1];
