@@ -180,7 +180,8 @@ test('too many tools, and too large ones, are left out, and the number is report
   expect(problem()).toContain('“bad” lists 302 tools, of which 200 are used');
 
   const large = { ...tool, description: 'x'.repeat(100_000) };
-  const all = await openHttp(but('tools/list', pageAfter(Array.from({ length: 50 }, () => large))));
+  const fifty = Array.from({ length: 50 }, (_, at) => ({ ...large, name: `large-${at}` }));
+  const all = await openHttp(but('tools/list', pageAfter(fifty)));
   expect((await names(all.mcp)).filter((name) => name.startsWith('mcp__bad__'))).toHaveLength(10);
 });
 

@@ -8,7 +8,7 @@ import {
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
-import { readAs, readHead, readItem } from '../store/stored-json.ts';
+import { readHead, readItem, readWholeHead } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
@@ -40,7 +40,7 @@ export async function listRuns(
     });
     if (!found) return undefined;
     heads.push(...found.heads);
-    if (found.next === null) return heads.flatMap((head) => parsedHead(head) ?? []);
+    if (found.next === null) return heads.flatMap((head) => readWholeHead(head) ?? []);
     from = found.next;
   }
 }
@@ -57,7 +57,7 @@ export async function readItems(
   const { heads, hasMore } = pageOfItems(runs.map(pageRun), { limit: items.length });
   return {
     items: items.toReversed(),
-    heads: heads.flatMap((head) => parsedHead(head) ?? []),
+    heads: heads.flatMap((head) => readWholeHead(head) ?? []),
     hasMore,
   };
 }
@@ -125,9 +125,4 @@ export async function* itemsIn(
     }
     rest = found.rest;
   }
-}
-
-/** A head that cannot be read is left out: its run's id is not known here. */
-function parsedHead(head: string): ResponseHead | undefined {
-  return readAs(ResponseHead, head);
 }

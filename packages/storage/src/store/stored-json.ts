@@ -26,7 +26,7 @@ export function readItem(json: string, place: number | string): OutputItem {
 /** @param run - The ids under which it is stored, where the caller knows them. */
 export function readHead(json: string, run: { runId: string; sessionId: string }): ResponseHead {
   const { runId, sessionId } = run;
-  const head = readWithoutNumbered(ResponseHead, json);
+  const head = readWholeHead(json);
   const isOther = runId !== '' && head?.id !== runId;
   return head && !isOther && (sessionId === '' || head.sessionId === sessionId)
     ? head
@@ -44,6 +44,11 @@ export function readHead(json: string, run: { runId: string; sessionId: string }
         error: damaged,
         lastSeq: -1,
       };
+}
+
+/** Undefined if it is damaged. */
+export function readWholeHead(json: string): ResponseHead | undefined {
+  return readWithoutNumbered(ResponseHead, json);
 }
 
 /**
