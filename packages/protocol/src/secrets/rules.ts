@@ -91,7 +91,8 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'jwt',
     what: 'JSON Web Tokens (`eyJ….eyJ….…`)',
-    patterns: [/\beyJ[\w-]{8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]{0,})?/g],
+    // What looks like the start of another one ends the first part: otherwise each start would be read up to all others.
+    patterns: [/\beyJ(?:(?!-eyJ)[\w-]){8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]{0,})?/g],
   },
   {
     id: 'bearer',
