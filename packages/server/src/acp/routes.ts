@@ -50,6 +50,8 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
   /** Hands the connection of an upgrade request to ACP, by WebSocket or by lines. */
   const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
     const { socket } = request.raw;
+    // The client may have left while its agent type was looked up.
+    if (socket.destroyed) return void reply.hijack();
     const leave = connections.enter('websocket');
     upgraded.add(socket);
     socket.once('close', () => {
