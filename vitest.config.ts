@@ -23,6 +23,8 @@ const chaos = 'test/chaos/*.test.ts';
 const llama = 'test/llama/*.test.ts';
 /** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
 const alone = [
+  // A frame that never rests takes a whole core.
+  'packages/web/test/endless-diagram.test.ts',
   'packages/web/test/markdown-bombs.test.ts',
   'test/faults/long-session.test.ts',
   'test/soak.test.ts',

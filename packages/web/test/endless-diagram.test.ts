@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { message, upsert } from './items.ts';
+import { openStage, stage } from './stage.ts';
+
+openStage();
+
+/** Stands for Mermaid with a layout that never ends. */
+const endless =
+  '<script>onmessage = ({ ports: [port] }) => { port.onmessage = () => { for (;;); }; };</script>';
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'unsafe-inline'; sandbox allow-scripts",
+};
+
+const code = `\`\`\`mermaid\n${'pie title Pets\n  "Dogs" : 386\n  "Cats" : 85'}\n\`\`\``;
+
+it('SAFE: the page answers while a diagram is never ready; then its source is shown, and the next one is drawn', async () => {
+  const page = await stage.visit();
+  await page.evaluate(() => {
+    const { setTimeout: later } = globalThis;
+    // A diagram's 20 seconds pass fast.
+    Object.assign(globalThis, {
+      setTimeout: (act: () => void, ms = 0) => later(act, ms === 20_000 ? 2_000 : ms),
+    });
+  });
+  let isEndless = true;
+  await page.route('**/diagram-frame.html', async (route) =>
+    isEndless
+      ? route.fulfill({ contentType: 'text/html', headers, body: endless })
+      : route.continue(),
+  );
+  const isLoaded = page.waitForEvent('framenavigated', (one) =>
+    one.url().endsWith('/diagram-frame.html'),
+  );
+  stage.say(upsert(message('a', code, { status: 'complete' })));
+  await isLoaded;
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
+  await field.fill('Are you there');
+  expect(await field.inputValue()).toBe('Are you there');
+  await page.locator('[data-item-id="a"]').getByText('could not be drawn').waitFor();
+  expect(await page.locator('iframe').count()).toBe(0);
+  isEndless = false;
+  stage.say(upsert(message('b', code, { status: 'complete' })));
+  await page.locator('[data-item-id="b"]').getByRole('img').waitFor();
+});
