@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { message, upsert } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { openStage, Stage, stage } from './stage.ts';
 
+// The page and the frame are not of one origin: browsers give them two processes.
+Stage.hasManyProcesses = true;
 openStage();
 
 /** Stands for Mermaid with a layout that never ends. */

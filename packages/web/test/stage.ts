@@ -91,6 +91,8 @@ const infoAtFirst = (): SessionInfo => ({
 
 /** A server with one session, played by hand: the page depends on nothing but its messages. */
 export class Stage {
+  /** Whether a frame may have a process of its own, as in people's browsers. Set before the first visit. */
+  static hasManyProcesses = false;
   static #browser: Promise<Browser> | undefined;
   /** Of a test before, emptied: they have the app in their caches, which halves the time to open it. */
   static #idle: Profile[] = [];
@@ -160,7 +162,7 @@ export class Stage {
         '--disable-gpu',
         '--disable-quic',
         '--disable-background-networking',
-        '--renderer-process-limit=1',
+        ...(Stage.hasManyProcesses ? [] : ['--renderer-process-limit=1']),
       ],
     });
     return Stage.#browser;
