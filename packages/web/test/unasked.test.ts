@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { begun, message, turn, upsert } from './items.ts';
+import { begun, message, tool, turn, upsert } from './items.ts';
 import { sessionId, shareStage, stage } from './stage.ts';
 
 const turnId = 't2';
@@ -50,6 +50,16 @@ it('one that says why itself needs no such line, and neither does a person’s',
   stage.say(upsert(told));
   stage.say(upsert(said));
   await page.getByText(said.content).waitFor();
+  expect(await line(page).count()).toBe(0);
+});
+
+it('a question about the settings of the project folder is not the agent’s beginning', async () => {
+  const page = await stage.visitShared();
+  await page.getByText('Start the build').waitFor();
+  beginUnasked();
+  const toolName = 'use_project_settings';
+  stage.say(upsert(tool('c', { turnId, toolName, title: 'Use the settings?' })));
+  await page.getByText('Use the settings?').first().waitFor();
   expect(await line(page).count()).toBe(0);
 });
 

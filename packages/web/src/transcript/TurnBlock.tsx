@@ -1,4 +1,5 @@
 import type { JoinedTurn } from '@liminal/client';
+import { projectSettingsCall } from '@liminal/protocol';
 import { memo } from 'react';
 import { RowView } from './RowList.tsx';
 import css from './Transcript.module.css';
@@ -82,7 +83,11 @@ export function RowGap({ height }: { height: number }) {
 
 /** Whether something is said, and neither a person's message, a notice nor an earlier turn before it says why. */
 function isUnexplained({ trigger, goesOnFrom, items: [first] }: JoinedTurn): boolean {
-  const isWhy = goesOnFrom !== undefined || (first?.type === 'message' && first.origin !== 'agent');
+  const isWhy =
+    goesOnFrom !== undefined ||
+    (first?.type === 'message' && first.origin !== 'agent') ||
+    // The server asks: no agent has begun.
+    (first?.type === 'tool_call' && first.toolName === projectSettingsCall);
   return trigger === 'agent' && first !== undefined && !isWhy;
 }
 
