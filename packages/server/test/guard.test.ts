@@ -169,8 +169,8 @@ test('SAFE-1 a route that chooses nothing needs the full proof', async () => {
   await app.close();
 });
 
-describe.each(allProofs)('SAFE-1 with %s', (proof) => {
-  test('each route answers as its entry says', async () => {
+describe.each(allProofs)('with %s', (proof) => {
+  test('SAFE-1 each route answers as its entry says', async () => {
     for (const route of routes) {
       const query = proof === 'a spent link' ? `?code=${spentCode()}` : '';
       const answer = await send(route.method, targetOf(route) + query, proofs[proof]());
@@ -181,7 +181,7 @@ describe.each(allProofs)('SAFE-1 with %s', (proof) => {
     }
   });
 
-  test('no page of another origin, and no other name of the server, opens anything', async () => {
+  test('SAFE-3 SAFE-4 no page of another origin, and no other name of the server, opens anything', async () => {
     const foreign: Record<string, string | string[]>[] = [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -200,12 +200,12 @@ describe.each(allProofs)('SAFE-1 with %s', (proof) => {
     }
   });
 
-  test('an absolute address of another server is refused', async () => {
+  test('SAFE-4 an absolute address of another server is refused', async () => {
     const answer = await send('GET', 'http://evil.example/api/agents', proofs[proof]());
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('a link that is followed from another site opens what the address bar opens', async () => {
+  test('SAFE-1 a link that is followed from another site opens what the address bar opens', async () => {
     const navigation = {
       'sec-fetch-site': 'same-site',
       'sec-fetch-mode': 'navigate',
@@ -222,7 +222,7 @@ describe.each(allProofs)('SAFE-1 with %s', (proof) => {
     }
   });
 
-  test('an upgrade needs the full proof and a route that speaks the protocol', async () => {
+  test('SAFE-1 an upgrade needs the full proof and a route that speaks the protocol', async () => {
     const hasFullProof = full.includes(proof);
     const paths = [...new Set(routes.map(targetOf)), '/nope', '/acp?agent=scripted'];
     for (const path of paths) {

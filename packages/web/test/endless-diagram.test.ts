@@ -3,7 +3,7 @@ import { message, upsert } from './items.ts';
 import { openStage, Stage, stage } from './stage.ts';
 
 // The page and the frame are not of one origin: browsers give them two processes.
-Stage.hasManyProcesses = true;
+Stage.isWholeBrowser = true;
 openStage();
 
 /** Stands for Mermaid with a layout that never ends. */

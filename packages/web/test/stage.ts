@@ -91,8 +91,11 @@ const infoAtFirst = (): SessionInfo => ({
 
 /** A server with one session, played by hand: the page depends on nothing but its messages. */
 export class Stage {
-  /** Whether a frame may have a process of its own, as in people's browsers. Set before the first visit. */
-  static hasManyProcesses = false;
+  /**
+   * Whether the browser is the whole one, as people have it: a frame of another origin gets a process of its own there, and
+   * not in the headless shell. Set before the first visit.
+   */
+  static isWholeBrowser = false;
   static #browser: Promise<Browser> | undefined;
   /** Of a test before, emptied: they have the app in their caches, which halves the time to open it. */
   static #idle: Profile[] = [];
@@ -155,14 +158,15 @@ export class Stage {
 
   static #launch(): Promise<Browser> {
     const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole } = process.env;
+    const preferred = Stage.isWholeBrowser ? whole : (shell ?? whole);
     Stage.#browser ??= chromium.launch({
-      executablePath: shell ?? whole ?? '/usr/bin/chromium',
+      executablePath: preferred ?? '/usr/bin/chromium',
       args: [
         '--no-sandbox',
         '--disable-gpu',
         '--disable-quic',
         '--disable-background-networking',
-        ...(Stage.hasManyProcesses ? [] : ['--renderer-process-limit=1']),
+        ...(Stage.isWholeBrowser ? [] : ['--renderer-process-limit=1']),
       ],
     });
     return Stage.#browser;
