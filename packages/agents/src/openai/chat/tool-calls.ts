@@ -4,7 +4,7 @@ import type { CallIds } from '../call-ids.ts';
 import { GrowingObject } from './growing-object.ts';
 import type { CallPiece } from './wire.ts';
 
-/** The most calls of one answer: each piece is compared with all of them. */
+/** The most calls of one answer. Each piece is compared with every call. */
 const mostCalls = 1_000;
 
 interface Call {

@@ -78,7 +78,7 @@ async function checkedAddress(
   return addresses[0];
 }
 
-/** What is waited for, or the reason of the signal once it is aborted. */
+/** Resolves as `work` does; rejects with the signal's reason once the signal is aborted. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
