@@ -149,7 +149,7 @@ describe.each([
     const [remote] = remoteTools([bash!], queue);
     const input = { command: 'npm test' };
     expect(await remote!.face(input, '/')).toEqual(await bash!.face(input, '/'));
-    expect(remote!.needs(input, '/')).toEqual(bash!.needs(input, '/'));
+    expect(await remote!.needs(input, '/')).toEqual(await bash!.needs(input, '/'));
   });
 
   test('show output while they run, all of it and in order', async () => {

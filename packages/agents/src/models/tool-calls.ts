@@ -167,7 +167,7 @@ export class ToolCalls {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { approvals, permissions, projectDir } = this.#options;
-    const needed = tool.needs(input, projectDir);
+    const needed = await tool.needs(input, projectDir);
     const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
     if (isAllowed) {
       // Of a script that goes on, people are asked about its calls.

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { ShownOutput } from '../base/shown-output.ts';
 import type { HiddenFolders } from '../hidden-folders.ts';
-import { commandPermissions } from './bash/command-rules.ts';
+import { commandPermissions, hasReading, onlyReads } from './bash/command-rules.ts';
 import { leadsOut, mayShowHidden } from './bash/hidden-files.ts';
+import { mayStartPrograms } from './bash/repository-programs.ts';
 import { maxPrinted, runCommand, type CommandEnd } from './bash/run-command.ts';
 import { ToolError, type Tool } from './tool.ts';
 
@@ -52,11 +53,19 @@ export function bashTool(
       refuseNul(command);
       return { title: command };
     },
-    needs: ({ command }, projectDir) =>
-      commandPermissions(
+    async needs({ command }, projectDir) {
+      // In such a repository no command is known to only read.
+      const mayStart =
+        hasReading(command) &&
+        (await mayStartPrograms(projectDir, { onlyReads: onlyReads(command), hidden }));
+      return commandPermissions(
         command,
-        (words) => leadsOut(words, projectDir) || mayShowHidden(words, projectDir, hiddenFolders),
-      ),
+        (words) =>
+          mayStart ||
+          leadsOut(words, projectDir) ||
+          mayShowHidden(words, projectDir, hiddenFolders),
+      );
+    },
     async run({ command, timeout = defaultTimeout }, context) {
       refuseNul(command);
       let output = '';

@@ -80,7 +80,10 @@ export interface Tool<Input = unknown> {
   /** Rejects with ToolError for input that makes no sense here. Changes nothing. */
   face(input: Input, projectDir: string, files?: ClientFiles): Promise<CallFace>;
   /** Undefined if nobody needs to be asked. Several: all of them are needed. Throws ToolError where `face` rejects with one. */
-  needs(input: Input, projectDir: string): Permission[] | undefined;
+  needs(
+    input: Input,
+    projectDir: string,
+  ): Permission[] | undefined | Promise<Permission[] | undefined>;
   /**
    * Rejects with ToolError; every other rejection is a fault of ours. When the signal aborts it ends soon, with what it
    * has by then or a ToolError, and nothing that it started goes on.

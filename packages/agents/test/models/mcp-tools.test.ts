@@ -57,7 +57,7 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
 async function greetRule(name: string, server: McpServer): Promise<string | undefined> {
   const { mcp, projectDir } = await open({ [name]: server });
   const greet = (await mcp.tools()).find(({ description }) => description === 'Greets somebody.');
-  return greet?.needs({}, projectDir)?.[0]?.rule;
+  return (await greet?.needs({}, projectDir))?.[0]?.rule;
 }
 
 test('SAFE: a permission for a tool is for no other server, whatever names that has', async () => {
@@ -85,7 +85,8 @@ test.each([
   );
   const found = await mcp.tools();
   expect(new Set(found.map(({ name }) => name)).size).toBe(2);
-  expect(new Set(found.map((tool) => tool.needs({}, projectDir)?.[0]?.rule)).size).toBe(2);
+  const needed = await Promise.all(found.map(async (tool) => tool.needs({}, projectDir)));
+  expect(new Set(needed.map((one) => one?.[0]?.rule)).size).toBe(2);
   for (const { name } of found) expect(name).toMatch(/^mcp__[\w-]{1,59}$/);
 });
 

@@ -221,8 +221,8 @@ test('SAFE: git compares no file outside of the project without a question, by l
   symlinkSync(project.outside, join(project.dir, 'linked'));
   symlinkSync(join(project.outside, 'secret.txt'), join(project.dir, 'src/link.txt'));
   symlinkSync('src', join(project.dir, 'source'));
-  const isGranted = (command: string) => {
-    const needed = bashTool(nothingHidden).needs({ command }, project.dir) ?? [];
+  const isGranted = async (command: string) => {
+    const needed = (await bashTool(nothingHidden).needs({ command }, project.dir)) ?? [];
     return isAllowed(needed, ['command:git diff', 'command:git show']);
   };
   for (const command of [
@@ -233,14 +233,14 @@ test('SAFE: git compares no file outside of the project without a question, by l
     'git diff a.txt ./source/link.txt',
     'git diff a.txt linked',
   ]) {
-    expect(isGranted(command), command).toBe(false);
+    expect(await isGranted(command), command).toBe(false);
   }
   for (const command of [
     'git diff a.txt source/b.txt',
     'git diff main...dev',
     'git show HEAD:src/b.txt',
   ]) {
-    expect(isGranted(command), command).toBe(true);
+    expect(await isGranted(command), command).toBe(true);
   }
 });
 

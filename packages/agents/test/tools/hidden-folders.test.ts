@@ -149,19 +149,20 @@ describe('a file with several names', () => {
 });
 
 describe('bash', () => {
-  const rules = (command: string, dir: string) => named('bash').needs({ command }, dir) ?? [];
+  const rules = async (command: string, dir: string) =>
+    (await named('bash').needs({ command }, dir)) ?? [];
   const granted = ['git log', 'git grep', 'git diff', 'git show'].map((name) => `command:${name}`);
 
-  test('needs a permission for each command in a project that holds the hidden folder', () => {
+  test('needs a permission for each command in a project that holds the hidden folder', async () => {
     for (const command of ['git log -p', 'git grep SECRET', 'git diff a b']) {
       for (const dir of [project.dir, data, join(data, 'sub')]) {
-        expect(isAllowed(rules(command, dir), granted), command).toBe(false);
-        expect(isAllowed(rules(command, dir), [`exact:${command}`]), command).toBe(true);
+        expect(isAllowed(await rules(command, dir), granted), command).toBe(false);
+        expect(isAllowed(await rules(command, dir), [`exact:${command}`]), command).toBe(true);
       }
     }
   });
 
-  test('needs a permission for a command that names the hidden folder, elsewhere', () => {
+  test('needs a permission for a command that names the hidden folder, elsewhere', async () => {
     const dir = join(project.dir, 'src');
     mkdirSync(join(dir, 'other'));
     for (const command of [
@@ -171,11 +172,11 @@ describe('bash', () => {
       'git show "HEAD:da"ta/liminal.json',
       'git log -- other/data/x',
     ]) {
-      expect(isAllowed(rules(command, dir), granted), command).toBe(false);
-      expect(isAllowed(rules(command, dir), [`exact:${command}`]), command).toBe(true);
+      expect(isAllowed(await rules(command, dir), granted), command).toBe(false);
+      expect(isAllowed(await rules(command, dir), [`exact:${command}`]), command).toBe(true);
     }
     for (const command of ['git grep x -- other', 'git show HEAD:database', 'git log --all']) {
-      expect(isAllowed(rules(command, dir), granted), command).toBe(true);
+      expect(isAllowed(await rules(command, dir), granted), command).toBe(true);
     }
   });
 });

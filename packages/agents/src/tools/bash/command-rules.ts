@@ -27,6 +27,17 @@ export function commandPermissions(
   return pipelines?.flatMap((one) => pipelinePermissions(one, isPrivate)) ?? [exactly(command)];
 }
 
+/** Whether all that a command does is to read a repository, and to filter what was read. */
+export function onlyReads(command: string): boolean {
+  const parts = splitCommand(command)?.flatMap((one) => one.parts) ?? [];
+  return parts.length > 0 && parts.every((part) => reads(part) || isFilter(part));
+}
+
+/** Whether a part of a command is one that a rule of its beginning may allow. */
+export function hasReading(command: string): boolean {
+  return splitCommand(command)?.some((one) => one.parts.some(reads)) ?? false;
+}
+
 interface Word {
   text: string;
   /** Not quoted. */
@@ -62,23 +73,31 @@ function pipelinePermissions(
   { source, parts }: Pipeline,
   isPrivate: (words: readonly string[]) => boolean,
 ): Permission[] {
-  const areFilters = parts.slice(1).every(({ words }) => filters.has(words[0]?.text ?? ''));
+  const areFilters = parts.slice(1).every(isFilter);
   return areFilters ? parts.map((part) => partPermission(part, isPrivate)) : [exactly(source)];
 }
 
-function partPermission(
-  { source, words }: Part,
-  isPrivate: (words: readonly string[]) => boolean,
-): Permission {
+const isFilter = ({ words }: Part): boolean => filters.has(words[0]?.text ?? '');
+
+/** The beginning that a rule may name, if the part is one that only reads. */
+function beginningOf({ words }: Part): string | undefined {
+  const areBare = words.slice(0, 2).every((word) => word.isBare);
+  return areBare ? readOnlyBeginning(words.map(({ text }) => text)) : undefined;
+}
+
+const reads = (part: Part): boolean => beginningOf(part) !== undefined;
+
+function partPermission(part: Part, isPrivate: (words: readonly string[]) => boolean): Permission {
+  const { source, words } = part;
   const exact = exactly(source);
   const isBare = words.every((word) => word.isBare);
   const texts = words.map(({ text }) => text);
   // Rules of older versions were made of any program's first words. Such a rule still allows these words alone.
   const whole = isBare ? [`command:${texts.join(' ')}`] : [];
-  const beginning = words.slice(0, 2).every((word) => word.isBare) && readOnlyBeginning(texts);
-  if (beginning === undefined || beginning === false || isPrivate(texts)) {
-    return { ...exact, also: [...whole, 'tool:bash'] };
-  }
+  const beginning = beginningOf(part);
+  if (beginning === undefined) return { ...exact, also: [...whole, 'tool:bash'] };
+  // The rule of a beginning is no rule for its two words alone.
+  if (isPrivate(texts)) return { ...exact, also: ['tool:bash'] };
   return {
     always: `read-only ${beginning} commands`,
     rule: `command:${beginning}`,

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
-import { childEnvironment } from '../../base/child-environment.ts';
 import { endTree, processMark } from '../../process/index.ts';
 import { ToolError } from '../tool.ts';
+import { commandEnvironment } from './command-environment.ts';
+import { onlyReads } from './command-rules.ts';
 
 export interface Command {
   command: string;
@@ -41,14 +42,11 @@ const lastOutputMs = 500;
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, hidden, signal, command } = options;
   const mark = processMark('tools');
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !hidden.has(name)),
-  );
   const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
   // Errors and output go through one pipe, so that they come in the order in which they were printed.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
     cwd,
-    env: childEnvironment(inherited, noFoundBareRepository(inherited), mark.env),
+    env: commandEnvironment({ hidden, onlyReads: onlyReads(command), more: mark.env }),
     // Its own process group, which can be ended as a whole where there is no process table; and no terminal to ask at.
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -72,19 +70,6 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
     timer.abort();
     child.stdout.destroy();
   }
-}
-
-/**
- * Variables by which git does not take a folder for a repository only because files with the right names lie in it. The
- * file tools can make such files, and the `config` among them names programs: each `git status` there would start them.
- */
-function noFoundBareRepository(inherited: NodeJS.ProcessEnv): Record<string, string> {
-  const count = Number(inherited['GIT_CONFIG_COUNT'] ?? 0) || 0;
-  return {
-    GIT_CONFIG_COUNT: String(count + 1),
-    [`GIT_CONFIG_KEY_${count}`]: 'safe.bareRepository',
-    [`GIT_CONFIG_VALUE_${count}`]: 'explicit',
-  };
 }
 
 /** Rejects with ToolError if it could not be started. */

@@ -1,0 +1,417 @@
+/** Programs that a repository's own configuration names, with the git that is installed. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { bashTool } from '../../src/tools/bash.ts';
+import { isAllowed } from '../../src/tools/index.ts';
+import { call, makeProject, nothingHidden, type Project } from './project.ts';
+
+/** All rules that a person may have stored for commands that only read. */
+const rules = [
+  'status',
+  'diff',
+  'log',
+  'show',
+  'blame',
+  'grep',
+  'describe',
+  'ls-files',
+  'branch',
+].map((name) => `command:git ${name}`);
+
+let project: Project;
+let home: string;
+let marker: string;
+
+/** Runs commands as a person would, in a terminal. */
+function person(...commands: string[]): string {
+  const { stdout, stderr, status } = spawnSync(
+    '/bin/sh',
+    ['-c', ['set -e', ...commands].join('\n')],
+    {
+      cwd: project.dir,
+      encoding: 'utf8',
+    },
+  );
+  expect(status, stdout + stderr).toBe(0);
+  return stdout;
+}
+
+const writeProgram = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n: > '${marker}'\nexec cat\n`);
+  chmodSync(path, 0o755);
+};
+
+beforeEach(async () => {
+  project = await makeProject();
+  home = join(project.outside, 'home');
+  marker = join(project.outside, 'started');
+  mkdirSync(home);
+  vi.stubEnv('HOME', home);
+  vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
+  person(
+    'git config --global user.name A; git config --global user.email a@example.org',
+    'git config --global protocol.file.allow always; git config --global init.defaultBranch main',
+    'git init -q .; mkdir sub; echo one > a.txt; echo one > sub/b.txt; git add .; git commit -qm first',
+    'git checkout -qb other; echo other > a.txt; git commit -qam other',
+    'git checkout -q main; echo main > a.txt; git commit -qam main',
+    'git merge -q other >/dev/null 2>&1 || true; echo merged > a.txt; git commit -qam merged',
+    // A commit that says that it is signed: git starts a program to look at its signature.
+    "git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin > id",
+    'git reset -q --hard $(cat id); rm id; echo two > a.txt',
+  );
+  // The model may edit the project: its program lies there.
+  writeProgram(join(project.dir, 'prog'));
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Whether the command would run without a question. */
+async function isUnasked(command: string, given = rules): Promise<boolean> {
+  const needed = await bashTool(nothingHidden).needs({ command }, project.dir);
+  return isAllowed(needed ?? [], given);
+}
+
+/** Whether the program of the model's ran when a model asked for the command, with no answer from a person. */
+async function starts(command: string, given = rules): Promise<boolean> {
+  rmSync(marker, { force: true });
+  if (await isUnasked(command, given)) await call(bashTool(nothingHidden), project, { command });
+  return existsSync(marker);
+}
+
+/** Whether git itself starts the program. */
+function reallyStarts(command: string): boolean {
+  rmSync(marker, { force: true });
+  spawnSync('/bin/bash', ['-c', command], { cwd: project.dir, timeout: 60_000 });
+  return existsSync(marker);
+}
+
+/** Git reads the file again, and writes its index anew since the file has not changed. */
+const touched = 'touch -d "1 hour ago" sub/b.txt';
+const withAttribute = (name: string): string => `echo '* ${name}' > .gitattributes`;
+
+interface Case {
+  setup: string[];
+  command: string;
+  /** A rule of the beginning goes on to allow the command: git runs it with the program switched off. */
+  runs?: boolean;
+}
+
+const cases: Record<string, Case> = {
+  'core.fsmonitor': {
+    setup: ['git config core.fsmonitor ./prog'],
+    command: 'git status',
+    runs: true,
+  },
+  'core.fsmonitor, in git diff': {
+    setup: ['git config core.fsmonitor ./prog'],
+    command: 'git diff --stat | cat',
+    runs: true,
+  },
+  'core.fsmonitor, beside another command': {
+    setup: ['git config core.fsmonitor ./prog'],
+    command: 'git status && true',
+  },
+  'core.fsmonitor of one worktree': {
+    setup: [
+      'git config extensions.worktreeConfig true',
+      'git config --worktree core.fsmonitor ./prog',
+    ],
+    command: 'git status',
+    runs: true,
+  },
+  'core.hooksPath': {
+    setup: [
+      'git config core.hooksPath .husky',
+      'mkdir .husky; cp prog .husky/post-index-change',
+      touched,
+    ],
+    command: 'git status',
+    runs: true,
+  },
+  'core.hooksPath, in git describe': {
+    setup: [
+      'git config core.hooksPath .husky; mkdir .husky; cp prog .husky/post-index-change',
+      touched,
+    ],
+    command: 'git describe --always --dirty',
+    runs: true,
+  },
+  'core.hooksPath, beside another command': {
+    setup: [
+      'git config core.hooksPath .husky; mkdir .husky; cp prog .husky/post-index-change',
+      touched,
+    ],
+    command: 'git status; true',
+  },
+  'a hook that is a link': {
+    setup: ['mkdir -p .git/hooks; ln -s ../../prog .git/hooks/post-index-change', touched],
+    command: 'git diff --stat',
+    runs: true,
+  },
+  'hooks in a linked folder, beside another command': {
+    setup: [
+      'rm -rf .git/hooks; mkdir hooks; ln -s ../hooks .git/hooks; cp prog hooks/post-index-change',
+      touched,
+    ],
+    command: 'git status; true',
+  },
+  'diff.external': { setup: ['git config diff.external ./prog'], command: 'git diff' },
+  'diff.*.command': {
+    setup: ['git config diff.x.command ./prog', withAttribute('diff=x')],
+    command: 'git diff',
+  },
+  'diff.*.textconv': {
+    setup: ['git config diff.x.textconv ./prog', withAttribute('diff=x')],
+    command: 'git diff',
+  },
+  'diff.*.textconv, in git log': {
+    setup: ['git config diff.x.textconv ./prog', withAttribute('diff=x')],
+    command: 'git log -p',
+  },
+  'diff.*.textconv, in git blame': {
+    setup: ['git config diff.x.textconv ./prog', withAttribute('diff=x')],
+    command: 'git blame a.txt',
+  },
+  'filter.*.clean': {
+    setup: ['git config filter.x.clean ./prog', withAttribute('filter=x'), touched],
+    command: 'git status',
+  },
+  'filter.*.clean, in git diff': {
+    setup: ['git config filter.x.clean ./prog', withAttribute('filter=x'), touched],
+    command: 'git diff --stat',
+  },
+  'filter.*.clean, in git ls-files': {
+    setup: ['git config filter.x.clean ./prog', withAttribute('filter=x'), touched],
+    command: 'git ls-files -m',
+  },
+  'filter.*.process': {
+    setup: ['git config filter.x.process ./prog', withAttribute('filter=x'), touched],
+    command: 'git status',
+  },
+  'merge.*.driver': {
+    setup: [
+      'git config log.diffMerges remerge; git config merge.x.driver ./prog',
+      withAttribute('merge=x'),
+    ],
+    command: 'git show -m HEAD',
+  },
+  'gpg.program': {
+    setup: ['git config log.showSignature true; git config gpg.program ./prog'],
+    command: 'git log -1',
+  },
+  'gpg.program, by the format': {
+    setup: ['git config format.pretty %G?; git config gpg.openpgp.program ./prog'],
+    command: 'git show -s',
+  },
+  'include.path': {
+    setup: [
+      'git config include.path ../shared.gitconfig',
+      'git config -f shared.gitconfig filter.x.clean ./prog',
+      withAttribute('filter=x'),
+      touched,
+    ],
+    command: 'git status',
+  },
+  includeIf: {
+    setup: [
+      'git config includeIf.onbranch:main.path ../shared.gitconfig',
+      'git config -f shared.gitconfig diff.external ./prog',
+    ],
+    command: 'git diff',
+  },
+  'a repository whose configuration the model may edit': {
+    setup: [
+      'mv .git repository; echo "gitdir: repository" > .git',
+      'git config diff.external ./prog',
+    ],
+    command: 'git diff',
+  },
+  'core.sshCommand of a partial clone': {
+    setup: [
+      'git config extensions.partialClone origin; git config remote.origin.promisor true',
+      'git config remote.origin.url ssh://example.invalid/x; git config core.sshCommand "touch ../outside/started; false"',
+      'id=$(git rev-parse HEAD:sub/b.txt); rm -f .git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-)',
+    ],
+    command: 'git show HEAD:sub/b.txt',
+  },
+  'core.fsmonitor of a submodule': {
+    setup: [
+      'git init -q made; (cd made; echo x > x; git add .; git commit -qm x)',
+      'git submodule --quiet add ./made module; git commit -qm module',
+      "git -C module config core.fsmonitor '../prog'",
+    ],
+    command: 'git status',
+  },
+  'a filter of a submodule, from a subfolder’s repository within': {
+    setup: [
+      'git init -q inner; (cd inner; echo x > x; git init -q deep; cd deep; echo y > y; git add .; git commit -qm y)',
+      '(cd inner; git add . 2>/dev/null; git commit -qm x)',
+      'git add inner 2>/dev/null; git commit -qm inner',
+      'cd inner/deep; git config filter.x.clean ../../prog',
+      withAttribute('filter=x'),
+      'touch -d "1 hour ago" y',
+    ],
+    command: 'git status',
+  },
+};
+
+describe('SAFE: a program that the repository names', () => {
+  test.each(Object.entries(cases))('is started by git itself: %s', (_name, { setup, command }) => {
+    person(...setup);
+    expect(reallyStarts(command)).toBe(true);
+  });
+
+  test.each(Object.entries(cases))(
+    'is not started by a command that a stored permission allows: %s',
+    async (_name, { setup, command, runs = false }) => {
+      person(...setup);
+      const given = [...rules, 'exact:true', 'exact:cat'];
+      expect(await starts(command, given)).toBe(false);
+      expect(await isUnasked(command, given)).toBe(runs);
+      expect(await isUnasked(command, ['tool:bash'])).toBe(true);
+      // What a person allows as it stands runs as it stands.
+      const exact = command.split(/ *(?:;|&&|\|) */).map((part) => `exact:${part}`);
+      expect(await isUnasked(command, exact)).toBe(true);
+    },
+  );
+
+  test.each(Object.entries(cases))(
+    'is not started by the look for programs: %s',
+    async (_name, { setup }) => {
+      person(...setup);
+      rmSync(marker, { force: true });
+      for (const command of ['git status', 'git status; true']) await isUnasked(command);
+      expect(existsSync(marker)).toBe(false);
+    },
+  );
+});
+
+test('a command that only another subcommand of git would start needs no question', async () => {
+  const keys = [
+    'core.pager',
+    'pager.status',
+    'pager.log',
+    'core.editor',
+    'sequence.editor',
+    'interactive.diffFilter',
+    'credential.helper',
+    'core.sshCommand',
+    'core.gitProxy',
+    'core.askPass',
+    'core.alternateRefsCommand',
+    'alias.status',
+    'alias.x',
+    'submodule.x.update',
+    'difftool.x.cmd',
+    'mergetool.x.cmd',
+    'trailer.x.command',
+    'trailer.x.cmd',
+    'remote.origin.uploadpack',
+    'remote.origin.receivepack',
+    'uploadpack.packObjectsHook',
+    'sendemail.sendmailcmd',
+  ];
+  person(
+    ...keys.map((key) => `git config ${key} '!./prog'`),
+    ...keys.map((key) => `git config ${key} ./prog`),
+  );
+  const commands = [
+    'git status',
+    'git diff',
+    "git log -p '--format=%(trailers)'",
+    'git show',
+    'git blame a.txt',
+    'git grep one',
+    'git describe --always --dirty',
+    'git ls-files -m',
+    'git branch -a',
+  ];
+  for (const command of commands) {
+    expect(await isUnasked(command), command).toBe(true);
+    expect(reallyStarts(command), command).toBe(false);
+    expect(await starts(command), command).toBe(false);
+  }
+});
+
+describe('no question is asked', () => {
+  const usual = ['git status', 'git diff', 'git log -p', 'git status && git diff --stat | cat'];
+
+  test.each<[string, string[]]>([
+    ['in a plain repository', []],
+    [
+      'with filters, drivers and includes of the person’s own',
+      [
+        'git config --global filter.lfs.clean cat; git config --global filter.lfs.process false',
+        'git config --global diff.external true; git config --global diff.x.textconv cat',
+        'git config --global include.path more; git config --global core.hooksPath ~/hooks',
+        'echo "* diff=x" > .gitattributes',
+      ],
+    ],
+    [
+      'in a clone with a branch that follows another, and settings of other programs',
+      [
+        'git config remote.origin.url https://example.com/x; git config branch.main.remote origin',
+        'git config branch.main.vscode-merge-base origin/main; git config user.email b@example.org',
+        'git config commit.gpgsign true; git config user.signingkey x; git config core.hooksPath .husky',
+        'git config core.sshCommand "ssh -i key"; git config core.fsmonitor true',
+      ],
+    ],
+    [
+      'in a partial clone',
+      [
+        'git config extensions.partialClone origin; git config remote.origin.promisor true',
+        'git config remote.origin.partialclonefilter blob:none',
+      ],
+    ],
+    [
+      'with a submodule',
+      [
+        'git init -q made; (cd made; echo x > x; git add .; git commit -qm x)',
+        'git submodule --quiet add ./made module; git commit -qm module',
+      ],
+    ],
+    [
+      'in a second worktree',
+      [
+        'git clone -q . ../main; git -C ../main worktree add -q ../second; rm -rf .git; mv ../second/.git .',
+      ],
+    ],
+  ])('%s', async (_name, setup) => {
+    person(...setup);
+    for (const command of usual) {
+      expect(await isUnasked(command, [...rules, 'exact:cat']), command).toBe(true);
+    }
+  });
+
+  test('outside of a repository', async () => {
+    rmSync(join(project.dir, '.git'), { recursive: true });
+    expect(await isUnasked('git diff a.txt sub/b.txt')).toBe(true);
+  });
+});
+
+test('a person’s own external diff shows the changes, with a stored permission, too', async () => {
+  person('git config --global diff.external "echo shown by"');
+  const { output } = await call(bashTool(nothingHidden), project, { command: 'git diff' });
+  expect(output).toMatch(/^shown by a\.txt/);
+});
+
+test('hooks run for commands that do more than read', async () => {
+  person('git config core.hooksPath .husky; mkdir .husky; cp prog .husky/pre-commit');
+  await call(bashTool(nothingHidden), project, { command: 'git status; git commit -qam x' });
+  expect(existsSync(marker)).toBe(true);
+});
+
+test('a repository that cannot be read is asked about', async () => {
+  writeFileSync(join(project.dir, '.git/config'), '[core\n');
+  expect(await isUnasked('git status')).toBe(false);
+});
+
+test('git lfs set up for this repository alone is asked about', async () => {
+  person('git config filter.lfs.process "git-lfs filter-process"');
+  for (const command of ['git status', 'git log -5']) {
+    expect(await isUnasked(command)).toBe(false);
+    expect(await isUnasked(command, [`exact:${command}`])).toBe(true);
+  }
+});
