@@ -16,6 +16,7 @@ test.each([
   ['is not text', async (path: string) => writeFile(path, Buffer.from([0xff, 0xfe, 0x00]))],
   ['is a pipe', async (path: string) => void execFileSync('mkfifo', [path])],
   ['is a device', async (path: string) => symlink('/dev/zero', path)],
+  ['is an empty device', async (path: string) => symlink('/dev/null', path)],
   ['is a link in a circle', async (path: string) => symlink(path, path)],
 ])('a file that %s cannot be agreed to', async (_, make) => {
   const path = join(base, 'file');
@@ -37,9 +38,7 @@ test('folders are read through links, each once', async () => {
   await writeFile(join(base, 'a/b/c'), '');
   await symlink('..', join(base, 'a/b/up'));
   await symlink(join(base, 'a/b'), join(base, 'link'));
-  expect(await new ProjectReading().filesBelow(join(base, 'link'))).toEqual(
-    expect.arrayContaining([join(base, 'link/c')]),
-  );
+  expect(await new ProjectReading().filesBelow(join(base, 'link'))).toEqual([join(base, 'link/c')]);
   expect(await new ProjectReading().filesBelow(join(base, 'none'))).toEqual([]);
 });
 
