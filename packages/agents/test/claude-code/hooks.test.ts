@@ -37,3 +37,26 @@ test('what hooks refuse, and why they fail, is told, each at its place', async (
   const heard = JSON.stringify(api.requests.findLast(({ kind }) => kind === 'main')?.body.messages);
   for (const words of ['Remember the milk.', 'Look again.']) expect(heard).toContain(words);
 });
+
+test.each([
+  [1, 'failed (exit code 1)', 'agent: Hello.'],
+  [2, 'blocked it', expect.stringContaining('operation blocked by hook')],
+])('hooks that exit with %i before the turn begins are shown in it', async (code, what, then) => {
+  const fails = (words: string): string => `echo ${words} >&2; exit ${code}`;
+  const hooks = {
+    ...hook('SessionStart', fails('No disk.')),
+    ...hook('UserPromptSubmit', fails('No ink.')),
+  };
+  const { create } = await runClaude(() => [reply('Hello.')], {
+    config: { 'settings.json': JSON.stringify({ hooks }) },
+  });
+  const listener = await create();
+  expect(said(await listener.ask('Hi.'))).toEqual([
+    'user: Hi.',
+    `system: The hook SessionStart:startup failed (exit code ${code}):\n\nNo disk.`,
+    `system: The hook UserPromptSubmit ${what}:\n\nNo ink.`,
+    then,
+  ]);
+  // A failure at the start is shown once.
+  expect(said(await listener.ask('Hi.')).join()).not.toContain('No disk.');
+});

@@ -15,6 +15,10 @@ const Boundary = z.looseObject({
     trigger: z.string().optional().catch(undefined),
     pre_tokens: tokens,
     post_tokens: tokens,
+    preserved_messages: z
+      .looseObject({ uuids: z.array(z.string()) })
+      .optional()
+      .catch(undefined),
   }),
 });
 
@@ -45,6 +49,12 @@ export function readCompaction(message: SystemMessage): CompactionNews | undefin
   const words = reason === '' ? failed : `${failed}\n\n${reason}`;
   return { state: 'ended', status: 'failed', words };
 }
+
+/** The ids of the messages that a compaction has left as they were: Claude Code may send some of them again after it. */
+export const keptBy = (message: SystemMessage): string[] | undefined =>
+  message.subtype === 'compact_boundary'
+    ? (Boundary.safeParse(message).data?.compact_metadata.preserved_messages?.uuids ?? [])
+    : undefined;
 
 function howItEnded(message: SystemMessage): string {
   const told = Boundary.safeParse(message).data?.compact_metadata;

@@ -25,6 +25,11 @@ test.each([
   expect(hookNotice(hook(fields))).toBe(`The hook PostToolUse:Bash ${what}`);
 });
 
+test('a hook at the start of a session can only fail', () => {
+  const message = hook({ hook_name: 'SessionStart:startup', outcome: 'error', exit_code: 2 });
+  expect(hookNotice(message)).toBe('The hook SessionStart:startup failed (exit code 2).');
+});
+
 test.each([
   [{ stdout: 'Remember the milk.' }],
   // Claude Code tells that itself.

@@ -19,7 +19,7 @@ const Answer = z.looseObject({
   stopReason: text,
 });
 
-/** With this exit code a hook refuses; another one is a failure of its own. */
+/** With this exit code a hook refuses; another one is a failure of its own. A start cannot be refused. */
 const refuses = 2;
 
 /** What a hook has refused, stopped or failed at, for people; undefined if it only did its work. */
@@ -28,7 +28,8 @@ export function hookNotice(message: unknown): string | undefined {
   if (told === undefined) return undefined;
   const { hook_name: name, outcome, exit_code: code, stdout, stderr } = told;
   if (outcome === 'error') {
-    if (code === refuses) return hookWords(name, hookOutcomes.blocked, stderr);
+    if (code === refuses && !name.startsWith('SessionStart'))
+      return hookWords(name, hookOutcomes.blocked, stderr);
     const exit = code === undefined ? '' : ` (exit code ${code})`;
     return hookWords(name, `${hookOutcomes.failed}${exit}`, stderr || stdout);
   }

@@ -1,6 +1,6 @@
 import type { ApprovalOutcome, BackgroundTask, ContentBlock, EventDraft } from '@liminal/protocol';
 import { BackgroundTasks } from './background-tasks.ts';
-import { readCompaction, type CompactionNews } from './compaction.ts';
+import { keptBy, readCompaction, type CompactionNews } from './compaction.ts';
 import { BoundedList } from '../../base/bounded-list.ts';
 import {
   parseNative,
@@ -29,8 +29,8 @@ export interface TranslatorOptions {
   emit: (draft: EventDraft) => void;
 }
 
-/** The most ends of tasks that wait for a turn. */
-const maxEnds = 50;
+/** The most notices of a kind that wait for a turn. */
+const maxWaiting = 50;
 
 /**
  * Translates Claude Code's messages of one session into canonical events. It does no input or output and reads no
@@ -50,6 +50,10 @@ export class ClaudeTranslator {
   readonly #tasks = new BackgroundTasks();
   /** What has ended between turns, in words. */
   readonly #ends: string[] = [];
+  /** Other notices for the next turn. */
+  readonly #untold: string[] = [];
+  /** The messages that the last compaction has left as they were, by `uuid`: those were shown before it. */
+  #kept: ReadonlySet<string> = new Set();
   /** Messages of background subagents between turns, for the next turn. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
@@ -107,6 +111,12 @@ export class ClaudeTranslator {
     this.#turn?.steer(message.turnId, message.text, message.blocks);
   }
 
+  /** Adds a notice to the running turn, or else to the next. */
+  notice(words: string): void {
+    if (this.#turn !== undefined) this.#turn.notice(words);
+    else if (this.#untold.length < maxWaiting) this.#untold.push(words);
+  }
+
   /** The user asked to stop the turn. */
   stop(timestamp: string): void {
     this.#turn?.at(timestamp);
@@ -157,6 +167,7 @@ export class ClaudeTranslator {
         if (message.parent_tool_use_id != null) return;
         return this.#running(timestamp).stream(message, message.event);
       case 'assistant': {
+        if (message.uuid !== undefined && this.#kept.has(message.uuid)) return;
         const isSubagents = message.parent_tool_use_id != null;
         const turn = isSubagents ? this.#turn : this.#running(timestamp);
         return turn === undefined ? this.#keepForNext(message) : turn.assistant(message);
@@ -179,11 +190,16 @@ export class ClaudeTranslator {
     if (message.status === 'requesting') this.#running(timestamp);
     const ended = this.#tasks.read(message, timestamp);
     if (ended !== undefined) this.#tellEnd(ended);
+    const kept = keptBy(message);
+    if (kept !== undefined) this.#kept = new Set(kept);
     const compaction = readCompaction(message);
     if (compaction !== undefined) return this.#compact(compaction, timestamp);
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
-    else if (notice !== 'silent') this.#turn?.notice(notice.tell);
+    else if (notice === 'silent') return;
+    // Hooks may run as the process starts, or before Claude Code names the message that they are about.
+    else if (message.subtype === 'hook_response') this.notice(notice.tell);
+    else this.#turn?.notice(notice.tell);
   }
 
   /** One outside of turns begins none, as no result would end it: its end is told in the next. */
@@ -229,7 +245,7 @@ export class ClaudeTranslator {
   /** Between turns it is told at the start of the next, which is most often the reason for that. */
   #tellEnd(ended: string): void {
     if (this.#turn !== undefined) this.#turn.notice(ended);
-    else if (this.#ends.length < maxEnds) this.#ends.push(ended);
+    else if (this.#ends.length < maxWaiting) this.#ends.push(ended);
   }
 
   #keepForNext(message: NativeMessage): void {
@@ -271,7 +287,7 @@ export class ClaudeTranslator {
     this.#turn = turn;
     turn.begin(timestamp, text, blocks);
     if (trigger === 'agent' && this.#ends.length === 0) turn.beginUnasked();
-    for (const ended of this.#ends.splice(0)) turn.notice(ended);
+    for (const words of [...this.#ends.splice(0), ...this.#untold.splice(0)]) turn.notice(words);
     for (const one of this.#between.take()) {
       const message = parseNative(one);
       if (message === undefined) turn.keep(one);
