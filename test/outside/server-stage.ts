@@ -43,6 +43,9 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
   });
   return {
     warnings,
+    get cliType() {
+      return cliType;
+    },
     get runtime() {
       return runtime;
     },

@@ -12,7 +12,7 @@ import { forkStored } from './fork.ts';
 import { findStored, listStored, readHistory } from './history.ts';
 import { ProjectInUse } from './project-in-use.ts';
 import { readClaudeProject } from './project-settings.ts';
-import { TranscriptMarks } from './transcript-marks.ts';
+import { findFile, TranscriptMarks } from './transcript-marks.ts';
 
 export interface ClaudeCodeOptions {
   /**
@@ -112,12 +112,21 @@ async function startOf({ sessionId, projectDir, config, earlier }: SessionOpenin
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
     return { agentSessionId, resume: false, config: readConfig(config) };
   }
-  const { agentSessionId = sessionId, memory } = earlier;
+  const { agentSessionId = sessionId, memory, hasAnswered } = earlier;
+  const read = readConfig(config, memory);
   const isStored = (await findStored(agentSessionId, projectDir)) !== undefined;
+  if (isStored) return { agentSessionId, resume: true, config: read };
+  const isLost = (await hasAnswered?.()) === true;
   // A session without a message is not stored: one that was open here is begun again.
-  if (!isStored && memory === undefined) throw notFound(sessionId);
-  return { agentSessionId, resume: isStored, config: readConfig(config, memory) };
+  if (!isLost && memory === undefined) throw notFound(sessionId);
+  // Claude Code starts no session under the id of a file that is still there, readable or not.
+  const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;
+  const begun = { agentSessionId: isFree ? agentSessionId : randomUUID(), resume: false };
+  return { ...begun, config: read, ...(isLost && { notices: [lost] }) };
 }
+
+/** Claude Code deletes the transcripts of sessions that were not used for 30 days, unless its settings say otherwise. */
+const lost = `${name} does not have this session any more. It begins anew: it does not know what was said before.`;
 
 const notFound = (sessionId: string): ProviderError =>
   new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);

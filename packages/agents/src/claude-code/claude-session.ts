@@ -30,6 +30,8 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
   /** Records each sent message, so that its stored entries do not count as made elsewhere. */
   marks: Pick<TranscriptMarks, 'noteSent'>;
+  /** Notices for people in the first turn. */
+  notices?: readonly string[];
 }
 
 /** How many messages that were said amid turns are remembered. */
@@ -110,6 +112,7 @@ export class ClaudeSession implements AgentSession<Config> {
       createTurnId: () => randomUUID(),
       emit: (draft) => this.#onDraft(draft),
     });
+    for (const words of options.notices ?? []) this.#translator.notice(words);
     const approvalOutput = {
       open: (request: Parameters<ClaudeTranslator['openApproval']>[0]) =>
         this.#translator.openApproval(request, now()),

@@ -111,7 +111,7 @@ function parseLine(text: string): Line | undefined {
 }
 
 /** Finds a session's file by its name: folders are named after projects in Claude Code's own way. */
-async function findFile(sessionId: string): Promise<string | undefined> {
+export async function findFile(sessionId: string): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');
   const folders = await readdir(root).catch(() => []);
   for (const folder of folders) {

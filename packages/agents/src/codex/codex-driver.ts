@@ -147,15 +147,15 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
-    const opened = earlier ? goOn(earlier, sessionId, begin, resume) : begin().then(asNew);
+    const opened = earlier ? goOn(earlier, sessionId, begin, resume) : begin();
     // After the thread, which takes longer.
-    const [{ session, notices }, offer] = await Promise.all([opened, offerOf(server)]);
+    const [session, offer] = await Promise.all([opened, offerOf(server)]);
     const wanted = [
       { config: earlier ? {} : defaults, isLenient: true },
       { config: earlier?.memory?.config ?? {}, isLenient: true },
       { config, isLenient: earlier !== undefined },
     ];
-    await session.begin(offer, wanted, [...notices, ...refusedServers(mcpServers)]);
+    await session.begin(offer, wanted, refusedServers(mcpServers));
     return session;
   }
 
@@ -252,23 +252,16 @@ async function writesByDefault(server: AppServer): Promise<boolean> {
   return (config?.sandbox_mode ?? 'read-only') !== 'read-only';
 }
 
-interface GoneOn {
-  session: CodexSession;
-  notices: string[];
-}
-
-const asNew = (session: CodexSession): GoneOn => ({ session, notices: [] });
-
-/** Opens the earlier thread, or begins one where Codex has lost it, and says so. */
+/** Opens the earlier thread, or begins one where Codex has lost it, with a notice in its first turn. */
 async function goOn(
   earlier: EarlierSession<CodexMemory>,
   sessionId: string,
   begin: () => Promise<CodexSession>,
   resume: (threadId: string) => Promise<CodexSession>,
-): Promise<GoneOn> {
+): Promise<CodexSession> {
   const { agentSessionId: threadId } = earlier;
   try {
-    return { session: await resume(threadId ?? sessionId), notices: [] };
+    return await resume(threadId ?? sessionId);
   } catch (error) {
     if (!(error instanceof CodexError)) throw error;
     if (isInUse.test(error.message)) {
@@ -276,15 +269,20 @@ async function goOn(
         'Another program has this session open, such as a terminal with Codex. End it there, and try again.';
       throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
     }
-    if (threadId === undefined) {
+    const isLost = (await earlier.hasAnswered?.()) === true;
+    if (threadId === undefined && !isLost) {
       const message = `Codex does not have the session ${sessionId}. ${messageOf(error)}`;
       throw new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
     }
     const session = await begin();
     // Codex stores no thread without a message.
-    if ((await earlier.hasAnswered?.()) !== true) return { session, notices: [] };
-    const why = `Codex could not take up this session. ${messageOf(error)}`;
-    return { session, notices: [`${why} It begins anew: it does not know what was said before.`] };
+    if (!isLost) return session;
+    const why = `Codex could not take up this session. ${messageOf(error)}`.replace(
+      /(?<![.!?])$/,
+      '.',
+    );
+    session.noticeInFirstTurn(`${why} It begins anew: it does not know what was said before.`);
+    return session;
   }
 }
 

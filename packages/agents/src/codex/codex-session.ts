@@ -85,6 +85,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** What was said between turns, and about how many characters of JSON that is. */
   readonly #between: Said[] = [];
   #betweenSize = 0;
+  /** A notice for people in the first turn. */
+  #untold: string | undefined;
   #running: Running | undefined;
   #isAlive = true;
   #closed: Promise<void> = Promise.resolve();
@@ -122,6 +124,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   get memory(): CodexMemory {
     return { config: this.#options.settings.chosen };
+  }
+
+  /** Adds a notice to the first turn. */
+  noticeInFirstTurn(words: string): void {
+    this.#untold = words;
   }
 
   /** `INVALID_OPTION`. */
@@ -376,6 +383,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       message,
       blocks,
     );
+    if (this.#untold !== undefined) writer.notice(this.#untold);
+    this.#untold = undefined;
     this.#betweenSize = 0;
     for (const told of this.#between.splice(0)) this.#hearItem(turn, told.method, told.params);
     this.#background.turnBegins();

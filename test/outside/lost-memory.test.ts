@@ -1,0 +1,133 @@
+/** Agents whose own memory of a session is gone: the conversation stays here, and the agent begins anew. */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CliProvider } from '@liminal/agents';
+import { AcpProvider } from '@liminal/agents/acp';
+import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { createCodexProvider } from '@liminal/agents/codex';
+import {
+  acpAgent,
+  type AgentScript,
+  answer,
+  claudeEnvironment,
+  codexEnvironment,
+  makeCodexHome,
+  makeWorkspace,
+  reply,
+  startMessagesApi,
+  startResponsesApi,
+} from '@liminal/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { serverStage } from './server-stage.ts';
+
+interface Kind {
+  projectDir: string;
+  provide: () => CliProvider;
+  /** Takes the agent's own memory away. */
+  forget: () => Promise<void>;
+}
+
+async function claude(forget: (folder: string) => Promise<void>): Promise<Kind> {
+  const { home, projectDir, remove } = await makeWorkspace();
+  const api = await startMessagesApi({ script: ({ prompt }) => reply(`So: ${prompt}`) });
+  const env = claudeEnvironment(home, api.url);
+  vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await api.close();
+    await remove();
+  });
+  const provide = () => new ClaudeCodeProvider({ env });
+  return { projectDir, provide, forget: () => forget(join(home, '.claude', 'projects')) };
+}
+
+async function codex(): Promise<Kind> {
+  const { home, projectDir, remove } = await makeWorkspace();
+  const api = await startResponsesApi({ script: ({ prompt }) => answer(`So: ${prompt}`) });
+  await makeCodexHome(join(home, '.codex'), api.url);
+  const inherited = codexEnvironment(home);
+  await mkdir(inherited['TMPDIR'] ?? home, { recursive: true });
+  onTestFinished(async () => {
+    await api.close();
+    await remove();
+  });
+  const forget = async () => rm(join(home, '.codex', 'sessions'), { recursive: true });
+  return { projectDir, provide: () => createCodexProvider({ inherited }), forget };
+}
+
+async function acp(offers: NonNullable<AgentScript['offers']>): Promise<Kind> {
+  const { projectDir, remove } = await makeWorkspace();
+  const { command, args, env, control } = await acpAgent({ offers });
+  onTestFinished(async () => {
+    await control.close();
+    await remove();
+  });
+  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+  const provide = () => new AcpProvider({ ...names, command, args, env });
+  const sessions = join(args.at(-1)!, 'sessions');
+  return { projectDir, provide, forget: async () => rm(sessions, { recursive: true }) };
+}
+
+async function deleteTranscripts(projects: string): Promise<void> {
+  for (const name of await readdir(projects, { recursive: true })) {
+    if (name.endsWith('.jsonl')) await rm(join(projects, name));
+  }
+}
+
+const kinds: [string, () => Promise<Kind>][] = [
+  ['Claude Code deleted its transcript', () => claude(deleteTranscripts)],
+  ['Claude Code’s folder is gone', () => claude((folder) => rm(folder, { recursive: true }))],
+  ['Codex’ rollouts are gone', codex],
+  ['an ACP agent does not find what it is to load', () => acp({ load: true })],
+  ['an ACP agent does not find what it is to resume', () => acp({ load: false, resume: true })],
+  ['an ACP agent keeps nothing', () => acp({ load: false })],
+];
+
+test.each(kinds)(
+  'when %s, the conversation stays, and the next messages are answered, the first with a notice',
+  async (_, make) => {
+    const { projectDir, provide, forget } = await make();
+    const stage = await serverStage(projectDir, provide);
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'Before.');
+    const before = await stage.history(sessionId);
+    expect(before).toContain('user: Before.');
+    await stage.restart();
+    await forget();
+
+    await stage.say(sessionId, 'After.');
+    const after = (await stage.history(sessionId)).slice(before.length);
+    expect(after[0]).toBe('user: After.');
+    expect(after[1]).toMatch(/^system: .*does not know what was said before/);
+    expect(after).toHaveLength(3);
+
+    // It remembers what was said since.
+    await stage.restart();
+    await stage.say(sessionId, 'Again.');
+    const history = await stage.history(sessionId);
+    expect(history.slice(0, before.length + 3)).toEqual([...before, ...after]);
+    expect(history.slice(before.length + 3)[0]).toBe('user: Again.');
+  },
+);
+
+test.each(kinds.slice(0, 3))(
+  'when %s, a session made in a terminal, of which only the history was read, goes on, too',
+  async (_, make) => {
+    const { projectDir, provide, forget } = await make();
+    const elsewhere = await serverStage(projectDir, provide);
+    const own = await elsewhere.create();
+    await elsewhere.say(own, 'Before.');
+    const sessionId = await elsewhere.agentSession(own);
+    const stage = await serverStage(projectDir, provide);
+    await stage.runtime.findSessions(stage.cliType);
+    await stage.runtime.loadSession(sessionId);
+    const before = await stage.history(sessionId);
+    await forget();
+    await stage.restart();
+
+    await stage.say(sessionId, 'After.');
+    const history = await stage.history(sessionId);
+    expect(history.slice(0, before.length)).toEqual(before);
+    expect(history[before.length + 1]).toMatch(/does not know what was said before/);
+  },
+);
