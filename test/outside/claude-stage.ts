@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
@@ -29,22 +30,27 @@ export async function claudeStage() {
     await Promise.all(closed.map((close) => close()));
   });
 
-  const terminal = (sessionId: string, ...args: string[]) =>
-    spawn(program, ['-p', '--resume', sessionId, ...args], {
-      cwd: projectDir,
-      env,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+  const run = (...args: string[]) =>
+    spawn(program, ['-p', ...args], { cwd: projectDir, env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const terminal = (sessionId: string, ...args: string[]) => run('--resume', sessionId, ...args);
+  const ended = async (child: ReturnType<typeof run>): Promise<void> => {
+    child.stdin.end();
+    child.stdout.resume();
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`Claude Code ended with ${String(code)}.`);
+  };
 
   return Object.assign(server, {
     api,
     /** One turn in a terminal that ends with it. */
     async inTerminal(sessionId: string, message: string): Promise<void> {
-      const child = terminal(sessionId, message);
-      child.stdin.end();
-      child.stdout.resume();
-      const [code] = await once(child, 'close');
-      if (code !== 0) throw new Error(`Claude Code ended with ${String(code)}.`);
+      await ended(terminal(sessionId, message));
+    },
+    /** The first turn of a session, in a terminal that ends with it; the session's id. */
+    async begin(message: string): Promise<string> {
+      const sessionId = randomUUID();
+      await ended(run('--session-id', sessionId, message));
+      return sessionId;
     },
     /** A terminal that stays open, with what it knows of the conversation. */
     openTerminal(sessionId: string) {

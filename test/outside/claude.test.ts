@@ -201,3 +201,34 @@ testAtLength(
     expect(await stage.told('Four here.')).toEqual(told('One here.', 'Two here.', 'Four here.'));
   },
 );
+
+test('a session that was compacted twice in a terminal comes here whole, and search finds its beginning', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.begin('The walrus sings.');
+  for (const message of ['Two there.', '/compact', 'Three there.', '/compact', 'Four there.']) {
+    await stage.inTerminal(sessionId, message);
+  }
+  await stage.runtime.loadSession(sessionId);
+  const said = (await stage.history(sessionId)).map((one) => one.replace(/^agent: .*/, 'agent'));
+  const compaction = 'system: The conversation so far was summarised to make room.';
+  expect(said).toEqual([
+    'user: The walrus sings.',
+    'agent',
+    'user: Two there.',
+    'agent',
+    'user: /compact',
+    compaction,
+    'user: Three there.',
+    'agent',
+    'user: /compact',
+    compaction,
+    'user: Four there.',
+    'agent',
+  ]);
+  const { hits } = await stage.runtime.search('walrus sings', { limit: 10 });
+  expect(hits.map((hit) => hit.sessionId)).toContain(sessionId);
+  // It goes on from there, and nothing comes twice.
+  await stage.say(sessionId, 'Five here.');
+  expect((await stage.history(sessionId)).slice(0, 1)).toEqual(['user: The walrus sings.']);
+  expect(await stage.history(sessionId)).toHaveLength(said.length + 2);
+});

@@ -1,7 +1,7 @@
 /** Forks of stored conversations, made by the SDK in Claude Code's own store. Starts no process. */
 import { z } from 'zod';
 import type { StoredFork } from '../provider.ts';
-import { readConversation, readSummarised } from './history.ts';
+import { readConversation } from './history.ts';
 import { readRaw } from './raw-transcript.ts';
 import { loadSdk } from './sdk.ts';
 import { endOfTurn } from './translate/transcript-turns.ts';
@@ -17,23 +17,23 @@ export async function forkStored(
   projectDir: string,
   turnId: string,
 ): Promise<StoredFork | undefined> {
+  const raw = await readRaw(sessionId, projectDir);
   const conversation = await readConversation(sessionId, projectDir);
-  const { raw, main, branches } = conversation;
-  const known = [main, ...branches.map(({ entries }) => entries)];
-  const summarised = await readSummarised(turnId, conversation, sessionId, projectDir);
-  const upToMessageId = [...known, summarised]
+  if (raw === undefined || conversation === undefined) return undefined;
+  const { main, branches } = conversation;
+  const upToMessageId = [main, ...branches.map(({ entries }) => entries)]
     .map((entries) => endOfTurn(entries, turnId))
     .findLast((end) => end !== undefined);
   if (upToMessageId === undefined) return undefined;
   const { forkSession } = await loadSdk();
   const fork = await forkSession(sessionId, { dir: projectDir, upToMessageId });
-  const copied = (await readRaw(fork.sessionId, projectDir)).entries.flatMap((entry) => {
+  const copied = ((await readRaw(fork.sessionId, projectDir))?.entries ?? []).flatMap((entry) => {
     const { uuid, forkedFrom } = Copied.safeParse(entry).data ?? {};
     return uuid === undefined || forkedFrom === undefined
       ? []
       : [[forkedFrom.messageUuid, uuid] as const];
   });
   const copies = new Map(copied);
-  const left = new Set(raw.map(({ uuid }) => uuid).filter((uuid) => !copies.has(uuid)));
+  const left = new Set(raw.entries.map(({ uuid }) => uuid).filter((uuid) => !copies.has(uuid)));
   return { agentSessionId: fork.sessionId, copies, left };
 }

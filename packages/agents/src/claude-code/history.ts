@@ -1,15 +1,9 @@
 /** Sessions in Claude Code's own store, including those made in a terminal. Read without starting a process. */
-import type { SDKSessionInfo, SessionMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { SDKSessionInfo } from '@anthropic-ai/claude-agent-sdk';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { loadSdk } from './sdk.ts';
-import {
-  branchesOf,
-  mainEntries,
-  readRaw,
-  throughPlace,
-  withFlags,
-  type RawEntry,
-} from './raw-transcript.ts';
+import { branchesOf, mainEntries, readRaw } from './raw-transcript.ts';
+import { joinSidechains } from './sidechains.ts';
 import { readTranscript, type TranscriptEntry } from './translate/transcript.ts';
 import { translateTranscript } from './translate/transcript-turns.ts';
 
@@ -31,17 +25,19 @@ export async function findStored(
 }
 
 /**
- * The stored conversation, including abandoned branches, in the order in which its turns began; undefined if there is
- * no such session.
+ * The stored conversation, including what Claude Code has summarised and abandoned branches, in the order in which its
+ * turns began; undefined if there is no such session.
  */
 export async function readHistory(
   sessionId: string,
   projectDir: string,
 ): Promise<StoredTurn[] | undefined> {
-  if ((await findStored(sessionId, projectDir)) === undefined) return undefined;
   const stored = await readConversation(sessionId, projectDir);
-  const subagents = await readSubagents(sessionId, projectDir);
-  const places = new Map(stored.raw.map(({ uuid }, place) => [uuid, place]));
+  if (stored === undefined) return undefined;
+  const { places, subagents } = stored;
+  for (const [callId, entries] of await readSubagents(sessionId, projectDir)) {
+    subagents.set(callId, entries);
+  }
   const translate = (entries: readonly TranscriptEntry[]): StoredTurn[] =>
     translateTranscript(entries, subagents, projectDir);
   const main = chained(translate(stored.main), undefined);
@@ -54,83 +50,35 @@ export async function readHistory(
 }
 
 interface Conversation {
-  /** All of the file, in the order of writing. */
-  raw: RawEntry[];
-  /** What a resumed Claude Code knows. */
+  /** Where each entry stands in the file. */
+  places: ReadonlyMap<string, number>;
+  /** What a resumed Claude Code goes on with, and what it has summarised. */
   main: TranscriptEntry[];
   /** What it does not know any more, each with the entry that it goes on from. */
   branches: { root: string; entries: TranscriptEntry[] }[];
+  /** What subagents have said in the same file, by the call that started each. */
+  subagents: Map<string, TranscriptEntry[]>;
 }
 
 export async function readConversation(
   sessionId: string,
   projectDir: string,
-): Promise<Conversation> {
-  const { entries: raw, leaf } = await readRaw(sessionId, projectDir);
-  const messages = await readMain(sessionId, projectDir, raw, leaf);
-  const read = (entries: readonly unknown[]): TranscriptEntry[] =>
-    readTranscript(withFlags(entries, raw));
-  const branches = branchesOf(raw, mainEntries(raw, messages)).map((branch) => ({
+): Promise<Conversation | undefined> {
+  const raw = await readRaw(sessionId, projectDir);
+  if (raw === undefined) return undefined;
+  const { entries } = raw;
+  const { subagents, strays } = joinSidechains(raw);
+  const main = mainEntries(raw);
+  const branches = branchesOf(entries, main).map((branch) => ({
     root: branch[0]?.parentUuid ?? '',
-    entries: read(branch),
+    entries: readTranscript(branch),
   }));
-  return { raw, main: read(messages), branches };
-}
-
-/** The part of the conversation that a resumed Claude Code knows. */
-async function readMain(
-  sessionId: string,
-  projectDir: string,
-  raw: RawEntry[],
-  leaf: string | undefined,
-): Promise<SessionMessage[]> {
-  const { getSessionMessages } = await loadSdk();
-  const options = { dir: projectDir, includeSystemMessages: true };
-  const newest = await getSessionMessages(sessionId, options);
-  // The SDK uses the entry that was written last; Claude Code itself uses the place that a process has noted.
-  if (leaf === undefined || mainEntries(raw, newest).has(leaf)) return newest;
-  const noted = await messagesOf(throughPlace(raw, leaf), sessionId, projectDir);
-  return noted.length > 0 ? noted : newest;
-}
-
-/**
- * All that was said from a turn on, whatever Claude Code has summarised since and knows no more. Nothing if it has
- * summarised nothing.
- */
-export async function readSummarised(
-  turnId: string,
-  { raw, main }: Conversation,
-  sessionId: string,
-  projectDir: string,
-): Promise<TranscriptEntry[]> {
-  const places = new Map(raw.map(({ uuid }, place) => [uuid, place]));
-  const start = places.get(turnId) ?? Infinity;
-  const summaries = raw.flatMap((entry, place) =>
-    place > start && entry['subtype'] === 'compact_boundary' ? place : [],
-  );
-  const said: TranscriptEntry[] = [];
-  for (const place of summaries) {
-    const messages = await messagesOf(raw.slice(0, place), sessionId, projectDir);
-    said.push(...readTranscript(withFlags(messages, raw)));
-  }
-  // After a summary, some of what was said before it stands again.
-  const all = summaries.length > 0 ? [...said, ...main] : [];
-  return [...new Map(all.map((entry) => [entry.uuid, entry])).values()];
-}
-
-/** The conversation that leads to the last of some entries. */
-async function messagesOf(
-  entries: RawEntry[],
-  sessionId: string,
-  projectDir: string,
-): Promise<SessionMessage[]> {
-  const { getSessionMessages } = await loadSdk();
-  const sessionStore = { append: async () => undefined, load: async () => entries };
-  return getSessionMessages(sessionId, {
-    dir: projectDir,
-    includeSystemMessages: true,
-    sessionStore,
-  });
+  return {
+    places: new Map(entries.map(({ uuid }, place) => [uuid, place])),
+    main: readTranscript([...entries.filter(({ uuid }) => main.has(uuid)), ...strays]),
+    branches: branches.filter((branch) => branch.entries.length > 0),
+    subagents: new Map([...subagents].map(([callId, said]) => [callId, readTranscript(said)])),
+  };
 }
 
 async function readSubagents(

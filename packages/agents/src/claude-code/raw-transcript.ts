@@ -1,117 +1,286 @@
 /** A session's file in Claude Code's store, entry by entry, including branches that the conversation has left. */
-import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { loadSdk } from './sdk.ts';
+import { isSummaryText, messageText } from './translate/transcript.ts';
+import { findFile } from './transcript-marks.ts';
+import { readGlued } from './glued-lines.ts';
+
+const Flag = z.boolean().optional().catch(undefined);
+const Id = z.string().nullish().catch(undefined);
 
 const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
-  parentUuid: z.string().nullish(),
+  parentUuid: Id,
   /** The entry before a summary, which has no parent. */
-  logicalParentUuid: z.string().nullish(),
-  isSidechain: z.boolean().optional().catch(undefined),
+  logicalParentUuid: Id,
+  isSidechain: Flag,
   /** Said in the user's name, only to the model. */
-  isMeta: z.boolean().optional().catch(undefined),
+  isMeta: Flag,
+  isCompactSummary: Flag,
+  message: z.unknown().optional(),
+  timestamp: z.unknown().optional(),
 });
 export type RawEntry = z.infer<typeof RawEntry>;
 
 const LastPrompt = z.looseObject({ type: z.literal('last-prompt'), leafUuid: z.string() });
+const Title = z.looseObject({ type: z.literal('summary'), summary: z.string() });
 
 export interface RawTranscript {
-  /** In the order of writing, whichever process wrote them. */
+  /**
+   * In the order of writing, whichever process wrote them. Each has an id of its own, and names its parent, which comes
+   * before it; only the first has none. Notes stand where the file cannot be read, or lacks something.
+   */
   entries: RawEntry[];
+  /** What subagents have said in this file (older versions of Claude Code), by conversation. */
+  sidechains: RawEntry[][];
   /** The last place that a process has noted: a resumed Claude Code goes on from there. */
   leaf: string | undefined;
 }
 
-export async function readRaw(sessionId: string, projectDir: string): Promise<RawTranscript> {
-  const { importSessionToStore } = await loadSdk();
-  const entries: SessionStoreEntry[] = [];
-  const store = {
-    append: async (_key: unknown, batch: SessionStoreEntry[]) => void entries.push(...batch),
-    load: async () => null,
-  };
-  await importSessionToStore(sessionId, store, { dir: projectDir, includeSubagents: false });
-  return {
-    entries: entries.flatMap((entry) => RawEntry.safeParse(entry).data ?? []),
-    leaf: entries.flatMap((entry) => LastPrompt.safeParse(entry).data?.leafUuid ?? []).at(-1),
-  };
+/** A last line without an end may still be being written for so long, in ms. */
+const writingMs = 5_000;
+
+/** Undefined if there is no such file. */
+export async function readRaw(
+  sessionId: string,
+  projectDir: string,
+): Promise<RawTranscript | undefined> {
+  const path = await findFile(sessionId, projectDir);
+  if (path === undefined) return undefined;
+  const chain = new Chain();
+  const isSettled = Date.now() - (await stat(path)).mtimeMs > writingMs;
+  for await (const { text, isWhole } of linesOf(path)) {
+    for (const piece of readGlued(text)) {
+      if ('value' in piece) chain.add(piece.value);
+      else if (isWhole || isSettled) chain.addUnreadable(piece.unreadable);
+    }
+  }
+  return chain.end();
 }
 
-/** Only the entries that lead to a place or go on from it. */
-export function throughPlace(entries: readonly RawEntry[], place: string): RawEntry[] {
-  const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
-  const through = new Set<string>();
-  for (let at = byId.get(place); at && !through.has(at.uuid); at = parentOf(byId, at)) {
-    through.add(at.uuid);
+/** Joins the entries of a file, and notes what is missing between them. */
+class Chain {
+  readonly #entries: RawEntry[] = [];
+  readonly #sidechains: RawEntry[] = [];
+  /** The entries so far, by the id that the file gives them; the newest, if several have one id. */
+  readonly #known = new Map<string, RawEntry>();
+  #last: RawEntry | undefined;
+  #leaf = '';
+  #title: string | undefined;
+  #made = 0;
+  #hasSpoken = false;
+  /** The file lacks what the summary that comes next stands for. */
+  #isSummaryAlone = false;
+
+  add(value: unknown): void {
+    this.#leaf = LastPrompt.safeParse(value).data?.leafUuid ?? this.#leaf;
+    this.#title = Title.safeParse(value).data?.summary ?? this.#title;
+    const parsed = RawEntry.safeParse(value).data;
+    if (parsed === undefined) return;
+    const entry = slim(parsed);
+    const earlier = this.#known.get(entry.uuid);
+    // Some versions write an entry again after a compaction.
+    if (earlier !== undefined && wordsOf(earlier) === wordsOf(entry)) return;
+    const id = earlier === undefined ? {} : { uuid: `${entry.uuid}:${++this.#made}` };
+    if (entry.isSidechain === true) {
+      const parentUuid = this.#known.get(entry.parentUuid ?? '')?.uuid;
+      this.#sidechains.push(this.#keep(entry.uuid, { ...entry, ...id, parentUuid }));
+      return;
+    }
+    const parentUuid = earlier?.uuid ?? this.#parentOf(entry);
+    this.#push(this.#keep(entry.uuid, { ...entry, ...id, parentUuid }));
+    if (!isSummary(entry)) return;
+    if (this.#isSummaryAlone) this.#note(messageText(entry));
+    this.#isSummaryAlone = false;
   }
-  const after = new Set([place]);
+
+  addUnreadable(characters: number): void {
+    const size = characters.toLocaleString('en-GB');
+    this.#note(`A part of Claude Code’s file cannot be read here (${size} characters).`);
+  }
+
+  end(): RawTranscript {
+    if (this.#title !== undefined && !this.#hasSpoken) {
+      this.#note(`Claude Code’s file has only a title of this conversation: ${this.#title}`);
+    }
+    const leaf = this.#known.get(this.#leaf)?.uuid;
+    return { entries: this.#entries, sidechains: conversationsOf(this.#sidechains), leaf };
+  }
+
+  /** The entry before. Where the file names none, or lacks it, the one that was written before. */
+  #parentOf(entry: RawEntry): string | undefined {
+    const named = entry.parentUuid ?? entry.logicalParentUuid ?? undefined;
+    const parent = this.#known.get(named ?? '');
+    if (parent !== undefined && parent.isSidechain !== true) return parent.uuid;
+    const isBoundary = entry['subtype'] === 'compact_boundary';
+    const isOfCompaction = isBoundary || isSummary(entry);
+    const isBeginning = !this.#hasSpoken;
+    if (isOfCompaction) this.#isSummaryAlone = isBeginning || named !== undefined;
+    // A note says already that something is missing.
+    if (this.#last?.['subtype'] === note) return this.#last.uuid;
+    if (isBeginning && (named !== undefined || isOfCompaction)) this.#note(noBeginning);
+    else if (named !== undefined) this.#note(gap);
+    else if (!isBeginning && !isOfCompaction && isSpoken(entry)) this.#note(secondRoot);
+    return this.#last?.uuid;
+  }
+
+  #note(content: string): void {
+    const uuid = `${this.#last?.uuid ?? 'file'}:note${++this.#made}`;
+    const parentUuid = this.#last?.uuid;
+    const timestamp = this.#last?.timestamp;
+    this.#push({
+      type: 'system',
+      subtype: note,
+      uuid,
+      parentUuid,
+      content,
+      timestamp,
+      message: undefined,
+    });
+  }
+
+  #keep(fileUuid: string, entry: RawEntry): RawEntry {
+    this.#known.set(fileUuid, entry);
+    return entry;
+  }
+
+  #push(entry: RawEntry): void {
+    this.#entries.push(entry);
+    this.#last = entry;
+    this.#hasSpoken ||= isSpoken(entry);
+  }
+}
+
+const note = 'note';
+const noBeginning = 'The beginning of this conversation is missing in Claude Code’s file.';
+const gap =
+  'A part of this conversation is missing in Claude Code’s file. Claude Code does not know what was said before this.';
+const secondRoot =
+  'Claude Code’s file begins anew here. Claude Code does not know what was said before this.';
+
+/** Without what only Claude Code needs: most of a large file. */
+function slim(entry: RawEntry): RawEntry {
+  const { type, uuid, parentUuid, logicalParentUuid, isSidechain, isMeta } = entry;
+  const { isCompactSummary, message, subtype, content, origin, timestamp } = entry;
+  const { attachment, toolUseResult, forkedFrom } = entry;
+  const links = { type, uuid, parentUuid, logicalParentUuid, isSidechain, forkedFrom };
+  if (type === 'attachment' && !isQueued(attachment)) return links;
+  const said = { message, content, attachment, origin, subtype, timestamp };
+  const hasResult = toolUseResult !== undefined;
+  return { ...links, ...said, isMeta, isCompactSummary, hasResult };
+}
+
+const isQueued = (attachment: unknown): boolean =>
+  z.looseObject({ type: z.literal('queued_command') }).safeParse(attachment).success;
+
+const wordsOf = ({ type, message, content, attachment }: RawEntry): string =>
+  JSON.stringify([type, message, content, attachment]);
+
+/** Entries that name each other as parents belong together. */
+function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
+  const found = new Map<string, RawEntry[]>();
   for (const entry of entries) {
-    const { uuid, parentUuid } = entry;
-    if (after.has(parentUuid ?? '')) after.add(uuid);
-    else if (isResult(entry) && through.has(parentUuid ?? '')) through.add(uuid);
+    const conversation = found.get(entry.parentUuid ?? '') ?? [];
+    conversation.push(entry);
+    found.set(entry.uuid, conversation);
   }
-  return entries.filter(({ uuid }) => through.has(uuid) || after.has(uuid));
+  return [...new Set(found.values())];
 }
 
-/**
- * The branches of a conversation outside its main part, each with all entries from the main part to its end, oldest
- * first.
- */
-export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
+/** The part of a conversation that a resumed Claude Code goes on with, whatever it has summarised since. */
+export function mainEntries({ entries, leaf }: RawTranscript): Set<string> {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
-  const covered = new Set<string>();
-  const branches: RawEntry[][] = [];
-  for (const tip of entries.toReversed()) {
-    if (!isSpoken(tip) || main.has(tip.uuid) || covered.has(tip.uuid)) continue;
-    const path = new Set<string>();
-    for (let at: RawEntry | undefined = tip; at !== undefined && !main.has(at.uuid);) {
-      if (path.has(at.uuid)) break;
-      path.add(at.uuid);
-      at = parentOf(byId, at);
-    }
-    // Of calls that ran side by side, only one result has successors.
-    const beside = entries.filter(({ parentUuid }) => path.has(parentUuid ?? ''));
-    const own = new Set([...path, ...beside.filter(isResult).map(({ uuid }) => uuid)]);
-    for (const uuid of own) covered.add(uuid);
-    branches.unshift(entries.filter(({ uuid }) => own.has(uuid)));
-  }
-  return branches;
-}
-
-/** All entries of a conversation's main part: its messages, and the entries between them. */
-export function mainEntries(
-  entries: readonly RawEntry[],
-  said: readonly { uuid: string }[],
-): Set<string> {
-  const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
-  const main = new Set(said.map(({ uuid }) => uuid));
-  for (const { uuid } of said) {
-    const isNew = (entry: RawEntry | undefined): entry is RawEntry =>
-      entry !== undefined && !main.has(entry.uuid);
-    for (let at = parentOf(byId, byId.get(uuid)); isNew(at); at = parentOf(byId, at)) {
-      main.add(at.uuid);
-    }
+  const tip = entries.findLast(isSpoken) ?? entries.at(-1);
+  const newest = pathTo(byId, tip?.uuid);
+  // Claude Code uses the place that a process has noted, and what follows it.
+  const isNoted = leaf !== undefined && !newest.has(leaf);
+  const main = isNoted ? pathTo(byId, endAfter(entries, leaf)) : newest;
+  const messages = new Set<unknown>();
+  for (const entry of entries) {
+    if (!main.has(entry.uuid) && !isBeside(entry, main, messages)) continue;
+    main.add(entry.uuid);
+    messages.add(messageId(entry));
   }
   return main;
 }
 
-/** The SDK's messages, with what it leaves out: whether only the model was told, and who said it besides people. */
-export function withFlags(messages: readonly unknown[], entries: readonly RawEntry[]): unknown[] {
-  const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
-  return messages.map((message) => {
-    if (typeof message !== 'object' || message === null || !('uuid' in message)) return message;
-    const entry = typeof message.uuid === 'string' ? byId.get(message.uuid) : undefined;
-    return { ...message, isMeta: entry?.isMeta === true, origin: entry?.['origin'] };
-  });
+/** An entry and all before it. */
+function pathTo(byId: ReadonlyMap<string, RawEntry>, uuid: string | undefined): Set<string> {
+  const path = new Set<string>();
+  for (let at = byId.get(uuid ?? ''); at; at = byId.get(at.parentUuid ?? '')) path.add(at.uuid);
+  return path;
 }
 
-const parentOf = (
-  byId: ReadonlyMap<string, RawEntry>,
-  entry: RawEntry | undefined,
-): RawEntry | undefined => byId.get(entry?.parentUuid ?? entry?.logicalParentUuid ?? '');
+/** The last entry that was said after a place. */
+function endAfter(entries: readonly RawEntry[], place: string): string {
+  const after = new Set([place]);
+  let end = place;
+  for (const entry of entries) {
+    if (!after.has(entry.parentUuid ?? '')) continue;
+    after.add(entry.uuid);
+    if (isSpoken(entry)) end = entry.uuid;
+  }
+  return end;
+}
 
-const isSpoken = ({ type, isSidechain, isMeta }: RawEntry): boolean =>
-  (type === 'user' || type === 'assistant') && isSidechain !== true && isMeta !== true;
+/** Of calls that ran side by side only one result has successors; a note, or a command's output, may have none. */
+function isBeside(
+  entry: RawEntry,
+  path: ReadonlySet<string>,
+  messages: ReadonlySet<unknown>,
+): boolean {
+  if (!path.has(entry.parentUuid ?? '')) return false;
+  const isOfMessage = messageId(entry) !== undefined && messages.has(messageId(entry));
+  return !isSpoken(entry) || entry['hasResult'] === true || isOfMessage;
+}
 
-const isResult = (entry: RawEntry): boolean => entry['toolUseResult'] !== undefined;
+const messageId = ({ message }: RawEntry): unknown =>
+  z.looseObject({ id: z.string() }).safeParse(message).data?.id;
+
+/**
+ * The branches of a conversation outside its main part, each with all entries from the main part to its end, oldest
+ * first. Each entry is in one branch.
+ */
+export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
+  const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
+  const left = entries.filter(({ uuid }) => !main.has(uuid));
+  const owner = new Map<string, string>();
+  for (const tip of left.toReversed()) {
+    for (let at: RawEntry | undefined = tip; at && !main.has(at.uuid);) {
+      if (owner.has(at.uuid)) break;
+      owner.set(at.uuid, tip.uuid);
+      at = byId.get(at.parentUuid ?? '');
+    }
+  }
+  return [...Map.groupBy(left, ({ uuid }) => owner.get(uuid)).values()];
+}
+
+const isSummary = (entry: RawEntry): boolean =>
+  entry.isCompactSummary === true || (entry.type === 'user' && isSummaryText(messageText(entry)));
+
+const isSpoken = ({ type, isMeta }: RawEntry): boolean =>
+  (type === 'user' || type === 'assistant') && isMeta !== true;
+
+interface FileLine {
+  text: string;
+  /** Whether it has an end. */
+  isWhole: boolean;
+}
+
+async function* linesOf(path: string): AsyncGenerator<FileLine> {
+  let parts: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      parts.push(chunk.subarray(from, end));
+      yield { text: Buffer.concat(parts).toString(), isWhole: true };
+      parts = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) parts.push(chunk.subarray(from));
+  }
+  if (parts.length > 0) yield { text: Buffer.concat(parts).toString(), isWhole: false };
+}

@@ -110,11 +110,15 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** Finds a session's file by its name: folders are named after projects in Claude Code's own way. */
-export async function findFile(sessionId: string): Promise<string | undefined> {
+/**
+ * Finds a session's file by its name: folders are named after projects in Claude Code's own way. If there are several,
+ * the project's own.
+ */
+export async function findFile(sessionId: string, projectDir = ''): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');
-  const folders = await readdir(root).catch(() => []);
-  for (const folder of folders) {
+  const own = projectDir.replace(/[^a-zA-Z0-9]/g, '-');
+  const folders = await readdir(root).catch((): string[] => []);
+  for (const folder of folders.toSorted((a, b) => Number(b === own) - Number(a === own))) {
     const path = join(root, folder, `${sessionId}.jsonl`);
     if ((await stat(path).catch(() => undefined))?.isFile() === true) return path;
   }

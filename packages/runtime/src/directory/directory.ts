@@ -5,11 +5,11 @@ import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readProjectFile } from '../files/index.ts';
-import { importTurns } from '../history/index.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
+  importConversation,
   type NewRecord,
   newRecord,
   Session,
@@ -339,9 +339,7 @@ export class Directory {
     const projectDir = await roots.admit(session.projectDir);
     const provider = providers.get(cliType);
     const stored = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
-    // Turns that were taken back in the terminal are not part of the conversation.
-    const turns = stored.filter(({ isLeft }) => isLeft !== true);
-    const runs = await new BlobKeeper(blobs, sessionId).keep(importTurns(sessionId, turns));
+    const runs = await new BlobKeeper(blobs, sessionId).keep(importConversation(sessionId, stored));
     return { runs, projectDir };
   }
 

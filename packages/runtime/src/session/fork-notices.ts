@@ -2,6 +2,7 @@
 import type { StoredTurn } from '@liminal/agents';
 import { headOf, type OutputItem, type Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
+import { importTurns } from '../history/index.ts';
 
 /** The notice for a turn that does not go on from all that was said before it. */
 export function forkNotice(
@@ -30,6 +31,51 @@ export const quoted = (prompt: string): string =>
 export function goesOnFrom(prompt: string): string {
   return `This conversation has forked, and the agent goes on from “${quoted(prompt)}” now. It does not know what was said in the other branch: tell it what it needs.`;
 }
+
+/**
+ * A conversation from an agent's own store as history. Turns that were taken back in the terminal are left out; a notice
+ * where the conversation went on instead names them.
+ */
+export function importConversation(sessionId: string, stored: readonly StoredTurn[]): Response[] {
+  const kept = stored.filter(({ isLeft }) => isLeft !== true);
+  const branches = Map.groupBy(
+    stored.filter(({ isLeft }) => isLeft === true),
+    (turn) => forkOf(turn, stored),
+  );
+  const noticeAfter = (turnId: string | undefined): string | undefined => {
+    const left = branches.get(turnId);
+    return left && takenBack(left);
+  };
+  return kept.flatMap((turn, place) => {
+    const isLast = place === kept.length - 1;
+    return importTurns(sessionId, [turn]).map((run) =>
+      endingWith(
+        withNotice(run, noticeAfter(kept[place - 1]?.turnId)),
+        isLast ? noticeAfter(turn.turnId) : undefined,
+      ),
+    );
+  });
+}
+
+/** The turn of the conversation after which a branch begins; undefined at its start. */
+function forkOf(turn: StoredTurn, stored: readonly StoredTurn[]): string | undefined {
+  const turns = new Map(stored.map((one) => [one.turnId, one]));
+  let after = turn.after;
+  while (turns.get(after ?? '')?.isLeft === true) after = turns.get(after ?? '')?.after;
+  return after;
+}
+
+function takenBack(turns: readonly StoredTurn[]): string {
+  const prompts = turns.flatMap((turn) => storedPrompt(turn) ?? []);
+  const named = prompts.slice(0, mostNamed).map((prompt) => `“${quoted(prompt)}”`);
+  const which = named.length === 0 ? '' : `: ${named.join(', ')}`;
+  const more = named.length > 0 && turns.length > named.length ? ', …' : '';
+  const count = turns.length === 1 ? 'A turn was' : `${turns.length} turns were`;
+  return `${count} taken back here in the terminal: not shown, and not known to the agent${which}${more}`;
+}
+
+/** How many of the turns that were taken back are named in a notice. */
+const mostNamed = 5;
 
 /** For a fork that ends before later turns: there is one project folder for both. */
 export function filesAreNewer(title: string): string {

@@ -5,7 +5,13 @@
 export type { ApprovalPolicy } from './approvals.ts';
 export { AttachedClients } from './attached-clients.ts';
 export { ClosedSessions } from './closed-sessions.ts';
-export { endingWith, filesAreNewer, noticeId, placeMark } from './fork-notices.ts';
+export {
+  endingWith,
+  filesAreNewer,
+  importConversation,
+  noticeId,
+  placeMark,
+} from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';

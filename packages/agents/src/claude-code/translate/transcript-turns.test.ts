@@ -72,8 +72,6 @@ test('each message of the user begins a turn of its id, model, time and words', 
 
 test.each([
   '[Request interrupted by user]',
-  '<local-command-stdout>out</local-command-stdout>',
-  '<bash-input>ls</bash-input>',
   'This session is being continued from a previous conversation that ran out of context.',
   'Your response above was cut off mid-stream.',
   'Output token limit hit. Go on.',
@@ -84,8 +82,25 @@ test.each([
   expect(turnsOf([user(words)])).toEqual([]);
 });
 
-test('nor do words for the model alone, nor an answer before any message', () => {
-  expect(turnsOf([assistant(text('Hm.')), user('For the model.', { isMeta: true })])).toEqual([]);
+test('nor do words for the model alone', () => {
+  expect(turnsOf([user('For the model.', { isMeta: true })])).toEqual([]);
+});
+
+test.each([
+  ['an answer', [assistant(text('Hm.'))], 'Hm.'],
+  ['the output of a command', [user('<local-command-stdout>out</local-command-stdout>')], 'out'],
+])('%s without the message before it is shown in a turn of the agent', (_, entries, shown) => {
+  const turns = turnsOf(entries);
+  expect(turns).toMatchObject([{ trigger: 'agent', outputItems: [{ content: shown }] }]);
+});
+
+test('a command of the user’s shell is shown with its output', () => {
+  const printed = '<bash-stdout>a.txt</bash-stdout><bash-stderr>no b.txt</bash-stderr>';
+  const [turn] = turnsOf([user('<bash-input>ls a.txt b.txt</bash-input>'), user(printed)]);
+  expect(turn?.outputItems).toMatchObject([
+    { origin: 'user', content: '! ls a.txt b.txt' },
+    { origin: 'system', content: 'a.txt\nno b.txt' },
+  ]);
 });
 
 test('words of the user that speak of such things are words of the user', () => {
@@ -222,11 +237,14 @@ test('words of the user in several blocks are lines of one message; what else th
   expect(turn?.outputItems).toMatchObject([{ content: 'One\n\ntwo', origin: 'user' }]);
 });
 
-test('an error that the model’s answer came after is none', () => {
+test('an error that the model’s answer came after is a notice, and not the end', () => {
   const failed = assistant(text('The API is away.'), { model: '<synthetic>' });
   const [turn] = turnsOf([user('Talk.'), failed, assistant(text('Hi.'), { id: 'm2' })]);
   expect(turn).toMatchObject({ status: 'complete', modelId: 'model-1' });
-  expect(turn?.outputItems.slice(1)).toMatchObject([{ content: 'Hi.' }]);
+  expect(turn?.outputItems.slice(1)).toMatchObject([
+    { origin: 'system', content: 'The API is away.' },
+    { content: 'Hi.' },
+  ]);
 });
 
 test('an error is one though the user’s name stands behind it', () => {

@@ -2,11 +2,12 @@ import type { ContentBlock, EventDraft, Usage } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
 import { attachedFiles } from './attached-files.ts';
 import { summarised } from './compaction.ts';
+import { inElement } from './in-element.ts';
 import { isTaskNews, whyOf } from './origin.ts';
 import { isToolUse } from './streamed-message.ts';
 import type { TurnEnd } from '../../base/turn-writer.ts';
-import type { TranscriptEntry } from './transcript.ts';
-import { ClaudeTurn, TurnMemory } from './turn.ts';
+import { textOf, type TranscriptEntry } from './transcript.ts';
+import { ClaudeTurn, isCompacted, TurnMemory } from './turn.ts';
 
 type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
 
@@ -19,6 +20,8 @@ interface StoredPrompt {
   blocks?: ContentBlock[];
   /** Why the agent began by itself. */
   reason?: string;
+  /** The turn's beginning is missing. */
+  isCut?: true;
   entries: TranscriptEntry[];
 }
 
@@ -35,39 +38,76 @@ export function translateTranscript(
 /** The id of what was said last in a stored turn; undefined if the turn is not there. */
 export function endOfTurn(entries: readonly TranscriptEntry[], turnId: string): string | undefined {
   const turn = splitTurns(entries).find((one) => one.turnId === turnId);
-  // A summary at a turn's end belongs to the command that asked for it.
-  const isSummary = ({ blocks }: TranscriptEntry): boolean =>
-    blocks.some(({ text = '' }) => text.startsWith(summaryStart));
-  return turn?.entries.findLast((entry) => entry.type !== 'system' && !isSummary(entry))?.uuid;
+  return turn?.entries.findLast(({ type, isSummary }) => type !== 'system' && !isSummary)?.uuid;
 }
 
 function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
   const turns: StoredPrompt[] = [];
-  for (const entry of entries) {
+  for (const entry of inOrder(entries)) {
     const prompt = readPrompt(entry);
     const current = turns.at(-1);
     if (prompt !== undefined) turns.push({ ...prompt, turnId: entry.uuid, entries: [entry] });
     else if (current !== undefined) current.entries.push(entry);
+    // The file lacks the beginning of this turn.
+    else if (isShown(entry)) {
+      const begun = { trigger: 'agent', text: undefined, turnId: entry.uuid } as const;
+      turns.push({ ...begun, entries: [entry], isCut: true });
+    }
   }
   return turns;
 }
 
+/** Claude Code writes `/compact` after the compaction that it asks for. */
+function inOrder(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const ordered: TranscriptEntry[] = [];
+  let compaction: TranscriptEntry[] = [];
+  for (const entry of entries) {
+    const isOfCompaction =
+      isBoundary(entry) ||
+      (compaction.length > 0 && (entry.isSummary === true || entry.isMeta || isNote(entry)));
+    if (isBoundary(entry) || !isOfCompaction) {
+      const isAsked = !isOfCompaction && command.exec(textOf(entry.blocks))?.[1] === '/compact';
+      if (isAsked) ordered.push(entry, ...compaction);
+      else ordered.push(...compaction);
+      compaction = isOfCompaction ? [entry] : [];
+      if (!isAsked && !isOfCompaction) ordered.push(entry);
+    } else compaction.push(entry);
+  }
+  return [...ordered, ...compaction];
+}
+
+const isBoundary = ({ subtype }: TranscriptEntry): boolean => subtype === 'compact_boundary';
+/** Ours, about the file. */
+const isNote = ({ type, subtype }: TranscriptEntry): boolean =>
+  type === 'system' && subtype === 'note';
+
+/** Whether an entry shows something by itself, without the beginning of its turn. */
+function isShown(entry: TranscriptEntry): boolean {
+  const { type, isMeta, isSummary, blocks } = entry;
+  if (isBoundary(entry)) return true;
+  if (isMeta || isSummary === true || blocks.length === 0) return false;
+  if (type !== 'user' || blocks.some((block) => block.type !== 'text')) return true;
+  return output.test(textOf(blocks)) || entry.isSteered === true;
+}
+
+const output = /^<(?:local-command|bash)-std(?:out|err)>/;
 const command = /^<command-name>(\/\S+)<\/command-name>/;
-const summaryStart = 'This session is being continued from a previous conversation';
 /** Words in the user's name that come from Claude Code. */
 const harness =
-  /^(\[Request interrupted by user|<local-command-|<bash-|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
-
-const isHarness = (text: string): boolean => text.startsWith(summaryStart) || harness.test(text);
+  /^(\[Request interrupted by user|<local-command-|<bash-std|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
 /** The start of a turn: a user's words, a command, or why there was one without them. */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
-  if (entry.type !== 'user' || entry.isMeta || entry.isSteered) return undefined;
-  const text = textOf(entry);
+  const { isMeta, isSteered, isSummary } = entry;
+  if (entry.type !== 'user' || isMeta || isSteered || isSummary) return undefined;
+  const text = textOf(entry.blocks);
   const blocks = attachedFiles(entry.blocks);
-  if ((text === '' && blocks.length === 0) || isHarness(text)) return undefined;
+  if ((text === '' && blocks.length === 0) || harness.test(text)) return undefined;
   const reason = reasonOf(entry, text);
   if (reason !== undefined) return { trigger: 'agent', text: undefined, reason };
+  if (text.startsWith('<bash-input>')) {
+    return { trigger: 'user', text: `! ${inElement(text, 'bash-input')}` };
+  }
   const name = command.exec(text)?.[1];
   if (name === undefined) return { trigger: 'user', text, blocks };
   return { trigger: 'user', text: `${name} ${inElement(text, 'command-args')}`.trim() };
@@ -100,13 +140,17 @@ function translateTurn(
   const [first, ...rest] = entries;
   turn.begin(first?.timestamp ?? '', text, blocks);
   tell(turn, reason);
-  for (const entry of rest) replay(turn, entry, undefined, subagents);
+  const last = entries.findLast(({ type }) => type === 'assistant');
+  for (const entry of prompt.isCut === true ? entries : rest) {
+    // The error that a turn ends with is its end.
+    if (isSynthetic(entry) && entry !== last) tell(turn, textOf(entry.blocks));
+    else replay(turn, entry, undefined, subagents);
+  }
   turn.end(readEnd(entries));
   return { turnId, events };
 }
 
-const textOf = ({ blocks }: TranscriptEntry): string =>
-  blocks.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('\n');
+const isSynthetic = ({ model }: TranscriptEntry): boolean => model === '<synthetic>';
 
 const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
@@ -120,14 +164,19 @@ function replay(
 ): void {
   turn.at(entry.timestamp);
   if (entry.type === 'system') {
-    if (entry.subtype === 'compact_boundary')
-      turn.compact({ state: 'ended', status: 'completed', words: summarised });
-    return;
+    if (isBoundary(entry)) {
+      return turn.compact({ state: 'ended', status: 'completed', words: summarised });
+    }
+    if (entry.isMeta) return;
+    const said = textOf(entry.blocks);
+    if (entry.subtype !== 'local_command') return tell(turn, said);
+    return replayOutput(turn, entry, said);
   }
+  if (entry.isSummary === true) return;
   if (entry.isSteered) {
-    const notice = reasonOf(entry, textOf(entry));
+    const notice = reasonOf(entry, textOf(entry.blocks));
     if (notice !== undefined) return tell(turn, notice);
-    turn.steer(entry.uuid, textOf(entry), attachedFiles(entry.blocks));
+    turn.steer(entry.uuid, textOf(entry.blocks), attachedFiles(entry.blocks));
     return turn.settle(entry.uuid, 'taken');
   }
   const { messageId: id, blocks: content, model = '' } = entry;
@@ -141,6 +190,18 @@ function replay(
     for (const inner of subagents.get(callId) ?? []) replay(turn, inner, callId, subagents);
   }
 }
+
+/** The output of a command, which comes as a message of the agent. */
+function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, said: string): void {
+  const printed = ['stdout', 'stderr'].map((name) => inElement(said, `local-command-${name}`));
+  const text = printed.filter((one) => one.trim() !== '').join('\n') || withoutElements(said);
+  if (isCompacted(text)) return;
+  const content = [{ type: 'text', text }];
+  turn.assistant({ type: 'assistant', message: { id: uuid, model: '', content } });
+}
+
+/** The text, if it has no output of a command in it. */
+const withoutElements = (said: string): string => (said.startsWith('<local-command-') ? '' : said);
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
   const inUsersName = entries.filter(({ type }) => type === 'user');
@@ -166,12 +227,4 @@ function sumUsage(entries: readonly TranscriptEntry[]): Usage {
     total.outputTokens += usage?.output_tokens ?? 0;
   }
   return total;
-}
-
-/** The text of the first element with this name; empty without one. */
-function inElement(text: string, name: string): string {
-  const [start, end] = [`<${name}>`, `</${name}>`];
-  const from = text.indexOf(start);
-  const to = from < 0 ? -1 : text.indexOf(end, from);
-  return to < 0 ? '' : text.slice(from + start.length, to);
 }

@@ -1,4 +1,4 @@
-/** Entries of Claude Code's stored transcripts, as the SDK reads them. */
+/** Entries of Claude Code's stored transcripts. */
 import { withinDepth } from '@liminal/protocol';
 import { z } from 'zod';
 import { NativeBlock } from './native.ts';
@@ -25,11 +25,12 @@ const Entry = z.looseObject({
   parent_tool_use_id: z.string().nullish(),
   /** Present, though not in the SDK's types. */
   timestamp: z.string().optional(),
-  subtype: z.string().optional(),
+  subtype: z.string().optional().catch(undefined),
+  /** What the system says. */
+  content: z.string().optional().catch(undefined),
+  isCompactSummary: z.boolean().optional().catch(undefined),
   isMeta: z.boolean().optional(),
   origin: Origin.optional().catch(undefined),
-  /** Said in the middle of a turn: so the SDK gives such an attachment. */
-  isQueuedCommand: z.boolean().optional(),
   attachment: z
     .looseObject({
       type: z.string(),
@@ -51,6 +52,8 @@ export interface TranscriptEntry {
   subtype: string | undefined;
   /** Said in the user's name, only to the model. */
   isMeta: boolean;
+  /** What Claude Code goes on with after a compaction. */
+  isSummary?: true;
   /** Who or what said it, if known. */
   origin?: Origin | undefined;
   /** Said in the middle of a turn, by a person or about a background task. */
@@ -72,7 +75,7 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
     timestamp = entry.timestamp ?? timestamp;
     const { type, uuid, subtype, message, attachment } = entry;
     if (type === 'attachment') return steered(uuid, timestamp, attachment);
-    const content = message?.content ?? [];
+    const content = message?.content ?? entry.content ?? [];
     return [
       {
         type,
@@ -80,8 +83,8 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
         timestamp,
         subtype,
         isMeta: entry.isMeta === true,
+        ...(isSummaryOf(entry) && { isSummary: true as const }),
         ...(entry.origin && { origin: entry.origin }),
-        ...(entry.isQueuedCommand === true && { isSteered: true as const }),
         parentCallId: entry.parent_tool_use_id ?? undefined,
         messageId: message?.id ?? uuid,
         model: message?.model,
@@ -105,3 +108,18 @@ function steered(uuid: string, timestamp: string, attachment: Attachment): Trans
 
 const blocksOf = (content: string | NativeBlock[]): NativeBlock[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+
+const summaryStart = 'This session is being continued from a previous conversation';
+export const isSummaryText = (text: string): boolean => text.startsWith(summaryStart);
+
+/** The text of a stored message. */
+export const messageText = ({ message }: { message?: unknown }): string =>
+  textOf(blocksOf(Message.safeParse(message).data?.content ?? []));
+
+export const textOf = (blocks: readonly NativeBlock[]): string =>
+  blocks.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('\n');
+
+const Message = z.looseObject({ content: z.union([z.string(), z.array(NativeBlock)]) });
+
+const isSummaryOf = (entry: z.infer<typeof Entry>): boolean =>
+  entry.type === 'user' && (entry.isCompactSummary === true || isSummaryText(messageText(entry)));

@@ -12,6 +12,7 @@ import type {
   UserMessage,
 } from './native.ts';
 import { byItself, isTaskNews, kindOf, whyOf, type Origin } from './origin.ts';
+import { inElement } from './in-element.ts';
 import { ClaudePlan } from './plan.ts';
 import { hasReachedLimit, readOutcome } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
@@ -31,7 +32,12 @@ export class TurnMemory {
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
 
-const commandOutput = /^<local-command-stdout>([\s\S]*)<\/local-command-stdout>$/;
+const commandOutput = /^<(local-command|bash)-std(?:out|err)>/;
+const outputEnd = /<\/(?:local-command|bash)-std(?:out|err)>$/;
+
+/** Claude Code's report of a compaction, which has a message of its own. */
+export const isCompacted = (printed: string): boolean =>
+  /^Compacted(?: \([^)]*\))?$/.test(printed.trim());
 
 /** One turn's translation: Claude Code's messages in, canonical events out. */
 export class ClaudeTurn {
@@ -198,9 +204,13 @@ export class ClaudeTurn {
   /** Claude Code's words in the user's name are for the model, except the output of its own commands. */
   #hearHarness(text: string): void {
     if (text.startsWith('[Request interrupted by user')) this.#isStopping = true;
-    const printed = commandOutput.exec(text)?.[1]?.trim() ?? '';
-    // A compaction has its own message.
-    if (printed !== '' && printed !== 'Compacted') this.notice(printed);
+    const name = commandOutput.exec(text)?.[1];
+    if (name === undefined || !outputEnd.test(text)) return;
+    const printed = [inElement(text, `${name}-stdout`), inElement(text, `${name}-stderr`)]
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
+      .join('\n');
+    if (printed !== '' && !isCompacted(printed)) this.notice(printed);
   }
 
   get #reasonId(): string {

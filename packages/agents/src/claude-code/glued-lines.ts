@@ -1,0 +1,50 @@
+/** Lines of a file of JSON objects that a crash has cut, or that two writers have run together. */
+
+/** How many places of a broken line are tried. */
+const mostTries = 200;
+/** How an entry of Claude Code's begins. */
+const beginning = /\{"(?:parentUuid|logicalParentUuid|isSidechain|type|uuid|sessionId)":/g;
+
+/** An object of a line, or how many characters belong to none. */
+export type Piece = { value: unknown } | { unreadable: number };
+
+/** The pieces of a line, in order. */
+export function readGlued(line: string): Piece[] {
+  if (line.trim() === '') return [];
+  const whole = parse(line);
+  if (whole !== undefined) return [{ value: whole }];
+  const starts = [...line.matchAll(beginning)].map(({ index }) => index).slice(0, mostTries);
+  const pieces: Piece[] = [];
+  let tries = 0;
+  let until = 0;
+  const skipTo = (place: number): void => {
+    if (place > until) pieces.push({ unreadable: place - until });
+  };
+  for (const [place, start] of starts.entries()) {
+    if (start < until) continue;
+    // The rest of the line first, then ever shorter pieces.
+    for (const end of [line.length, ...starts.slice(place + 1).toReversed()]) {
+      if ((tries += 1) > mostTries) break;
+      const value = parse(line.slice(start, end));
+      if (!isEntry(value)) continue;
+      skipTo(start);
+      pieces.push({ value });
+      until = end;
+      break;
+    }
+  }
+  skipTo(line.length);
+  return pieces;
+}
+
+/** Not a block of a message, which is an object too. */
+const isEntry = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && ('uuid' in value || 'sessionId' in value);
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+/** Subagents whose conversations stand in the session's own file, as older versions of Claude Code wrote them. */
+import { z } from 'zod';
+import type { RawEntry, RawTranscript } from './raw-transcript.ts';
+import { messageText } from './translate/transcript.ts';
+
+const Calls = z.looseObject({
+  content: z.array(
+    z.looseObject({
+      type: z.string(),
+      id: z.string().optional().catch(undefined),
+      input: z.looseObject({ prompt: z.string() }).optional().catch(undefined),
+    }),
+  ),
+});
+
+interface Joined {
+  /** What subagents have said, by the call that started each. */
+  subagents: Map<string, RawEntry[]>;
+  /** The same of those whose call is not in the file, as entries of the conversation. */
+  strays: RawEntry[];
+}
+
+/** Finds the call of each subagent, by its prompt. */
+export function joinSidechains({ entries, sidechains }: RawTranscript): Joined {
+  const joined: Joined = { subagents: new Map(), strays: [] };
+  if (sidechains.length === 0) return joined;
+  const calls = new Map<string, string[]>();
+  for (const { id, prompt } of [...entries, ...sidechains.flat()].flatMap(callsIn)) {
+    calls.set(prompt, [...(calls.get(prompt) ?? []), id]);
+  }
+  for (const sidechain of sidechains) {
+    const prompt = sidechain[0] === undefined ? '' : messageText(sidechain[0]);
+    const callId = calls.get(prompt)?.shift();
+    if (callId === undefined) joined.strays.push(...asStray(sidechain));
+    else joined.subagents.set(callId, sidechain);
+  }
+  return joined;
+}
+
+const callsIn = ({ message }: RawEntry): { id: string; prompt: string }[] =>
+  (Calls.safeParse(message).data?.content ?? []).flatMap(({ type, id, input }) =>
+    type === 'tool_use' && id !== undefined && input !== undefined
+      ? [{ id, prompt: input.prompt }]
+      : [],
+  );
+
+/** Its messages; those in the user's name, which its caller wrote, as notes. */
+function asStray(sidechain: readonly RawEntry[]): RawEntry[] {
+  return sidechain.map((entry, place) => {
+    const words = entry.type === 'user' ? messageText(entry) : '';
+    if (words === '') return entry;
+    const content = place === 0 ? `${noCall}\n\n${words}` : words;
+    return { ...entry, type: 'system', subtype: 'note', message: undefined, content };
+  });
+}
+
+const noCall = 'Claude Code’s file does not say which call started this subagent. Its task:';
