@@ -162,6 +162,11 @@ export interface AgentCapabilities {
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
+   * Beside `peekStoredSessions`: the sessions that can be found on disk without a program, newest first. Titles may be
+   * older than the agent's own.
+   */
+  scanStoredSessions?(): Promise<StoredSession[]>;
+  /**
    * A mark that changes whenever others than Liminal add to a stored session, by the agent's id for it. Cheap, and
    * starts no process. Undefined if no such session is stored, or if the mark is unknown just now.
    */

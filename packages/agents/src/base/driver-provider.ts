@@ -69,6 +69,7 @@ export class DriverProvider implements CliProvider {
   readonly readProjectSettings: CliProvider['readProjectSettings'];
   readonly listStoredSessions: CliProvider['listStoredSessions'];
   readonly peekStoredSessions: CliProvider['peekStoredSessions'];
+  readonly scanStoredSessions: CliProvider['scanStoredSessions'];
   readonly storedMark: CliProvider['storedMark'];
   readonly readStoredHistory: CliProvider['readStoredHistory'];
   readonly fork: CliProvider['fork'];
@@ -90,6 +91,7 @@ export class DriverProvider implements CliProvider {
     this.readProjectSettings = driver.readProjectSettings?.bind(driver);
     this.listStoredSessions = driver.listStoredSessions?.bind(driver);
     this.peekStoredSessions = driver.peekStoredSessions?.bind(driver);
+    this.scanStoredSessions = driver.scanStoredSessions?.bind(driver);
     this.storedMark = driver.storedMark?.bind(driver);
     const read = driver.readStoredHistory?.bind(driver);
     this.readStoredHistory =

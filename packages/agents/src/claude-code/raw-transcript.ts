@@ -155,8 +155,7 @@ class Chain {
 
 const note = 'note';
 const noBeginning = 'The beginning of this conversation is missing in Claude Code’s file.';
-const gap =
-  'A part of this conversation is missing in Claude Code’s file. Claude Code does not know what was said before this.';
+const gap = 'A part of this conversation is missing in Claude Code’s file.';
 const secondRoot =
   'Claude Code’s file begins anew here. Claude Code does not know what was said before this.';
 

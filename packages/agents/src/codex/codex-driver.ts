@@ -14,7 +14,8 @@ import { describeCodex } from './availability.ts';
 import { CodexSession, type CodexMemory } from './codex-session.ts';
 import { findCodex } from './program.ts';
 import { readCodexProject, trustConfig } from './project-settings.ts';
-import { Rollouts } from './rollouts.ts';
+import { ListedRollouts } from './listed-rollouts.ts';
+import { rolloutFolder, Rollouts } from './rollouts.ts';
 import { CodexSettings, type Offer, readModels, readModes, readOpened } from './settings.ts';
 import { forkThread, listThreads, readThread } from './stored-threads.ts';
 
@@ -55,6 +56,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly #inherited: NodeJS.ProcessEnv;
   readonly #env: NodeJS.ProcessEnv;
   readonly #rollouts: Rollouts;
+  readonly #listed: ListedRollouts;
   #found: { path: string; until: number } | undefined;
   readonly #pool = new AgentPool((cwd, signal) => this.#start(cwd, signal), true);
 
@@ -64,6 +66,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     this.#inherited = inherited;
     this.#env = { ...inherited, ...env };
     this.#rollouts = new Rollouts(this.#env);
+    this.#listed = new ListedRollouts(rolloutFolder(this.#env));
     this.starts = new StartLimit(maxStarts);
   }
 
@@ -103,6 +106,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
 
   async peekStoredSessions(): Promise<StoredSession[] | undefined> {
     return this.#pool.running === undefined ? undefined : this.listStoredSessions();
+  }
+
+  scanStoredSessions(): Promise<StoredSession[]> {
+    return this.#listed.list();
   }
 
   storedMark(agentSessionId: string): Promise<string | undefined> {

@@ -20,6 +20,10 @@ interface Scan {
   foreign: number;
 }
 
+/** @param env - Codex' environment, which says where it stores its threads. */
+export const rolloutFolder = (env: NodeJS.ProcessEnv): string =>
+  join(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex'), 'sessions');
+
 /** Notices whether others than this server have gone on with a thread. Only what was added since the last look is read. */
 export class Rollouts {
   readonly #folder: string;
@@ -28,7 +32,7 @@ export class Rollouts {
 
   /** @param env - Codex' environment, which says where it stores its threads. */
   constructor(env: NodeJS.ProcessEnv) {
-    this.#folder = join(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex'), 'sessions');
+    this.#folder = rolloutFolder(env);
   }
 
   /** A turn that runs here, by Codex' own id. */

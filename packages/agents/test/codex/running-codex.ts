@@ -27,7 +27,12 @@ export interface CodexStage {
 
 /** A provider that can do all that Codex can. */
 export type CodexProvider = ReturnType<typeof createCodexProvider> &
-  Required<Pick<CliProvider, 'listStoredSessions' | 'readStoredHistory' | 'storedMark'>>;
+  Required<
+    Pick<
+      CliProvider,
+      'listStoredSessions' | 'readStoredHistory' | 'scanStoredSessions' | 'storedMark'
+    >
+  >;
 
 interface StageOptions {
   files?: Record<string, string>;

@@ -70,6 +70,10 @@ testAtLength(
     const listed = () => provider.listStoredSessions(projectDir);
     await expect.poll(listed, patience).toMatchObject([{ projectDir, title: 'Said there.' }]);
     const id = (await listed())[0]!.sessionId;
+    // Its file says the same, without a Codex process.
+    expect(await provider.scanStoredSessions()).toMatchObject([
+      { sessionId: id, projectDir, title: 'Said there.' },
+    ]);
     await expect
       .poll(async () => storedTurns(codex, id), patience)
       .toEqual([['user: Said there.', 'agent: Hello.']]);

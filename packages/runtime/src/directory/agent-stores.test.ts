@@ -165,3 +165,25 @@ test('an agent without a store of its own is not asked for it', async () => {
     agentStores.ask({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),
   ).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
 });
+
+test('sessions that are found on disk are listed without the agent’s program, with the titles that it gave', async () => {
+  const codex = program('codex', 'one');
+  codex.state.runs = true;
+  const onDisk = [
+    { ...stored('two'), title: 'From its file', updatedAt: '2026-01-03T00:00:00.000Z' },
+    { ...stored('one'), title: 'From its file', updatedAt: '2026-01-02T00:00:00.000Z' },
+  ];
+  const provider = Object.assign(codex.provider, { scanStoredSessions: async () => onDisk });
+  const { stores: made } = stores(provider);
+  const listed = async () =>
+    (await made.list()).map(({ sessionId, title, updatedAt }) => [sessionId, title, updatedAt]);
+  const all = [
+    ['two', 'From its file', '2026-01-03T00:00:00.000Z'],
+    ['one', '', '2026-01-02T00:00:00.000Z'],
+  ];
+  expect(await listed()).toEqual(all);
+  codex.state.runs = false;
+  expect(await made.find('two')).toMatchObject({ cliType: 'codex' });
+  expect(await listed()).toEqual(all);
+  expect(codex.state.starts).toBe(0);
+});

@@ -34,7 +34,8 @@ interface AgentStoresOptions {
 
 /**
  * A store that can be read directly is read. A store that only its agent can read is shown as the agent last listed it:
- * while a session of that agent ran, or when a user asked. Looking at a list starts no program.
+ * while a session of that agent ran, or when a user asked; sessions that are found on disk are added. Looking at a
+ * list starts no program.
  */
 export class AgentStores {
   readonly #options: AgentStoresOptions;
@@ -116,10 +117,10 @@ export class AgentStores {
         return tagged(cliType, (await provider.listStoredSessions?.()) ?? []);
       }
       const told = await provider.peekStoredSessions(await this.#options.folders());
-      if (!told) return await this.#learnt.of(cliType);
-      const found = tagged(cliType, told);
-      await this.#learnt.put(cliType, found);
-      return found;
+      if (told) await this.#learnt.put(cliType, tagged(cliType, told));
+      const learnt = told ? tagged(cliType, told) : await this.#learnt.of(cliType);
+      const onDisk = tagged(cliType, (await provider.scanStoredSessions?.()) ?? []);
+      return merged(learnt, onDisk);
     } catch (error) {
       this.#options.onTrouble(cliType, error);
       return this.#learnt.of(cliType);
@@ -129,6 +130,16 @@ export class AgentStores {
 
 function tagged(cliType: string, stored: readonly StoredSession[]): FoundSession[] {
   return stored.map((session) => ({ ...session, cliType }));
+}
+
+/** Each session once, with the agent's title where it has told one, and the time of its last change. */
+function merged(told: readonly FoundSession[], onDisk: readonly FoundSession[]): FoundSession[] {
+  const all = new Map(told.map((session) => [session.sessionId, session]));
+  for (const session of onDisk) {
+    const { title = session.title } = all.get(session.sessionId) ?? {};
+    all.set(session.sessionId, { ...session, title });
+  }
+  return [...all.values()].toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
 
 /** Describes an agent, with what its sessions can do besides turns. Starts nothing. */

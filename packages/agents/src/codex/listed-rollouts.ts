@@ -1,0 +1,121 @@
+/** The threads in Codex' own files, found without a Codex process. */
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { Newest } from '../base/newest.ts';
+import { parseLine } from '../base/parse-line.ts';
+import type { StoredSession } from '../provider.ts';
+
+/** Files that are looked at, the newest first. */
+const mostFiles = 1_000;
+/** What is read of a file, in bytes: the first message comes after instructions. */
+const headSize = 256 * 1024;
+/** Files that are looked at side by side. */
+const sideBySide = 16;
+
+const Meta = z.looseObject({
+  type: z.literal('session_meta'),
+  payload: z.looseObject({
+    id: z.string(),
+    cwd: z.string(),
+    timestamp: z.string(),
+    /** Where people talk; not `exec`. A subagent's is an object. */
+    source: z.enum(['cli', 'vscode', 'appServer', 'unknown']).default('cli'),
+  }),
+});
+
+const Part = z.looseObject({ text: z.string().catch('') });
+
+/** A user's message, as Codex writes it now, and as it did before. */
+const Completed = z.looseObject({
+  payload: z.looseObject({
+    item: z.looseObject({ type: z.literal('UserMessage'), content: z.array(Part) }),
+  }),
+});
+const Said = z.looseObject({
+  payload: z.looseObject({ type: z.literal('user_message'), message: z.string() }),
+});
+
+type Found = Omit<StoredSession, 'updatedAt'>;
+
+/** Lists threads by their files. What was read of a file is remembered. */
+export class ListedRollouts {
+  readonly #folder: string;
+  /** By path; the size of a file in which nothing was found, which may still grow. */
+  readonly #read = new Newest<string, Found | number>(mostFiles * 2);
+
+  /** @param folder - Where Codex stores its threads, in folders by year, month and day. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The threads of people, newest first. */
+  async list(): Promise<StoredSession[]> {
+    const paths = await newestFiles(this.#folder);
+    const found: StoredSession[] = [];
+    for (let from = 0; from < paths.length; from += sideBySide) {
+      const some = paths.slice(from, from + sideBySide).map((path) => this.#look(path));
+      found.push(...(await Promise.all(some)).filter((one) => one !== undefined));
+    }
+    return found.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+  }
+
+  async #look(path: string): Promise<StoredSession | undefined> {
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) return undefined;
+    let known = this.#read.get(path);
+    if (known === undefined || (typeof known === 'number' && known !== stats.size)) {
+      known = (await readHead(path).catch(() => undefined)) ?? stats.size;
+      this.#read.set(path, known);
+    }
+    if (typeof known === 'number') return undefined;
+    return { ...known, updatedAt: stats.mtime.toISOString() };
+  }
+}
+
+async function newestFiles(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  const walk = async (at: string, depth: number): Promise<void> => {
+    const names = (await readdir(at).catch((): string[] => [])).toSorted().toReversed();
+    for (const name of names) {
+      if (files.length >= mostFiles) return;
+      if (depth < 3) await walk(join(at, name), depth + 1);
+      else if (/^rollout-.*\.jsonl$/.test(name)) files.push(join(at, name));
+    }
+  };
+  await walk(folder, 0);
+  return files;
+}
+
+/** Undefined if no person has said anything in it. */
+async function readHead(path: string): Promise<Found | undefined> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(headSize) });
+    const [first = '', ...lines] = buffer.toString('utf8', 0, bytesRead).split('\n');
+    const meta = Meta.safeParse(parseLine(first)).data?.payload;
+    if (meta === undefined || !basename(path).includes(meta.id)) return undefined;
+    for (const line of lines) {
+      const title = wordsIn(line);
+      if (title === '') continue;
+      const { id, cwd, timestamp } = meta;
+      return {
+        sessionId: id,
+        projectDir: cwd,
+        title: Buffer.from(title).toString(),
+        createdAt: timestamp,
+      };
+    }
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+function wordsIn(line: string): string {
+  if (!/"(?:UserMessage|user_message)"/.test(line)) return '';
+  const value = parseLine(line);
+  const parts = Completed.safeParse(value).data?.payload.item.content ?? [];
+  const said = Said.safeParse(value).data?.payload.message ?? '';
+  return [said, ...parts.map(({ text }) => text)].join('\n').trim();
+}
