@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { foldTurn } from '../testing/folding.ts';
-import { readHistory } from './history.ts';
+import { findStored, listStored, readHistory } from './history.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -230,6 +230,34 @@ const cases: [string, string, unknown[], unknown[]?][] = [
 
 test.each(cases)('a transcript %s', async (_, text, said, left = []) => {
   expect(await shown(text)).toEqual({ said, left });
+});
+
+test.each([
+  [
+    'only a summary',
+    [boundary('c', 'lost'), summary('d', 'c')],
+    'A conversation without its beginning',
+  ],
+  ['only an answer', [agent('b', 'lost', 'One.')], 'One.'],
+])(
+  'a session of which %s is left is listed, of its folder or of all, and found',
+  async (_, entries, title) => {
+    const { sessionId } = await store(lines(entries.map((one) => ({ ...one, cwd: '/project' }))));
+    const expected = { sessionId, projectDir: '/project', title };
+    expect(await listStored()).toMatchObject([expected]);
+    expect(await listStored('/project')).toMatchObject([expected]);
+    expect(await listStored('/other')).toEqual([]);
+    expect(await findStored(sessionId, '/project')).toMatchObject(expected);
+  },
+);
+
+test('a file without words, or of a subagent, is not a session', async () => {
+  const aside = agent('b', null, 'Aside.', { isSidechain: true, cwd: '/project' });
+  for (const text of [lines([aside]), lines([{ type: 'file-history-snapshot' }]), '{"cut']) {
+    const { sessionId } = await store(text);
+    expect(await listStored()).toEqual([]);
+    expect(await findStored(sessionId)).toBeUndefined();
+  }
 });
 
 test('a last line that is still being written is not yet missed', async () => {

@@ -2,7 +2,9 @@
 import type { SDKSessionInfo } from '@anthropic-ai/claude-agent-sdk';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { loadSdk } from './sdk.ts';
+import { listHeadless, readHeadless } from './headless-transcripts.ts';
 import { branchesOf, mainEntries, readRaw } from './raw-transcript.ts';
+import { findFile } from './transcript-marks.ts';
 import { joinSidechains } from './sidechains.ts';
 import { readTranscript, type TranscriptEntry } from './translate/transcript.ts';
 import { translateTranscript } from './translate/transcript-turns.ts';
@@ -12,7 +14,9 @@ export async function listStored(projectDir?: string): Promise<StoredSession[]> 
   const { listSessions } = await loadSdk();
   const where = projectDir === undefined ? {} : { dir: projectDir, includeWorktrees: false };
   const sessions = await listSessions(where);
-  return sessions.map((info) => storedSession(info, projectDir)).filter((one) => one !== undefined);
+  const listed = sessions.flatMap((info) => storedSession(info, projectDir) ?? []);
+  const headless = await listHeadless(listed, projectDir);
+  return [...listed, ...headless].toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
 
 export async function findStored(
@@ -21,7 +25,9 @@ export async function findStored(
 ): Promise<StoredSession | undefined> {
   const { getSessionInfo } = await loadSdk();
   const info = await getSessionInfo(sessionId, projectDir === undefined ? {} : { dir: projectDir });
-  return info && storedSession(info, projectDir);
+  if (info) return storedSession(info, projectDir);
+  const path = await findFile(sessionId, projectDir);
+  return path === undefined ? undefined : readHeadless(sessionId, path);
 }
 
 /**
