@@ -18,6 +18,7 @@ export type { OutboxStorage, UnsentMessage } from './outbox/storage.ts';
 export { type RunMessage, runMessages } from './run/run-messages.ts';
 export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
+export { applyOlderPage } from './session/history.ts';
 export { goesOnWords, type JoinedTurn, joinTurns } from './session/join-turns.ts';
 export type { SessionStore } from './session/session-store.ts';
 export { stopReason } from './session/stop-reason.ts';

@@ -26,6 +26,8 @@ export {
   toResponse,
   type ResponseState,
 } from './folds/response.ts';
+export { callKeyOf, callKeysOf, isAnswer, isCall } from './folds/pair-answers.ts';
+export { progressOf, viewsOf } from './folds/views.ts';
 export { textOf, withText } from './folds/item-text.ts';
 export { PersistentMap } from './folds/persistent-map.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';

@@ -162,7 +162,9 @@ test('history comes newest page first, whole to its beginning by `before`, with 
     const page = await world.runtime.history(sessionId, { before, limit: 75 });
     expect(page.entries.every((e) => e.status === 'complete')).toBe(true);
     expect(page.entries.some((e) => e.type === 'tool_call' && e.toolName !== 'Read')).toBe(false);
-    seen.unshift(...page.entries.map((entry) => entry.itemId));
+    const earlier = new Set(page.earlier?.map(({ itemId }) => itemId));
+    const placed = page.entries.filter(({ itemId }) => !earlier.has(itemId));
+    seen.unshift(...placed.map((entry) => entry.itemId));
     before = page.before;
     expect(page.hasMore).toBe(before !== undefined);
   } while (before !== undefined);

@@ -135,6 +135,48 @@ export const items = query({
   },
 });
 
+/**
+ * The ranges of items that have one of these hashes, on one side of an index, at most `most` of each hash; `rest` are the
+ * hashes that are left.
+ */
+export const calls = query({
+  args: {
+    secret: v.string(),
+    runId: v.string(),
+    hashes: v.array(v.string()),
+    side: v.union(v.literal('before'), v.literal('from')),
+    index: v.number(),
+    most: v.number(),
+  },
+  returns: v.object({ ranges: v.array(range), rest: v.array(v.string()) }),
+  handler: async (ctx, { secret, runId, hashes, side, index, most }) => {
+    assertSecret(secret);
+    const message = await find(ctx, runId);
+    if (!message) return { ranges: [], rest: [] };
+    const { revision, generation } = message;
+    const ranges: Range[] = [];
+    let size = 0;
+    for (const [at, callHash] of hashes.entries()) {
+      if (at > 0 && size > CALL_MAX) return { ranges, rest: hashes.slice(at) };
+      const own = ctx.db
+        .query('items')
+        .withIndex('by_call', (place) => {
+          const ofCall = place
+            .eq('runId', runId)
+            .eq('generation', generation)
+            .eq('callHash', callHash);
+          return side === 'before' ? ofCall.lt('index', index) : ofCall.gte('index', index);
+        })
+        .order(side === 'before' ? 'desc' : 'asc');
+      for (const found of await own.take(most)) {
+        size += getConvexSize(found);
+        ranges.push({ runId, revision, from: found.index, to: found.index + 1 });
+      }
+    }
+    return { ranges, rest: [] };
+  },
+});
+
 /** Last one first; reads only what it yields. */
 async function* partsOf(
   ctx: QueryCtx,

@@ -134,8 +134,9 @@ async function addRows(
   generation: number,
   rows: Infer<typeof row>[],
 ): Promise<void> {
-  for (const { index, part, text, words } of rows) {
-    await ctx.db.insert('items', { runId, generation, index, part, text });
+  for (const { index, part, text, words, callHash } of rows) {
+    const item = { runId, generation, index, part, text };
+    await ctx.db.insert('items', callHash === undefined ? item : { ...item, callHash });
     if (words) await ctx.db.insert('words', { runId, generation, index, words });
   }
 }

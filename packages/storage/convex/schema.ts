@@ -35,6 +35,8 @@ export const rowFields = {
   text: v.string(),
   /** In the first part of an item that is final: its words, separated by spaces. */
   words: v.optional(v.string()),
+  /** In the first part: a hash of what a call, its outputs and the requests to permit it share. */
+  callHash: v.optional(v.string()),
 };
 
 export const sessionFields = {
@@ -67,7 +69,10 @@ const schema = defineSchema({
     index: v.number(),
     part: v.number(),
     text: v.string(),
-  }).index('by_place', ['runId', 'generation', 'index', 'part']),
+    callHash: v.optional(v.string()),
+  })
+    .index('by_place', ['runId', 'generation', 'index', 'part'])
+    .index('by_call', ['runId', 'generation', 'callHash', 'index']),
 
   words: defineTable({
     runId: v.string(),

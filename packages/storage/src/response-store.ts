@@ -84,6 +84,19 @@ export interface ItemsWanted {
   size?: number;
 }
 
+/** Which items of calls a reader lacks: it has the run's items around `index` on the other side. */
+export interface CallsWanted {
+  runId: string;
+  /** As `callKeyOf` gives them. */
+  keys: readonly string[];
+  /** Items with a smaller index (`before`), or with this one or a greater one (`from`). */
+  side: 'before' | 'from';
+  index: number;
+}
+
+/** The most items of one key that `readCalls` returns. An agent may give all of its calls the same id. */
+export const CALL_ITEMS_MAX = 8;
+
 export interface SearchQuery {
   /** Any text: there is no syntax. */
   text: string;
@@ -153,6 +166,11 @@ export interface ResponseStore {
   ): Promise<ResponseHead[] | undefined>;
   /** A page of a session's items, the newest before the given place, or of all; none for a place in an unknown run. */
   readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage>;
+  /**
+   * Items that have one of these call keys, on one side of an index: of each key the nearest `CALL_ITEMS_MAX`. In order;
+   * none for an unknown run.
+   */
+  readCalls(wanted: CallsWanted): Promise<StoredItem[]>;
   /**
    * Searches the titles of sessions, and all that was said, thought, given to tools and returned by them; with a
    * project only its stored sessions. A text matches if it has every word of the query, whatever their case and

@@ -166,6 +166,7 @@ describe('the secret', () => {
     ['history:runs', 'query', { threadId: at.threadId }],
     ['history:page', 'query', { threadId: at.threadId, limit: 1 }],
     ['history:items', 'query', { ranges: [] }],
+    ['history:calls', 'query', { runId: at.runId, hashes: [], side: 'from', index: 0, most: 1 }],
     ['search:titles', 'query', { words: 'a' }],
     ['search:items', 'query', { words: 'a' }],
     ['blobs:keep', 'mutation', { hash: 'a', since: 1 }],

@@ -1,3 +1,4 @@
+import type { OutputItem } from '@liminal/protocol';
 import { testPostgres, type TestPostgres } from '@liminal/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -120,7 +121,22 @@ describe('several servers on one database', () => {
     const { stores, schema } = await openServers(6);
     await stores[0]!.saveSession(sessionRecord('session-1'));
     expect(await stores[5]!.getSession('session-1')).toEqual(sessionRecord('session-1'));
-    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 5 }]);
+    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 6 }]);
+  });
+
+  test('tables from before calls were found by their ids are brought up to date', async () => {
+    const { stores, schema } = await openServers(1);
+    const answer = { id: 'out', callId: 'c\u0000', output: 'Done', success: true } as const;
+    const outputItems: OutputItem[] = [
+      { ...answer, type: 'function_call_output', origin: 'system' },
+    ];
+    await stores[0]!.saveResponse(response('run-1', [], { outputItems }));
+    await ask(`ALTER TABLE ${schema}.items DROP COLUMN call_hash`);
+    await ask(`UPDATE ${schema}.data_version SET version = 5`);
+    const again = await openPostgres(postgres.url, { schema });
+    const wanted = { runId: 'run-1', keys: ['tool:c\u0000'], side: 'from', index: 0 } as const;
+    expect(await again.store.readCalls(wanted)).toMatchObject([{ index: 0, item: answer }]);
+    await again.close();
   });
 
   test('a race of snapshots is won by the newest, whole', async () => {

@@ -39,14 +39,27 @@ export function applyOlderPage(view: SessionView, page: HistoryPage, asked: stri
 
 /**
  * A page's edge can split a turn: the older half goes in front of what is held of the turn. An item of that half may
- * be held already because it has changed meanwhile: its held state stays, its place is the page's.
+ * be held already because it has changed meanwhile, or belongs to what is held: its held state stays, its place is the
+ * page's. What comes from before both halves is in front.
  */
 function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   if (older === undefined || older.items.length === 0) return held;
-  const have = new Map(held.items.map((item) => [item.itemId, item]));
-  const front = older.items.map((item) => have.get(item.itemId) ?? item);
-  const placed = new Set(front.map((item) => item.itemId));
-  return { ...held, items: [...front, ...held.items.filter((item) => !placed.has(item.itemId))] };
+  const isEarlier = new Set(older.earlier?.map(({ itemId }) => itemId));
+  const page = older.items.filter(({ itemId }) => !isEarlier.has(itemId));
+  const placed = new Set(page.map(({ itemId }) => itemId));
+  const places = new Map(
+    [...(older.earlier ?? []), ...(held.earlier ?? [])]
+      .filter(({ itemId }) => !placed.has(itemId))
+      .map(({ itemId, index }) => [itemId, index]),
+  );
+  const known = new Map([...older.items, ...held.items].map((item) => [item.itemId, item]));
+  const earlier = [...places]
+    .map(([itemId, index]) => ({ itemId, index }))
+    .toSorted((a, b) => a.index - b.index);
+  const front = [...earlier, ...page].flatMap(({ itemId }) => known.get(itemId) ?? []);
+  const inFront = new Set(front.map(({ itemId }) => itemId));
+  const items = [...front, ...held.items.filter(({ itemId }) => !inFront.has(itemId))];
+  return { ...held, items, earlier: earlier.length > 0 ? earlier : undefined };
 }
 
 /** A tail reaches to the newest turn, so turns that it does not name came before it. */
@@ -56,11 +69,16 @@ function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): re
   return [...kept, ...given.map((turn) => reuse(find(held, turn.turnId), turn))];
 }
 
-function toTurns(page: Pick<HistoryPage, 'entries' | 'turns'>): TurnView[] {
+function toTurns(page: Pick<HistoryPage, 'entries' | 'turns' | 'earlier'>): TurnView[] {
   const items = Map.groupBy(page.entries, (entry) => entry.turnId);
   const heads = new Map(page.turns.map((head) => [head.turnId, head]));
   const ids = new Set([...heads.keys(), ...items.keys()]);
-  return [...ids].map((turnId) => toTurn(turnId, heads.get(turnId), items.get(turnId) ?? []));
+  const [first] = page.turns;
+  return [...ids].map((turnId) => {
+    const turn = toTurn(turnId, heads.get(turnId), items.get(turnId) ?? []);
+    const isCut = page.earlier !== undefined && turnId === first?.turnId;
+    return isCut ? { ...turn, earlier: page.earlier } : turn;
+  });
 }
 
 function toTurn(turnId: string, head: TurnSummary | undefined, items: UpsertObject[]): TurnView {

@@ -1,10 +1,18 @@
-import type { ContentBlock, SessionInfo, TurnSummary, UpsertObject } from '@liminal/protocol';
+import type {
+  ContentBlock,
+  HistoryPage,
+  SessionInfo,
+  TurnSummary,
+  UpsertObject,
+} from '@liminal/protocol';
 
 /** A turn as far as it is known here: its summary and its items, oldest first. */
 export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
   readonly turnId: string;
   readonly status: TurnSummary['status'];
   readonly items: readonly UpsertObject[];
+  /** Items from before the oldest page of the turn, which are first here; with their places in the turn. */
+  readonly earlier?: HistoryPage['earlier'];
 }
 
 /** A message that was sent from here and that the server has not shown yet. */

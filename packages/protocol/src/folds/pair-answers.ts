@@ -31,6 +31,17 @@ export function familyOf(item: OutputItem): string | undefined {
   }
 }
 
+/** The key that a call shares with its answers and with the requests to permit it; undefined for other items. */
+export function callKeyOf(item: OutputItem): string | undefined {
+  if (item.type !== 'approval') return familyOf(item);
+  return item.callId === undefined ? undefined : callKeysOf(item.callId)[0];
+}
+
+/** The keys that a call with this id can have: another item names it without saying whether it is a script. */
+export function callKeysOf(callId: string): [tool: string, script: string] {
+  return [`tool:${callId}`, `script:${callId}`];
+}
+
 /**
  * Maps each answer that has a call to the call's id. An answer belongs to the last call of its family before it that
  * has no answer yet and did not end in an error. Depends only on the items, so that live and stored turns agree; each

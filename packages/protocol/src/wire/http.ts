@@ -151,11 +151,17 @@ export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() })
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
 /**
- * A page of a session's conversation, oldest first; `turns` are the heads of its entries' turns. Only the newest page
- * has the running turn, and all of it: older pages do not change.
+ * A page of a session's conversation, oldest first; `turns` are the heads of its entries' turns. A page may begin in the
+ * middle of a turn. It then also has those earlier entries of that turn which belong to the page: calls whose results or
+ * inner calls are on it, with what they belong to themselves, and in a running turn all that is still open. They come
+ * again with the page that has their place.
  */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),
+  /** The entries from before the page's beginning, with their items' places in the run, from 0. */
+  earlier: z
+    .array(z.object({ itemId: z.string(), index: z.number().int().nonnegative() }))
+    .optional(),
   turns: z.array(TurnSummary),
   /** Where a live reader goes on; empty for a session without a turn. */
   cursor: z.string(),

@@ -15,6 +15,7 @@ import {
 } from '@liminal/storage';
 import { isLargeRun } from '../turn/index.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
+import { type Beyond, type Edges, keysBeyond, type PageOfRun, pageOfRun } from './page-calls.ts';
 
 /** The most entries of one page, and bytes of its items; a larger item is a page of its own. */
 const PAGE_MAX = 200;
@@ -23,9 +24,6 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
 /** A reader that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;
-/** How far a page is extended to reach the call of a result on it: a result may have no call at all. */
-const CUT_ROUNDS_MAX = 4;
-const CUT_ROUND_ITEMS = 50;
 
 export type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
 type Place = Pick<StoredItem, 'runId' | 'index'>;
@@ -34,13 +32,15 @@ type Place = Pick<StoredItem, 'runId' | 'index'>;
 interface Stored {
   runs: readonly Response[];
   page?: ItemPage;
+  /** What the first run shows from before the page. */
+  earlier?: PageOfRun['earlier'];
   /** The store has more of the first run. */
   isCut?: boolean;
 }
 
 /** The same, and the stored heads of open runs that come before those runs. */
 interface Read extends Stored {
-  earlier: readonly ResponseHead[];
+  runsBefore: readonly ResponseHead[];
 }
 
 export interface PageOptions {
@@ -85,11 +85,11 @@ export class HistoryReader {
       const open = runsBefore(this.#live.openRuns, place);
       if (open.length > 0) return this.#pageBefore(open, wanted);
       const older = await this.#readPage({ runId: place.runId, index: place.seq }, wanted);
-      return this.#render(older.runs, older.page);
+      return this.#render(older);
     }
     return this.#unlessRunsMove(
       () => this.#readPage(undefined, wanted),
-      ({ page, ...read }) => this.#renderNewest(this.#newest(read), wanted, page),
+      (read) => this.#renderNewest(this.#newest(read), wanted, read),
     );
   }
 
@@ -98,21 +98,25 @@ export class HistoryReader {
     const [first] = open;
     const start = first && { runId: first.id, seq: 0 };
     if (start && open.some(({ outputItems }) => outputItems.length > 0)) {
-      const { runs, before } = newestThatFit(open, () => true, roomFor(wanted));
-      return withMore(this.#render(runs), before ?? start);
+      const { before, ...fitting } = newestThatFit(open, this.#live.openRuns, roomFor(wanted));
+      return withMore(this.#render(fitting), before ?? start);
     }
     const { store, sessionId } = this.#options;
     const isStored = await store.listRuns(sessionId, { fromRunId: first?.id ?? '' });
     const place = start && isStored ? { runId: start.runId, index: 0 } : undefined;
     const older = await this.#readPage(place, wanted);
-    return this.#render(older.runs, older.page);
+    return this.#render(older);
   }
 
   /** The newest page: the runs in memory alone may be more than that. */
-  #renderNewest(all: readonly Response[], wanted: number, page?: ItemPage): HistoryPage {
-    const open = new Set(this.#live.openRuns.map(({ id }) => id));
-    const { runs, before } = newestThatFit(all, ({ id }) => open.has(id), roomFor(wanted));
-    return before === undefined ? this.#render(all, page) : withMore(this.#render(runs), before);
+  #renderNewest(all: readonly Response[], wanted: number, { page, earlier }: Stored): HistoryPage {
+    const open = this.#live.openRuns;
+    const { before, ...fitting } = newestThatFit(all, open, roomFor(wanted));
+    if (before !== undefined) return withMore(this.#render(fitting), before);
+    // A run in memory is there whole, with the items before the stored page in their places.
+    const isWhole = open.some(({ id }) => id === all[0]?.id);
+    const kept = !isWhole && earlier !== undefined && { earlier };
+    return this.#render({ runs: all, ...(page && { page }), ...kept });
   }
 
   /**
@@ -127,8 +131,8 @@ export class HistoryReader {
     if (isReached && (await this.#tail(from, take))) return;
     await this.#unlessRunsMove(
       () => this.#readPage(undefined, PAGE_MAX),
-      ({ page, ...read }) =>
-        take({ ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, page), resumed: 'snapshot' }),
+      (read) =>
+        take({ ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, read), resumed: 'snapshot' }),
       { reach: true },
     );
   }
@@ -145,7 +149,7 @@ export class HistoryReader {
         if (read.isCut && first === 0 && own.lastSeq !== from.seq) return false;
         const lacked = runs.slice(own.lastSeq === from.seq ? first + 1 : first);
         if (lacked.flatMap((run) => run.outputItems).length > TAIL_ITEMS_MAX) return false;
-        const page = this.#render(lacked);
+        const page = this.#render({ runs: lacked });
         if (page.entries.length > PAGE_MAX) return false;
         if (sizeOf(page.entries, PAGE_BYTES) > PAGE_BYTES) return false;
         take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
@@ -180,15 +184,15 @@ export class HistoryReader {
     const [first] = stored.runs;
     const known = new Set(stored.runs.map(({ id }) => id));
     const others = first ? this.#live.openRuns.filter(({ id }) => !known.has(id)) : [];
-    const earlier = others.map(async ({ id }) => {
+    const before = others.map(async ({ id }) => {
       const heads = await store.listRuns(sessionId, { fromRunId: id });
       return heads?.some((head) => head.id === first?.id) ? heads.slice(0, 1) : [];
     });
-    return { ...stored, earlier: (await Promise.all(earlier)).flat() };
+    return { ...stored, runsBefore: (await Promise.all(before)).flat() };
   }
 
-  #unreadEnds({ runs, earlier }: Read): Position[] {
-    return [...earlier, ...runs]
+  #unreadEnds({ runs, runsBefore: before }: Read): Position[] {
+    return [...before, ...runs]
       .filter((run) => this.#live.openRuns.some((one) => isPast(run, one)))
       .map(({ id, lastSeq }) => ({ runId: id, seq: lastSeq }));
   }
@@ -207,9 +211,9 @@ export class HistoryReader {
   }
 
   /** Puts each open run where it is stored: it need not be the newest, nor one of these. */
-  #withOpen({ runs, earlier }: Read, openRuns = this.#live.openRuns): Response[] {
+  #withOpen({ runs, runsBefore: before }: Read, openRuns = this.#live.openRuns): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
-    const known = new Set([...earlier, ...runs].map(({ id }) => id));
+    const known = new Set([...before, ...runs].map(({ id }) => id));
     const unknown = openRuns.filter(({ id }) => !known.has(id));
     return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
@@ -229,28 +233,67 @@ export class HistoryReader {
     };
   }
 
-  /** Reads a page, and back to the calls whose results are on it, so that no tool call is cut in two. */
+  /** Reads a page, with what belongs to it from beyond its edges. */
   async #readPage(before: Place | undefined, limit: number): Promise<Stored> {
     const { store, sessionId } = this.#options;
     const wanted = { ...(before && { before }), limit, size: PAGE_BYTES };
-    let page = await store.readItems(sessionId, wanted);
-    for (let round = 0; round < CUT_ROUNDS_MAX && page.hasMore; round++) {
-      const [first] = page.items;
-      const missing = cutCalls(page.items);
-      if (!first || missing.size === 0) break;
-      const more = { before: first, limit: CUT_ROUND_ITEMS, size: PAGE_BYTES };
-      const older = await store.readItems(sessionId, more);
-      page = extendToCalls(page, older, missing);
+    const page = await store.readItems(sessionId, wanted);
+    const { items } = page;
+    const [first, last] = [items[0], items.at(-1)];
+    if (first === undefined || last === undefined) return { runs: toRuns(page), page };
+    const ends = [...new Set([first.runId, last.runId])].map(async (runId) => {
+      const head = page.heads.find(({ id }) => id === runId);
+      const own = items.filter((item) => item.runId === runId);
+      return head && ([runId, await this.#withCalls(head, own)] as const);
+    });
+    const cut = new Map((await Promise.all(ends)).filter((end) => end !== undefined));
+    const size = [...cut.values()].reduce((sum, end) => sum + end.size, 0);
+    // What belongs to fewer items is less.
+    if (size > PAGE_BYTES && items.length > 1) {
+      return this.#readPage(before, Math.ceil(items.length / 2));
     }
-    return { runs: toRuns(page), page };
+    const runs = toRuns(page).map((run) => ({
+      ...run,
+      outputItems: cut.get(run.id)?.items ?? run.outputItems,
+    }));
+    return { runs, page, earlier: cut.get(first.runId)?.earlier ?? [] };
   }
 
-  #render(runs: readonly Response[], page?: ItemPage): HistoryPage {
+  /** The items of one run on a page, with what belongs to them from before and after it. */
+  async #withCalls(run: ResponseHead, onPage: readonly StoredItem[]): Promise<PageOfRun> {
+    const edges = { from: onPage[0]?.index ?? 0, to: (onPage.at(-1)?.index ?? -1) + 1 };
+    const known = [...onPage];
+    const asked = { before: new Set<string>(), from: new Set<string>() };
+    for (;;) {
+      const beyond = keysBeyond(known, edges);
+      // What comes before the run's first item, nobody has to look for.
+      const before = edges.from > 0 ? beyond.before.difference(asked.before) : new Set<string>();
+      const from = beyond.from.difference(asked.from);
+      if (before.size + from.size === 0) break;
+      for (const key of before) asked.before.add(key);
+      for (const key of from) asked.from.add(key);
+      known.push(...(await this.#readCalls(run.id, { before, from }, edges)));
+    }
+    const inOrder = known.toSorted((a, b) => a.index - b.index);
+    return pageOfRun(run, inOrder, edges);
+  }
+
+  async #readCalls(runId: string, keys: Beyond, { from, to }: Edges): Promise<StoredItem[]> {
+    const { store } = this.#options;
+    const wanted = [
+      { runId, keys: [...keys.before], side: 'before', index: from } as const,
+      { runId, keys: [...keys.from], side: 'from', index: to } as const,
+    ].filter((one) => one.keys.length > 0);
+    return (await Promise.all(wanted.map(async (one) => store.readCalls(one)))).flat();
+  }
+
+  #render({ runs, page, earlier = [] }: Stored): HistoryPage {
     const now = this.#options.iso();
     const last = runs.at(-1);
     const first = page?.items[0];
     return {
       entries: runs.flatMap((run) => responseToUpserts(run, now)),
+      ...(earlier.length > 0 && { earlier: [...earlier] }),
       turns: runs.map(summarizeTurn),
       cursor: last && last.lastSeq >= 0 ? encodeCursor({ runId: last.id, seq: last.lastSeq }) : '',
       hasMore: page?.hasMore ?? false,
@@ -271,29 +314,6 @@ function withMore(page: HistoryPage, before: Position): HistoryPage {
 function isPast(stored: ResponseHead, open: Response): boolean {
   const hasEnd = stored.id === open.id && stored.status !== 'in_progress';
   return hasEnd && stored.lastSeq > open.lastSeq;
-}
-
-/** Calls of the page's first run that are not on the page while their results are. */
-function cutCalls(items: readonly StoredItem[]): Set<string> {
-  const runId = items[0]?.runId;
-  const own = items.filter((stored) => stored.runId === runId).map((stored) => stored.item);
-  const calls = new Set(own.flatMap((item) => (item.type === 'function_call' ? item.callId : [])));
-  const results = own.flatMap((item) => (item.type === 'function_call_output' ? item.callId : []));
-  return new Set(results.filter((callId) => !calls.has(callId)));
-}
-
-/** The page, extended back to the first missing call among the older items. */
-function extendToCalls(page: ItemPage, older: ItemPage, missing: ReadonlySet<string>): ItemPage {
-  const start = older.items.findIndex(
-    ({ runId, item }) =>
-      runId === page.items[0]?.runId && item.type === 'function_call' && missing.has(item.callId),
-  );
-  if (start === -1) return page;
-  return {
-    items: [...older.items.slice(start), ...page.items],
-    heads: page.heads,
-    hasMore: older.hasMore || start > 0,
-  };
 }
 
 /** The page's runs, each with only its items on the page. */

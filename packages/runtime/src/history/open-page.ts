@@ -1,5 +1,6 @@
 /** Pages of runs that are in memory: a turn under way may be far larger than a page. */
-import { type OutputItem, type Position, type Response, sizeOf } from '@liminal/protocol';
+import { type Position, type Response, sizeOf } from '@liminal/protocol';
+import { type PageOfRun, pageOfRun } from './page-calls.ts';
 
 export interface PageRoom {
   items: number;
@@ -12,35 +13,45 @@ export interface OpenPage {
   runs: Response[];
   /** What was left out ends before the item of this index. */
   before?: Position;
+  earlier?: PageOfRun['earlier'];
 }
 
-/** How many items back to look for the call of a result on the page. */
-const callsBack = 200;
-
-/** The newest items of runs, oldest first, that fit on one page; runs that are not in memory are taken whole. */
+/**
+ * The newest items of runs, oldest first, that fit on one page. `inMemory` are the runs that are in memory, whole: the
+ * last of `runs` may have only a part of its items, from the first on. Runs that are not in memory are taken whole.
+ */
 export function newestThatFit(
   runs: readonly Response[],
-  isInMemory: (run: Response) => boolean,
+  inMemory: readonly Response[],
   room: PageRoom,
 ): OpenPage {
   let { items, size } = room;
-  for (let at = runs.length - 1; at >= 0; at -= 1) {
-    const run = runs[at];
-    if (run === undefined || !isInMemory(run)) continue;
-    const { outputItems } = run;
-    let from = outputItems.length;
+  const newer: Response[] = [];
+  for (const run of runs.toReversed()) {
+    const whole = inMemory.find(({ id }) => id === run.id);
+    if (whole === undefined) {
+      newer.unshift(run);
+      continue;
+    }
+    const to = run.outputItems.length;
+    let from = to;
     while (from > 0 && items > 0) {
-      size -= sizeOf(outputItems[from - 1], room.size);
+      size -= sizeOf(run.outputItems[from - 1], room.size);
       if (size < 0 && items < room.items) break;
       items -= 1;
       from -= 1;
     }
-    if (from === 0) continue;
-    from = withCalls(outputItems, from);
-    const cut = { ...run, outputItems: outputItems.slice(from) };
-    return { runs: [cut, ...runs.slice(at + 1)], before: { runId: run.id, seq: from } };
+    const isWhole = from === 0 && to === whole.outputItems.length;
+    const page = isWhole ? undefined : pageOfRun(whole, placed(whole), { from, to });
+    if (page && page.size > room.size && room.items > 1 && to - from > 1) {
+      return newestThatFit(runs, inMemory, { ...room, items: Math.ceil((to - from) / 2) });
+    }
+    newer.unshift(page ? { ...run, outputItems: page.items } : run);
+    if (page && from > 0) {
+      return { runs: newer, before: { runId: run.id, seq: from }, earlier: page.earlier };
+    }
   }
-  return { runs: [...runs] };
+  return { runs: newer };
 }
 
 /** What comes before a place in runs in memory, oldest first; none if they do not have the place's run. */
@@ -51,14 +62,4 @@ export function runsBefore(runs: readonly Response[], { runId, seq }: Position):
   return [...runs.slice(0, at), { ...own, outputItems: own.outputItems.slice(0, seq) }];
 }
 
-/** Moves the start back to a call whose result is on the page. */
-function withCalls(items: readonly OutputItem[], from: number): number {
-  const results = new Set(
-    items.slice(from).flatMap((item) => (item.type === 'function_call_output' ? item.callId : [])),
-  );
-  const least = Math.max(0, from - callsBack);
-  const first = items
-    .slice(least, from)
-    .findIndex((item) => item.type === 'function_call' && results.has(item.callId));
-  return first === -1 ? from : least + first;
-}
+const placed = ({ outputItems }: Response) => outputItems.map((item, index) => ({ item, index }));

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { maxHeadSize, type OutputItem, type Response, withinSize } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
+import { callHashOf } from '../store/call-hash.ts';
 import { wholeCharacter } from '../store/match.ts';
 import { isSettled, searchableText } from '../store/searchable-text.ts';
 import { textKey } from '../store/text-key.ts';
@@ -46,11 +47,13 @@ export function packMessage({ outputItems, ...whole }: Response): Message {
 export function packItem(item: OutputItem, index: number, status: Response['status']): PackedItem {
   const json = JSON.stringify(item);
   const words = isSettled(item, status) ? wordList(searchableText(item)) : undefined;
+  const callHash = callHashOf(item);
   const rows = splitText(json).map((text, part) => ({
     index,
     part,
     text,
     ...(part === 0 && words !== undefined && { words }),
+    ...(part === 0 && callHash !== undefined && { callHash }),
   }));
   const hash = createHash('sha256').update(json).digest('base64');
   return {

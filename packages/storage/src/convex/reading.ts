@@ -1,11 +1,14 @@
 import type { OutputItem, Response } from '@liminal/protocol';
 import type { FunctionArgs, FunctionReturnType } from 'convex/server';
 import {
+  CALL_ITEMS_MAX,
+  type CallsWanted,
   type ItemPage,
   type ItemsWanted,
   ResponseHead,
   type StoredItem,
 } from '../response-store.ts';
+import { hashOf } from '../store/call-hash.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
 import { readHead, readItem, readWholeHead } from '../store/stored-json.ts';
@@ -60,6 +63,25 @@ export async function readItems(
     heads: heads.flatMap((head) => readWholeHead(head) ?? []),
     hasMore,
   };
+}
+
+/** The nearest items of calls, in order. */
+export async function readCalls(
+  deployment: Deployment,
+  { runId, keys, side, index }: CallsWanted,
+): Promise<StoredItem[]> {
+  const ranges: Range[] = [];
+  for (let hashes = keys.map(hashOf); hashes.length > 0;) {
+    const found: FunctionReturnType<typeof api.history.calls> = await deployment.query(
+      api.history.calls,
+      { runId: textKey(runId), hashes, side, index, most: CALL_ITEMS_MAX },
+    );
+    ranges.push(...found.ranges);
+    hashes = found.rest;
+  }
+  const items: StoredItem[] = [];
+  for await (const item of itemsIn(deployment, ranges)) items.push(item);
+  return items.toSorted((a, b) => a.index - b.index);
 }
 
 type Run = FunctionReturnType<typeof api.history.page>['runs'][number];

@@ -1,6 +1,7 @@
 import type { Grant, Response } from '@liminal/protocol';
 import type { FunctionReturnType } from 'convex/server';
 import type {
+  CallsWanted,
   ItemPage,
   ItemsWanted,
   ResponseHead,
@@ -8,6 +9,7 @@ import type {
   SearchHit,
   SearchQuery,
   SessionRecord,
+  StoredItem,
 } from '../response-store.ts';
 import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { idsOf } from '../store/session-ids.ts';
@@ -17,7 +19,7 @@ import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 import { api, type Deployment } from './deployment.ts';
 import { splitText } from './pack.ts';
-import { listRuns, readItems, readResponse } from './reading.ts';
+import { listRuns, readCalls, readItems, readResponse } from './reading.ts';
 import { ResponseSaver } from './saving.ts';
 import { search } from './searching.ts';
 
@@ -157,6 +159,10 @@ export class ConvexResponseStore implements ResponseStore {
 
   async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
     return this.#deployment.read(async () => readItems(this.#deployment, sessionId, options));
+  }
+
+  async readCalls(wanted: CallsWanted): Promise<StoredItem[]> {
+    return this.#deployment.read(async () => readCalls(this.#deployment, wanted));
   }
 
   async search(query: SearchQuery): Promise<SearchHit[]> {

@@ -1,16 +1,19 @@
-import type { Grant, Response } from '@liminal/protocol';
+import { callKeyOf, type Grant, type Response } from '@liminal/protocol';
 import type { MemoryBlobStore } from './blob-store.ts';
 import type { MemoryEventArchive } from './event-archive.ts';
 import { StorageError } from '../errors.ts';
 import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
-import type {
-  ItemPage,
-  ItemsWanted,
-  ResponseHead,
-  ResponseStore,
-  SearchHit,
-  SearchQuery,
-  SessionRecord,
+import {
+  CALL_ITEMS_MAX,
+  type CallsWanted,
+  type ItemPage,
+  type ItemsWanted,
+  type ResponseHead,
+  type ResponseStore,
+  type SearchHit,
+  type SearchQuery,
+  type SessionRecord,
+  type StoredItem,
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
@@ -124,6 +127,17 @@ export class MemoryResponseStore implements ResponseStore {
     // A run without items before the place is left out: an earlier page has shown it.
     if (own && before && before.index > 0) older.push(pageRun(own, before.index));
     return pageOfItems(older.toReversed(), options);
+  }
+
+  async readCalls({ runId, keys, side, index: edge }: CallsWanted): Promise<StoredItem[]> {
+    const items = this.#responses.get(runId)?.outputItems ?? [];
+    const all = items.map((item, index) => ({ runId, index, item }));
+    const there = all.filter(({ index }) => (side === 'before' ? index < edge : index >= edge));
+    const nearest = keys.flatMap((key) => {
+      const own = there.filter(({ item }) => callKeyOf(item) === key);
+      return side === 'before' ? own.slice(-CALL_ITEMS_MAX) : own.slice(0, CALL_ITEMS_MAX);
+    });
+    return copy(nearest.toSorted((a, b) => a.index - b.index));
   }
 
   async search({ text, projectId, limit }: SearchQuery): Promise<SearchHit[]> {

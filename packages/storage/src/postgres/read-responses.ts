@@ -1,7 +1,15 @@
 import type { OutputItem, Response } from '@liminal/protocol';
 import { sql, type Transaction } from 'kysely';
-import type { ItemPage, ItemsWanted, ResponseHead, StoredItem } from '../response-store.ts';
+import {
+  CALL_ITEMS_MAX,
+  type CallsWanted,
+  type ItemPage,
+  type ItemsWanted,
+  type ResponseHead,
+  type StoredItem,
+} from '../response-store.ts';
 import type { Key, Tables } from './tables.ts';
+import { hashOf } from '../store/call-hash.ts';
 import { fittingCount } from '../store/item-page.ts';
 import { readHead, readItem } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
@@ -55,6 +63,41 @@ export async function readItems(
     ...(place && { to: place }),
   });
   return { items: rows.map(storedItem).toReversed(), heads, hasMore };
+}
+
+/** The nearest items of calls, in order. */
+export async function readCalls(
+  db: Transaction<Tables>,
+  { runId, keys, side, index }: CallsWanted,
+): Promise<StoredItem[]> {
+  const run = await db
+    .selectFrom('responses')
+    .select('response_key')
+    .where('run_id', '=', textKey(runId))
+    .executeTakeFirst();
+  if (!run || keys.length === 0) return [];
+  const nearestFirst = side === 'before' ? 'desc' : 'asc';
+  const rows = await db
+    .selectFrom(
+      db
+        .selectFrom('items')
+        .select(['item_index', 'item'])
+        .select(({ fn }) =>
+          fn
+            .agg<string>('row_number')
+            .over((rank) => rank.partitionBy('call_hash').orderBy('item_index', nearestFirst))
+            .as('rank'),
+        )
+        .where('response_key', '=', run.response_key)
+        .where('call_hash', 'in', keys.map(hashOf))
+        .where('item_index', side === 'before' ? '<' : '>=', index)
+        .as('found'),
+    )
+    .select(['item_index', 'item'])
+    .where('rank', '<=', String(CALL_ITEMS_MAX))
+    .orderBy('item_index')
+    .execute();
+  return rows.map((row) => ({ runId, index: row.item_index, item: itemOf(row) }));
 }
 
 /** The place of an item: its run's key, and its index there. */

@@ -1,5 +1,6 @@
 import type { Grant, Response } from '@liminal/protocol';
 import type {
+  CallsWanted,
   ItemPage,
   ItemsWanted,
   ResponseHead,
@@ -7,12 +8,13 @@ import type {
   SearchHit,
   SearchQuery,
   SessionRecord,
+  StoredItem,
 } from '../response-store.ts';
 import { releaseBlobs } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 import { findDeleted, keepDeleted } from './deleted-sessions.ts';
 import { addGrant, listGrants, removeGrant } from './grants.ts';
-import { listRuns, readItems, readResponse } from './read-responses.ts';
+import { listRuns, readCalls, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
 import { findSession, listSessions, saveSession, takeSession } from './sessions.ts';
@@ -83,6 +85,10 @@ export class PostgresResponseStore implements ResponseStore {
 
   async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
     return this.#database.read(async (db) => readItems(db, sessionId, options));
+  }
+
+  async readCalls(wanted: CallsWanted): Promise<StoredItem[]> {
+    return this.#database.read(async (db) => readCalls(db, wanted));
   }
 
   async search(query: SearchQuery): Promise<SearchHit[]> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OutputItem, Response, ResponseStatus } from '@liminal/protocol';
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
+import { callHashOf } from '../store/call-hash.ts';
 import { fittingBatches } from '../store/item-page.ts';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
 import { findDeleted } from './deleted-sessions.ts';
@@ -92,6 +93,7 @@ interface ItemRow {
   index: number;
   item: string;
   words: string | null;
+  callHash: string | null;
 }
 
 /** Hashes of a run's stored items: most items of a growing snapshot need not be sent again. */
@@ -123,7 +125,7 @@ function rowToWrite(
   // The end of a run makes its items final, changed or not: then their words are indexed.
   if (stands && (mark.hasWords || isUnderWay(status))) return undefined;
   const words = isSettled(item, status) ? wordList(searchableText(item)) : null;
-  return { index, item: json, words };
+  return { index, item: json, words, callHash: callHashOf(item) ?? null };
 }
 
 async function writeItems(
@@ -134,18 +136,20 @@ async function writeItems(
   const indexes = rows.map(({ index }) => index);
   const items = rows.map(({ item }) => item);
   const words = rows.map((row) => row.words);
+  const hashes = rows.map((row) => row.callHash);
   await db
     .insertInto('items')
-    .columns(['response_key', 'item_index', 'item', 'words'])
+    .columns(['response_key', 'item_index', 'item', 'words', 'call_hash'])
     .expression(
-      sql`SELECT ${key}::bigint, index, item, words
-          FROM unnest(${indexes}::integer[], ${items}::text[], ${words}::text[])
-            AS row (index, item, words)`,
+      sql`SELECT ${key}::bigint, index, item, words, hash
+          FROM unnest(${indexes}::integer[], ${items}::text[], ${words}::text[], ${hashes}::text[])
+            AS row (index, item, words, hash)`,
     )
     .onConflict((conflict) =>
       conflict.columns(['response_key', 'item_index']).doUpdateSet((row) => ({
         item: row.ref('excluded.item'),
         words: sql`excluded.words`,
+        call_hash: row.ref('excluded.call_hash'),
       })),
     )
     .execute();

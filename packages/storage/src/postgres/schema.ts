@@ -2,6 +2,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { StorageError } from '../errors.ts';
+import { callHashOf } from '../store/call-hash.ts';
+import { readItem } from '../store/stored-json.ts';
 import type { Tables } from './tables.ts';
 
 /*
@@ -92,7 +94,59 @@ const keptEvents = `
   CREATE INDEX kept_events_of_session ON kept_events (session_id);
 `;
 
-const migrations = [spine, blobs, deletedSessions, grants, keptEvents];
+const callHashes = `
+  -- A hash of what a call, its outputs and the requests to permit it share; NULL for other items.
+  ALTER TABLE items ADD COLUMN call_hash text COLLATE "C";
+  CREATE INDEX items_of_call ON items (response_key, call_hash, item_index)
+    WHERE call_hash IS NOT NULL;
+`;
+
+/** How many items get their hashes at once. */
+const FILL_MAX = 200;
+
+/** Of items that were stored before they had hashes. */
+async function fillCallHashes(work: Transaction<Tables>): Promise<void> {
+  let after = { key: '0', index: -1 };
+  for (;;) {
+    const rows = await work
+      .selectFrom('items')
+      .select(['response_key', 'item_index', 'item'])
+      .where((row) =>
+        row.eb(row.refTuple('response_key', 'item_index'), '>', row.tuple(after.key, after.index)),
+      )
+      .orderBy('response_key')
+      .orderBy('item_index')
+      .limit(FILL_MAX)
+      .execute();
+    const last = rows.at(-1);
+    if (!last) return;
+    after = { key: last.response_key, index: last.item_index };
+    const hashes = rows.map(({ item, item_index: index }) => callHashOf(readItem(item, index)));
+    await sql`
+      UPDATE items SET call_hash = filled.hash
+      FROM unnest(
+        ${rows.map((row) => row.response_key)}::bigint[],
+        ${rows.map((row) => row.item_index)}::integer[],
+        ${hashes.map((hash) => hash ?? null)}::text[]
+      ) AS filled (key, index, hash)
+      WHERE response_key = filled.key AND item_index = filled.index AND filled.hash IS NOT NULL
+    `.execute(work);
+  }
+}
+
+type Step = string | ((work: Transaction<Tables>) => Promise<void>);
+
+const migrations: Step[] = [
+  spine,
+  blobs,
+  deletedSessions,
+  grants,
+  keptEvents,
+  async (work) => {
+    await sql.raw(callHashes).execute(work);
+    await fillCallHashes(work);
+  },
+];
 
 /** A number that no other program is likely to lock by. */
 const MIGRATION_LOCK = 4_823_771_905;
@@ -106,7 +160,10 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
     const version = await readVersion(work);
     if (version > migrations.length) throw tooNew(schema, version);
     if (version === migrations.length) return;
-    for (const step of migrations.slice(version)) await sql.raw(step).execute(work);
+    for (const step of migrations.slice(version)) {
+      if (typeof step === 'string') await sql.raw(step).execute(work);
+      else await step(work);
+    }
     await sql`DELETE FROM data_version`.execute(work);
     await sql`INSERT INTO data_version VALUES (${migrations.length})`.execute(work);
   });

@@ -32,6 +32,8 @@ export interface Tables {
     item: string;
     /** Null while the item may change. */
     words: string | null;
+    /** A hash of what a call, its outputs and the requests to permit it share; null for other items. */
+    call_hash: string | null;
   };
   blobs: {
     hash: string;

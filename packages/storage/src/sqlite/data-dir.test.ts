@@ -12,8 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { OutputItem } from '@liminal/protocol';
 import { openSqliteStorage } from './index.ts';
-import { response, sessionRecord } from '../testing/records.ts';
+import { message, response, sessionRecord } from '../testing/records.ts';
 import { delta, eventsOf, start } from '../testing/runs.ts';
 
 describe('the data folder', () => {
@@ -102,12 +103,32 @@ describe('the data folder', () => {
       'kept_events',
     ];
     for (const table of newer) old.exec(`DROP TABLE ${table}`);
+    old.exec('DROP INDEX items_of_call; ALTER TABLE items DROP COLUMN call_key');
     old.exec('PRAGMA user_version = 1');
     old.close();
     const storage = await openSqliteStorage(dataDir);
     const [hit] = await storage.store.search({ text: 'early', limit: 1 });
     expect(hit).toMatchObject({ item: { runId: 'run-1', index: 0 }, snippet: 'early words' });
     await storage.close();
+  });
+
+  test('from before calls were found by their ids is brought up to date', async () => {
+    const storage = await openSqliteStorage(dataDir);
+    const answer = { id: 'out', callId: 'c', output: 'Done', success: true } as const;
+    const outputItems: OutputItem[] = [
+      message('said'),
+      { ...answer, type: 'function_call_output', origin: 'system' },
+    ];
+    await storage.store.saveResponse(response('run-1', [], { outputItems }));
+    await storage.close();
+    const old = new DatabaseSync(join(dataDir, 'liminal.db'));
+    old.exec('DROP INDEX items_of_call; ALTER TABLE items DROP COLUMN call_key');
+    old.exec('PRAGMA user_version = 6');
+    old.close();
+    const again = await openSqliteStorage(dataDir);
+    const wanted = { runId: 'run-1', keys: ['tool:c'], side: 'from', index: 0 } as const;
+    expect(await again.store.readCalls(wanted)).toMatchObject([{ index: 1, item: answer }]);
+    await again.close();
   });
 
   test('that cannot be used says why', async () => {

@@ -1,3 +1,4 @@
+import { callKeyOf, type OutputItem } from '@liminal/protocol';
 import { idOf as idOfText, textKey } from '../store/text-key.ts';
 
 /** A prefix that real ids do not have. */
@@ -11,4 +12,10 @@ export function keyOf(id: string): string {
 /** The id of a key. */
 export function idOf(key: string): string {
   return key.startsWith(mark) ? idOfText(key.slice(mark.length)) : key;
+}
+
+/** What an item's row has as `call_key`. */
+export function callColumn(item: OutputItem): string | null {
+  const key = callKeyOf(item);
+  return key === undefined ? null : keyOf(key);
 }

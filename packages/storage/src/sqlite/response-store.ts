@@ -1,5 +1,6 @@
 import type { Grant, Response } from '@liminal/protocol';
 import type {
+  CallsWanted,
   ItemPage,
   ItemsWanted,
   ResponseHead,
@@ -7,6 +8,7 @@ import type {
   SearchHit,
   SearchQuery,
   SessionRecord,
+  StoredItem,
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
@@ -141,6 +143,13 @@ export class SqliteResponseStore implements ResponseStore {
       const row = this.#find(sessionId, before.runId);
       if (!row) return { items: [], heads: [], hasMore: false };
       return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), options);
+    });
+  }
+
+  async readCalls(wanted: CallsWanted): Promise<StoredItem[]> {
+    return this.#database.read(() => {
+      const row = this.#responses.find(wanted.runId);
+      return row ? this.#responses.calls(row, wanted) : [];
     });
   }
 

@@ -1,10 +1,15 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Response } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
-import type { ResponseHead, StoredItem } from '../response-store.ts';
+import {
+  CALL_ITEMS_MAX,
+  type CallsWanted,
+  type ResponseHead,
+  type StoredItem,
+} from '../response-store.ts';
 import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
-import { idOf, keyOf } from './id-key.ts';
+import { callColumn, idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
 import { othersFirst } from '../others-first.ts';
 
@@ -41,6 +46,7 @@ export class ResponseTable {
   readonly #newestFirst: StatementSync;
   readonly #selectItems: StatementSync;
   readonly #selectSizes: StatementSync;
+  readonly #selectCalls: Record<CallsWanted['side'], StatementSync>;
   readonly #deleteOfSession: StatementSync;
   readonly #words: ItemWords;
 
@@ -55,8 +61,9 @@ export class ResponseTable {
     );
     // Most items of a growing snapshot are unchanged: those are compared and not written again.
     this.#saveItem = database.prepare(
-      `INSERT INTO items (response_key, item_index, item) VALUES (?, ?, ?)
-       ON CONFLICT (response_key, item_index) DO UPDATE SET item = excluded.item
+      `INSERT INTO items (response_key, item_index, item, call_key) VALUES (?, ?, ?, ?)
+       ON CONFLICT (response_key, item_index) DO UPDATE
+         SET item = excluded.item, call_key = excluded.call_key
        WHERE excluded.item <> item`,
     );
     this.#trimItems = database.prepare(
@@ -77,6 +84,18 @@ export class ResponseTable {
       `SELECT octet_length(item) AS size FROM items
        WHERE response_key = ? AND item_index >= ? AND item_index < ? ORDER BY item_index DESC`,
     );
+    this.#selectCalls = {
+      before: database.prepare(
+        `SELECT item_index, item FROM items
+         WHERE response_key = ? AND call_key = ? AND item_index < ?
+         ORDER BY item_index DESC LIMIT ${CALL_ITEMS_MAX}`,
+      ),
+      from: database.prepare(
+        `SELECT item_index, item FROM items
+         WHERE response_key = ? AND call_key = ? AND item_index >= ?
+         ORDER BY item_index LIMIT ${CALL_ITEMS_MAX}`,
+      ),
+    };
     this.#deleteOfSession = database.prepare('DELETE FROM responses WHERE session_id = ?');
   }
 
@@ -93,7 +112,7 @@ export class ResponseTable {
     const { response_key: key } = saved;
     for (const [at, item] of outputItems.slice(from, to).entries()) {
       const index = from + at;
-      const { changes } = this.#saveItem.run(key, index, items[index] ?? 'null');
+      const { changes } = this.#saveItem.run(key, index, items[index] ?? 'null', callColumn(item));
       this.#words.note({ key, index, item, status }, changes > 0);
     }
     if (to < items.length) return;
@@ -132,12 +151,24 @@ export class ResponseTable {
   /** A run's items from one index up to (not including) another. */
   items(row: ResponseRow, from: number, to: number): StoredItem[] {
     const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as ItemRow[];
-    return rows.map(({ item_index, item }) => ({
-      runId: row.run_id,
-      index: item_index,
-      item: readItem(item, item_index),
-    }));
+    return rows.map((item) => storedItem(row, item));
   }
+
+  /** The nearest items of calls, in order. */
+  calls(row: ResponseRow, { keys, side, index }: CallsWanted): StoredItem[] {
+    const select = this.#selectCalls[side];
+    return keys
+      .flatMap((key) => select.all(row.response_key, keyOf(key), index) as unknown[] as ItemRow[])
+      .map((item) => storedItem(row, item))
+      .toSorted((a, b) => a.index - b.index);
+  }
+}
+
+function storedItem(
+  { run_id: runId }: ResponseRow,
+  { item_index: index, item }: ItemRow,
+): StoredItem {
+  return { runId, index, item: readItem(item, index) };
 }
 
 /** Lets other work run now and then. Throws StorageError `STORE_WRITE_FAILED` for values that JSON cannot hold. */

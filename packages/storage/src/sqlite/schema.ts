@@ -1,6 +1,8 @@
 /** The tables, as the steps that made them: step n brings a database from version n to n + 1 (`user_version`). */
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../errors.ts';
+import { readItem } from '../store/stored-json.ts';
+import { callColumn } from './id-key.ts';
 import { fillItemWords, itemWords } from './item-words.ts';
 
 const spine = `
@@ -113,6 +115,13 @@ const keptEvents = `
   CREATE INDEX kept_events_of_session ON kept_events (session_id);
 `;
 
+const callKeys = `
+  -- What a call, its outputs and the requests to permit it share; NULL for other items.
+  ALTER TABLE items ADD COLUMN call_key TEXT;
+  CREATE INDEX items_of_call ON items (response_key, call_key, item_index)
+    WHERE call_key IS NOT NULL;
+`;
+
 const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(spine),
   (connection) => {
@@ -123,6 +132,10 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(deletedSessions),
   (connection) => connection.exec(grants),
   (connection) => connection.exec(keptEvents),
+  (connection) => {
+    connection.exec(callKeys);
+    fillCallKeys(connection);
+  },
 ];
 
 /** Brings a database to this version, each step in a transaction. */
@@ -141,6 +154,30 @@ export function migrate(connection: DatabaseSync, path: string): void {
     take(connection);
     connection.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
   }
+}
+
+/** Of items that were stored before they had call keys. */
+function fillCallKeys(connection: DatabaseSync): void {
+  const items = connection
+    .prepare('SELECT response_key, item_index, item FROM items')
+    .iterate() as Iterable<unknown> as Iterable<FilledRow>;
+  const keys: { key: string; run: number; index: number }[] = [];
+  // Read first: a row that changes while rows are read could come again.
+  for (const { response_key: run, item_index: index, item } of items) {
+    const key = callColumn(readItem(item, index));
+    if (key !== null) keys.push({ key, run, index });
+  }
+  const fill = connection.prepare(
+    'UPDATE items SET call_key = ? WHERE response_key = ? AND item_index = ?',
+  );
+  for (const { key, run, index } of keys) fill.run(key, run, index);
+}
+
+interface FilledRow {
+  response_key: number;
+  item_index: number;
+  /** JSON. */
+  item: string;
 }
 
 function versionOf(connection: DatabaseSync): number {

@@ -1,4 +1,4 @@
-import { maxItemSize } from '@liminal/protocol';
+import { maxItemSize, type OutputItem } from '@liminal/protocol';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ResponseStore } from '../response-store.ts';
@@ -137,6 +137,68 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     const before = { runId: 'run-1', index: 3 };
     const { items } = await store.readItems('session-1', { before, limit: 200, size: 1 });
     expect(items.map(({ item }) => item)).toStrictEqual([saved.outputItems[2]]);
+  });
+
+  test('items of calls are found by their call, nearest first, of tools, scripts and requests', async () => {
+    const call = (callId: string): OutputItem => ({
+      id: `call:${callId}`,
+      type: 'function_call',
+      origin: 'agent',
+      callId,
+      name: 'Read',
+      arguments: '{}',
+    });
+    const answer = (callId: string, id = `answer:${callId}`): OutputItem => ({
+      id,
+      type: 'function_call_output',
+      origin: 'system',
+      callId,
+      output: 'Done',
+      success: true,
+    });
+    const odd = `c\u0000\ud800 ${'long '.repeat(2_000)}`;
+    const outputItems: OutputItem[] = [
+      call('a'),
+      { id: 'a', type: 'script_execution', origin: 'agent', code: '1' },
+      call(odd),
+      message('between'),
+      { id: 'asks', type: 'approval', approvalId: 'p', title: 'T', callId: 'a', options: [] },
+      answer('a'),
+      {
+        id: 'out',
+        type: 'script_execution_output',
+        origin: 'system',
+        scriptId: 'a',
+        result: '1',
+        success: true,
+      },
+      answer(odd),
+      ...Array.from({ length: 12 }, (_, n) => answer('again', `again:${n}`)),
+    ];
+    await store.saveResponse(response('run-1', [], { outputItems }));
+    await store.saveResponse(response('run-2', [], { outputItems: [call('a'), answer('a')] }));
+    await reopened();
+    const found = async (side: 'before' | 'from', index: number, ...keys: string[]) => {
+      const items = await store.readCalls({ runId: 'run-1', keys, side, index });
+      for (const { runId, index: at, item } of items) {
+        expect({ runId, item }).toEqual({ runId: 'run-1', item: outputItems[at] });
+      }
+      return items.map((one) => one.index);
+    };
+    expect(await found('before', 20, 'tool:a')).toEqual([0, 4, 5]);
+    expect(await found('before', 20, 'script:a', `tool:${odd}`)).toEqual([1, 2, 6, 7]);
+    expect(await found('before', 5, 'tool:a', 'script:a')).toEqual([0, 1, 4]);
+    expect(await found('from', 5, 'tool:a', 'script:a')).toEqual([5, 6]);
+    expect(await found('before', 20, 'tool:again')).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
+    expect(await found('from', 0, 'tool:again')).toEqual([8, 9, 10, 11, 12, 13, 14, 15]);
+    expect(await found('from', 0, 'tool:nobody')).toEqual([]);
+    const unknown = { runId: 'nobody', keys: ['tool:a'], side: 'from', index: 0 } as const;
+    expect(await store.readCalls(unknown)).toEqual([]);
+    // A saved run that has become shorter, or has other items now, is found as it is.
+    const shorter = [message('x'), call('a')];
+    await store.saveResponse(response('run-1', [], { outputItems: shorter, lastSeq: 9 }));
+    const all = await store.readCalls({ ...unknown, runId: 'run-1' });
+    expect(all.map(({ index, item }) => [index, item.id])).toEqual([[1, 'call:a']]);
   });
 
   test('together give every item and every run, whatever the sizes', async () => {

@@ -1,0 +1,128 @@
+/**
+ * A page of a run's items, with what belongs to it from beyond its edges: a call, its answer and what the call has
+ * begun may be far apart.
+ */
+import {
+  callKeyOf,
+  callKeysOf,
+  isAnswer,
+  isCall,
+  type OutputItem,
+  progressOf,
+  type Response,
+  sizeOf,
+  viewsOf,
+} from '@liminal/protocol';
+
+/** An item and its place in its run. */
+export interface PlacedItem {
+  index: number;
+  item: OutputItem;
+}
+
+/** A page of one run: the items from one index up to (not including) another. */
+export interface Edges {
+  from: number;
+  to: number;
+}
+
+export interface PageOfRun {
+  /** What the page shows of the run, in order. */
+  items: OutputItem[];
+  /** Those of them from before the page, in order. */
+  earlier: { itemId: string; index: number }[];
+  /** About the characters of JSON of the calls and answers that came from beyond the edges. */
+  size: number;
+}
+
+/** The keys of calls of which items beyond an edge may belong to the page. */
+export interface Beyond {
+  before: Set<string>;
+  from: Set<string>;
+}
+
+/**
+ * What has to be looked up beyond the edges, as far as these items show: they are the page's, and what was found
+ * beyond. A found call may belong to another one, so a caller looks up what is new until nothing is.
+ */
+export function keysBeyond(known: readonly PlacedItem[], { from, to }: Edges): Beyond {
+  const beyond: Beyond = { before: new Set(), from: new Set() };
+  const families = Map.groupBy(known, ({ item }) => callKeyOf(item) ?? '');
+  families.delete('');
+  for (const [key, items] of families) {
+    const parts = items.filter(({ item }) => isCall(item) || isAnswer(item));
+    const first = parts[0];
+    if (!first || (isAnswer(first.item) && first.index >= from)) beyond.before.add(key);
+    const last = parts.at(-1);
+    if (last && isCall(last.item) && last.index < to) beyond.from.add(key);
+  }
+  for (const { index, item } of known) {
+    for (const callId of callsOf(item)) {
+      const keys = callKeysOf(callId);
+      const isKnown = keys.some((key) =>
+        families.get(key)?.some((one) => isCall(one.item) && one.index < index),
+      );
+      if (!isKnown) for (const key of keys) beyond.before.add(key);
+    }
+  }
+  return beyond;
+}
+
+/** The page of these items of a run, which are in order, have the page whole and all that it needs from beyond. */
+export function pageOfRun(
+  run: Pick<Response, 'status' | 'error'>,
+  known: readonly PlacedItem[],
+  { from, to }: Edges,
+): PageOfRun {
+  const places = new Map(known.map(({ item, index }) => [item.id, index]));
+  const placeOf = ({ id }: OutputItem): number => places.get(id) ?? 0;
+  const isOnPage = (item: OutputItem): boolean => placeOf(item) >= from && placeOf(item) < to;
+  const views = viewsOf(known.map(({ item }) => item));
+  const calls = Map.groupBy(
+    views.filter(({ item }) => isCall(item) && placeOf(item) < to),
+    ({ item }) => idOfCall(item),
+  );
+  const shown = new Set(
+    views.filter((view) => isOnPage(view.item) || (view.answer && isOnPage(view.answer))),
+  );
+  const apart = [...shown].flatMap(({ item, answer }) => [item, answer ?? []].flat());
+  const size = apart
+    .filter((item) => !isOnPage(item))
+    .reduce((sum, item) => sum + sizeOf(item, Infinity), 0);
+  const isOpen = (view: (typeof views)[number]): boolean =>
+    placeOf(view.item) < from && progressOf(view, run).status === 'open';
+  for (const view of views.filter(isOpen)) shown.add(view);
+  // A set gives what is added to it meanwhile, too.
+  for (const { item } of shown) {
+    for (const callId of callsOf(item)) {
+      const call = calls.get(callId)?.findLast((one) => placeOf(one.item) < placeOf(item));
+      if (call) shown.add(call);
+    }
+  }
+  const shownCalls = new Set([...shown].map(({ item }) => idOfCall(item)));
+  for (const view of views) {
+    const { item } = view;
+    const isAsked = item.type === 'approval' && item.callId !== undefined;
+    if (isAsked && placeOf(item) < from && shownCalls.has(item.callId)) shown.add(view);
+  }
+  const items = new Set([...shown].flatMap(({ item, answer }) => [item, answer ?? []].flat()));
+  const inOrder = known.flatMap(({ item }) => (items.has(item) ? item : []));
+  const earlier = inOrder.filter((item) => placeOf(item) < from);
+  return {
+    items: inOrder,
+    earlier: earlier.map((item) => ({ itemId: item.id, index: placeOf(item) })),
+    size,
+  };
+}
+
+/** The calls that an item belongs to, by their ids. */
+function callsOf(item: OutputItem): string[] {
+  const asks = item.type === 'approval' ? item.callId : undefined;
+  return [item.parentCallId, asks].filter((callId) => callId !== undefined);
+}
+
+/** The id by which other items name a call. */
+function idOfCall(item: OutputItem): string | undefined {
+  if (item.type === 'function_call') return item.callId;
+  return item.type === 'script_execution' ? item.id : undefined;
+}
