@@ -1,6 +1,7 @@
 import { Files } from './files/files.ts';
 import { type FileStorage, memoryFiles } from './files/storage.ts';
 import { ApiError } from './http/api-error.ts';
+import { closeSilentConnections, Lifeline } from './http/lifeline.ts';
 import { createRequests, type Requests } from './http/requests.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { memoryOutbox, type OutboxStorage } from './outbox/storage.ts';
@@ -45,10 +46,15 @@ export interface LiminalClient {
 
 export function createClient(options: ClientOptions = {}): LiminalClient {
   const baseUrl = (options.baseUrl ?? '').replace(/\/$/, '');
-  const requests = createRequests({ baseUrl, token: options.token, key: options.key });
+  const lifeline = new Lifeline();
+  const requests = createRequests({ baseUrl, token: options.token, key: options.key, lifeline });
   const socket = new LiveSocket({
     open: () => openSocket(baseUrl, options),
     isRefused: () => isRefused(requests),
+  });
+  socket.wentSilent.on(() => {
+    lifeline.cut();
+    void closeSilentConnections(baseUrl);
   });
   const connection = new Cell<ConnectionStatus>(socket.status);
   socket.statusChanged.on(() => connection.set(socket.status));

@@ -24,6 +24,8 @@ interface LiveSocketOptions {
 export class LiveSocket {
   readonly messages = new Emitter<ServerMessage>();
   readonly opened = new Emitter<void>();
+  /** The connection was open and has gone silent: others to the same server may have, too. */
+  readonly wentSilent = new Emitter<void>();
   readonly statusChanged = new Emitter<void>();
   readonly #options: LiveSocketOptions;
   readonly #liveness: Liveness;
@@ -37,7 +39,10 @@ export class LiveSocket {
     this.#options = options;
     this.#liveness = new Liveness({
       ask: () => this.send({ type: 'ping' }),
-      giveUp: () => this.#drop(),
+      giveUp: () => {
+        if (this.#status.state === 'open') this.wentSilent.emit();
+        this.#drop();
+      },
     });
   }
 
@@ -88,7 +93,7 @@ export class LiveSocket {
     // A failed attempt also closes, which is handled there.
     socket.addEventListener('error', () => undefined);
     // Gives up an attempt that hangs.
-    this.#liveness.heard();
+    this.#liveness.check();
   }
 
   #onOpen(): void {

@@ -1,16 +1,21 @@
 /**
- * Calls back when the connection should be checked or retried: the network is back, or the page is visible again. Never
- * outside browsers. Returns a function that stops it.
+ * Calls back when the connection should be checked or retried: the network is back, or the page is visible again, or
+ * shown from the browser's back-forward cache. Never outside browsers. Returns a function that stops it.
  */
 export function onWake(callback: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;
   const whenVisible = () => {
     if (document.visibilityState === 'visible') callback();
   };
+  const whenShown = ({ persisted }: PageTransitionEvent) => {
+    if (persisted) callback();
+  };
   window.addEventListener('online', callback);
+  window.addEventListener('pageshow', whenShown);
   document.addEventListener('visibilitychange', whenVisible);
   return () => {
     window.removeEventListener('online', callback);
+    window.removeEventListener('pageshow', whenShown);
     document.removeEventListener('visibilitychange', whenVisible);
   };
 }
