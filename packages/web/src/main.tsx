@@ -9,7 +9,6 @@ import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
 import { replayedSession } from './app/places.ts';
-import { renewPageAfterUpgrade } from './app/renew-page.ts';
 import { HousekeepingProvider } from './housekeeping/housekeeping.tsx';
 import { browserFiles } from './kept/browser-files.ts';
 import { browserOutbox } from './kept/browser-outbox.ts';
@@ -30,7 +29,6 @@ function signInKey(): string | undefined {
   }
 }
 
-renewPageAfterUpgrade();
 const replayed = replayedSession(location);
 const client = createClient({
   ...(replayed === undefined && { outbox: browserOutbox(), files: browserFiles() }),

@@ -110,6 +110,8 @@ export class Stage {
   /** Why a request is refused; undefined if it is not. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
   history = nothing;
+  /** Where the built app is. */
+  webDir = dist;
   info = infoAtFirst();
   /** Whether a page that opens the session gets its information, beside its conversation. */
   tellsInfo = true;
@@ -217,6 +219,10 @@ export class Stage {
     if (path.startsWith(`/session/${sessionId}`))
       await page.getByRole('log', { name: 'Conversation' }).waitFor();
     return page;
+  }
+
+  get port(): number {
+    return Stage.#port;
   }
 
   /** Opens the session in the page that tests share, as a click on it does; the first time, in a new one. */
@@ -337,7 +343,7 @@ export class Stage {
   async #respond(request: IncomingMessage, given: Buffer) {
     const method = request.method ?? 'GET';
     const path = request.url ?? '/';
-    if (!path.startsWith('/api/')) return serveFile(path);
+    if (!path.startsWith('/api/')) return serveFile(path, this.webDir);
     if (this.#past.some((one) => path.startsWith(`/api/session/${one.sessionId}/`)))
       return json({});
     const isUpload = path === '/api/blob';
@@ -435,10 +441,11 @@ async function isAsOpened({ context, page, options }: Profile): Promise<boolean>
   return (await page.locator(left).filter({ visible: true, hasText: /./ }).count()) === 0;
 }
 
-function serveFile(path: string) {
-  const file = join(dist, path);
-  const isFile = extname(path) !== '' && file.startsWith(dist) && existsSync(file);
-  const shown = isFile ? file : join(dist, 'index.html');
+function serveFile(path: string, dir: string) {
+  const file = join(dir, path);
+  const isFile = extname(path) !== '' && file.startsWith(dir) && existsSync(file);
+  if (!isFile && path.startsWith('/assets/')) return { ...json({}), status: 404 };
+  const shown = isFile ? file : join(dir, 'index.html');
   return { status: 200, type: types[extname(shown)] ?? '', content: readFileSync(shown) };
 }
 

@@ -1,8 +1,9 @@
 import { useClient, useConnection } from '@liminal/client/react';
-import { KeyRound, PlugZap } from 'lucide-react';
+import { KeyRound, PlugZap, RefreshCw } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import css from './ConnectionNotice.module.css';
+import { useNewBuild } from './use-new-build.ts';
 
 /** Shorter interruptions (ms) are not reported. */
 const worthSaying = 1500;
@@ -13,6 +14,7 @@ export function ConnectionNotice() {
   const client = useClient();
   const [late, setLate] = useState(false);
   const isAway = state !== 'open';
+  const isNewBuild = useNewBuild();
   useEffect(() => {
     if (!isAway) return undefined;
     const timer = setTimeout(() => setLate(true), worthSaying);
@@ -31,6 +33,15 @@ export function ConnectionNotice() {
           it again to see it).
         </p>
         <Button onClick={() => client.retry()}>Try again</Button>
+      </div>
+    );
+  }
+  if (isNewBuild && !isAway) {
+    return (
+      <div className={css.notice} role="status">
+        <RefreshCw size={15} aria-hidden="true" />
+        <p>Liminal was updated. Reload to use the new version; your drafts are kept.</p>
+        <Button onClick={() => location.reload()}>Reload</Button>
       </div>
     );
   }

@@ -27,7 +27,11 @@ async function start(): Promise<HighlighterCore> {
 export async function highlight(code: string, name: string): Promise<ColouredLines | undefined> {
   const language = findLanguage(name);
   if (language === undefined) return undefined;
-  starting ??= start();
+  starting ??= start().catch((error: unknown) => {
+    // Tried again by the next code: the server may be back by then.
+    starting = undefined;
+    throw error;
+  });
   const highlighter = await starting;
   const { id: lang } = language;
   if (!highlighter.getLoadedLanguages().includes(lang)) {

@@ -13,7 +13,7 @@ import {
   useState,
 } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
-import { fetched } from '../look/fetched.tsx';
+import { fetched, onMissingPart } from '../look/fetched.tsx';
 import { forgetDrafts } from '../kept/drafts.ts';
 import { labelOf } from '../words/label.ts';
 
@@ -47,6 +47,8 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 });
 
 // Fetched when first needed.
+const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: true };
+
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
 
@@ -61,6 +63,16 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [doomed, setDoomed] = useState<SessionSummary>();
   const [permitted, setPermitted] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
+  useEffect(
+    () =>
+      onMissingPart((isMissing) =>
+        setToast((shown) => {
+          if (isMissing) return notLoaded;
+          return shown === notLoaded ? undefined : shown;
+        }),
+      ),
+    [],
+  );
 
   const housekeeping = useMemo<Housekeeping>(() => {
     const attempt = (doing: Promise<void>) =>

@@ -4,11 +4,7 @@ import { fetched } from '../look/fetched.tsx';
 /** Draws what is written; shows `fallback` if it cannot. */
 type Drawer<Props> = ComponentType<Props & { fallback: ReactNode }>;
 
-/** Its code comes with its first use; until then, and if it does not come, the text is shown. */
+/** Its code comes with its first use, or before; until then the text is shown. */
 export function drawer<Props extends object>(fetch: () => Promise<{ default: Drawer<Props> }>) {
-  const text = ({ fallback }: { fallback: ReactNode }) => fallback;
-  return fetched<Props & { fallback: ReactNode }>(
-    () => fetch().catch(() => ({ default: text })),
-    text,
-  );
+  return fetched<Props & { fallback: ReactNode }>(fetch, ({ fallback }) => fallback);
 }

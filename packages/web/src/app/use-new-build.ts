@@ -1,0 +1,34 @@
+import { useConnection } from '@liminal/client/react';
+import { useEffect, useState } from 'react';
+import { fetchMissingParts } from '../look/fetched.tsx';
+
+/** The name of the page's first script has a hash of it and of the names of all other parts. */
+const firstScript = /<script[^>]* src="([^"]+)"/;
+
+/**
+ * Whether the server has another build of the page than this one, as of the last time that the page connected: parts of
+ * this build that were not fetched yet may be gone.
+ */
+export function useNewBuild(): boolean {
+  const { state } = useConnection();
+  const [isNew, setNew] = useState(false);
+  useEffect(() => {
+    if (state !== 'open') return undefined;
+    let isCurrent = true;
+    void isOtherBuild().then((is) => isCurrent && setNew(is));
+    void fetchMissingParts();
+    return () => void (isCurrent = false);
+  }, [state]);
+  return isNew;
+}
+
+async function isOtherBuild(): Promise<boolean> {
+  const own = document.querySelector('script[type="module"][src]')?.getAttribute('src');
+  try {
+    const response = await fetch('/', { cache: 'no-store', headers: { accept: 'text/html' } });
+    const theirs = firstScript.exec(await response.text())?.[1];
+    return response.ok && own !== null && theirs !== undefined && theirs !== own;
+  } catch {
+    return false;
+  }
+}

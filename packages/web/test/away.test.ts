@@ -1,0 +1,194 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, it, onTestFinished } from 'vitest';
+import { message, turn } from './items.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
+
+openStage();
+
+const source = new URL('../src/', import.meta.url).pathname;
+const dist = new URL('../dist/', import.meta.url).pathname;
+
+/** The names of all components that are fetched apart, by their imports in the source. */
+const partsInSource = () =>
+  readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.tsx') && !name.includes('.test.'))
+    .flatMap((name) =>
+      [...readFileSync(join(source, name), 'utf8').matchAll(/import\('[^']*\/(\w+)\.tsx'\)/g)].map(
+        (found) => found[1] ?? '',
+      ),
+    );
+
+it('all parts of the page are fetched soon after the first paint', async () => {
+  const page = await stage.visit();
+  const fetchedNames = () =>
+    page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+  const parts = partsInSource();
+  expect(parts.length).toBeGreaterThan(10);
+  await expect
+    .poll(async () => {
+      const names = await fetchedNames();
+      return parts.filter((part) => !names.some((name) => name.includes(`/assets/${part}-`)));
+    })
+    .toEqual([]);
+});
+
+/** A page whose parts are fetched only when they are needed. */
+async function withoutPrefetch(): Promise<Page> {
+  const page = await stage.visit();
+  await page.addInitScript(() => {
+    window.requestIdleCallback = () => 0;
+  });
+  await page.reload();
+  await page.getByRole('log', { name: 'Conversation' }).waitFor();
+  return page;
+}
+
+it.each([
+  { name: 'the palette', keys: 'Control+k' },
+  { name: 'the list of keys', keys: '?' },
+  { name: 'a new session', keys: 'Alt+n' },
+])(
+  '$name that cannot be fetched fails alone, and appears once the server is back',
+  async ({ keys }) => {
+    stage.history = {
+      entries: [message('a', 'An answer.', { turnId: 't1', status: 'complete' })],
+      turns: [turn('t1', { status: 'complete' })],
+      cursor: 't1:1',
+      hasMore: false,
+    };
+    const page = await withoutPrefetch();
+    await page.getByText('An answer.').waitFor();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await page.route('**/assets/**', (route) => route.abort());
+    await page.keyboard.press(keys);
+    await page.getByText('Not loaded: the server is away.').waitFor();
+    expect(await page.getByText('An answer.').isVisible()).toBe(true);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.unroute('**/assets/**');
+    stage.hangUp();
+    await page.getByRole('dialog').waitFor();
+    await expect.poll(() => page.getByText('Not loaded').count()).toBe(0);
+    // Its styles came as well.
+    const sheets = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].every(
+        ({ sheet }) => sheet !== null,
+      ),
+    );
+    expect(sheets).toBe(true);
+  },
+);
+
+/** A copy of the build whose first script has another name. */
+function otherBuild(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'liminal-build-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  cpSync(dist, dir, { recursive: true });
+  const html = readFileSync(join(dir, 'index.html'), 'utf8');
+  const [, first = ''] = /\/assets\/(index-[^"]+)\.js/.exec(html) ?? [];
+  const rename = (text: string) => text.replaceAll(`${first}.js`, 'index-other.js');
+  writeFileSync(join(dir, 'index.html'), rename(html));
+  for (const name of readdirSync(join(dir, 'assets'))) {
+    const path = join(dir, 'assets', name);
+    if (!name.endsWith('.js')) continue;
+    const text = rename(readFileSync(path, 'utf8'));
+    rmSync(path);
+    writeFileSync(join(dir, 'assets', rename(name)), text);
+  }
+  return dir;
+}
+
+it('a page that is older than the server says so, and loads the new one with the draft kept', async () => {
+  const page = await stage.visit();
+  await page.getByRole('textbox', { name: /Message/ }).fill('A draft of mine');
+  stage.hangUp();
+  await expect
+    .poll(() => stage.heard.filter(({ type }) => type === 'session:subscribe').length)
+    .toBe(2);
+  expect(await page.getByText('Liminal was updated').count()).toBe(0);
+  stage.webDir = otherBuild();
+  stage.hangUp();
+  await page.getByText('Liminal was updated').waitFor();
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('log', { name: 'Conversation' }).waitFor();
+  await expect
+    .poll(() => page.getByRole('textbox', { name: /Message/ }).inputValue())
+    .toBe('A draft of mine');
+  expect(await page.getByText('Liminal was updated').count()).toBe(0);
+});
+
+/** Forwards connections to the stage; `goSilent` lets those that there are carry nothing any more. */
+async function openProxy() {
+  const pairs: [Socket, Socket][] = [];
+  const server = createServer((near) => {
+    const far = connect(stage.port, '127.0.0.1');
+    pairs.push([near, far]);
+    near.pipe(far);
+    far.pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of pairs.flat()) socket.destroy();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    goSilent() {
+      for (const [near, far] of pairs) {
+        near.unpipe(far).pause();
+        far.unpipe(near).pause();
+      }
+    },
+  };
+}
+
+const wakings = ['online', 'visibilitychange', 'pageshow', 'none'] as const;
+
+it.each(wakings.filter((one) => one !== 'none' || process.env['FAULTS'] === 'long'))(
+  'a connection that goes silent: text, list, messages and files are whole again (%s)',
+  { timeout: 120_000 },
+  async (waking) => {
+    const proxy = await openProxy();
+    const page = await stage.visit();
+    await page.goto(`${proxy.url}/session/${sessionId}`);
+    await page.getByRole('log', { name: 'Conversation' }).waitFor();
+    const composer = page.getByRole('textbox', { name: /Message/ });
+    await composer.waitFor();
+    proxy.goSilent();
+    stage.history = {
+      entries: [message('a', 'Said in the silence.', { turnId: 't1', status: 'complete' })],
+      turns: [turn('t1', { status: 'complete' })],
+      cursor: 't1:1',
+      hasMore: false,
+    };
+    stage.others = [otherSession('other', { title: 'Begun in the silence' })];
+    const png = { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('bytes') };
+    await page.locator('input[type="file"]').first().setInputFiles(png);
+    await composer.fill('One');
+    await composer.press('Enter');
+    await composer.fill('Two');
+    await composer.press('Enter');
+    await page.evaluate((type) => {
+      if (type === 'none') return;
+      const event =
+        type === 'pageshow' ? new PageTransitionEvent(type, { persisted: true }) : new Event(type);
+      (type === 'visibilitychange' ? document : window).dispatchEvent(event);
+    }, waking);
+    await page.getByText('Said in the silence.').waitFor({ timeout: 60_000 });
+    await page
+      .getByRole('link', { name: /Begun in the silence/ })
+      .first()
+      .waitFor();
+    const sent = () => stage.requests.filter(({ path }) => path.endsWith('/send'));
+    await expect
+      .poll(() => sent().map(({ body }) => (body as { message: string }).message), {
+        timeout: 60_000,
+      })
+      .toEqual(['One', 'Two']);
+    expect(stage.blobs.size).toBe(1);
+  },
+);
