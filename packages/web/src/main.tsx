@@ -9,6 +9,7 @@ import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
 import { replayedSession } from './app/places.ts';
+import { leaveKeysToInputMethods } from './app/typing.ts';
 import { HousekeepingProvider } from './housekeeping/housekeeping.tsx';
 import { browserFiles } from './kept/browser-files.ts';
 import { browserOutbox } from './kept/browser-outbox.ts';
@@ -29,6 +30,7 @@ function signInKey(): string | undefined {
   }
 }
 
+leaveKeysToInputMethods();
 const replayed = replayedSession(location);
 const client = createClient({
   ...(replayed === undefined && { outbox: browserOutbox(), files: browserFiles() }),

@@ -2,23 +2,27 @@ import { Kbd } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import spoken from '../look/spoken.module.css';
 import css from './KeyboardHelp.module.css';
-import { altKey, commandKey } from './keys.ts';
+import { altKey, altWhileTyping, commandKey } from './keys.ts';
+import { isTouch } from './typing.ts';
 
-const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
+type Row = [keys: string[], does: string];
+
+const groups: { name: string; keys: Row[] }[] = [
   {
     name: 'Anywhere',
     keys: [
-      [[commandKey('K')], 'Commands, sessions, and what was said in them'],
+      [[commandKey('K')], 'Command palette and search'],
       [[altKey('N')], 'New session'],
       [[altKey('J')], 'Next session that needs you'],
       [[altKey('1'), '…', altKey('9')], 'Go to a tab'],
       [[altKey('['), altKey(']')], 'Tab to the left, to the right'],
       [[altKey('W')], 'Close the tab'],
       [['Delete'], 'Close the tab that has the focus'],
-      [['↑', '↓'], 'Through the list of sessions; from its search, into it'],
-      [['→'], 'On a session of the list: pin, archive or delete it'],
+      [['↑', '↓'], 'Move in the session list'],
+      [['→'], 'Open a session’s menu'],
       [[commandKey('B')], 'Show or hide the sidebar'],
-      [['?'], 'These keys'],
+      [['?'], 'Keyboard shortcuts'],
+      ...(altWhileTyping === undefined ? [] : [[['⌥'], altWhileTyping] satisfies Row]),
     ],
   },
   {
@@ -26,22 +30,19 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
     keys: [
       [['/'], 'Write a message'],
       [['@'], 'Mention a file or folder; Enter takes it, Tab goes into a folder'],
-      [['Enter'], 'Send; while the agent is busy: queue'],
-      [[commandKey('Enter')], 'Steer: say it to the agent in the turn that runs'],
+      [['Enter'], isTouch() ? 'New line' : 'Send; while the agent is busy: queue'],
+      [[commandKey('Enter')], 'Steer: send it now'],
       [[altKey('↑'), altKey('↓')], 'In the queue: move the message'],
       [['Shift+Enter'], 'New line'],
-      [['↑'], 'Take up the last message again'],
+      [['↑'], 'Edit your last message'],
       [['Esc'], 'Stop the agent; in a file: close it'],
     ],
   },
   {
     name: 'When the agent asks',
     keys: [
-      [
-        ['Enter'],
-        'Allow once what is shown above the composer; of a form: fill it in, then send it',
-      ],
-      [['Esc'], 'Reject it; in a form’s field: leave the field'],
+      [['Enter'], 'Allow once; in a form, submit'],
+      [['Esc'], 'Reject; in a field, leave it'],
     ],
   },
 ];

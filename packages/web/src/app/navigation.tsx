@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { goToAddress, listenToAddress } from './history.ts';
 import {
   closeOthers,
   closeTab,
@@ -40,16 +41,9 @@ export function NavigationProvider({ children }: { children: ReactNode }) {
     localStorage.setItem(storageKey, JSON.stringify(keptTabs(places)));
   }, [places]);
 
-  useEffect(() => {
-    const address = toAddress(places);
-    if (location.pathname + location.hash !== address) history.pushState(null, '', address);
-  }, [places]);
+  useEffect(() => goToAddress(toAddress(places)), [places]);
 
-  useEffect(() => {
-    const onBack = () => setPlaces((now) => placesAt(now, location));
-    window.addEventListener('popstate', onBack);
-    return () => window.removeEventListener('popstate', onBack);
-  }, []);
+  useEffect(() => listenToAddress(() => setPlaces((now) => placesAt(now, location))), []);
 
   const navigation = useMemo<Navigation>(
     () => ({

@@ -3,3 +3,30 @@ export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
+
+/** The key code of a key that an input method takes. */
+const takenByInputMethod = 229;
+
+/**
+ * Whether a key belongs to an input method, for example the Enter that ends a word. Safari ends the composition before it
+ * reports that key: only the key code tells.
+ */
+export function isComposing(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === takenByInputMethod;
+}
+
+/** Keeps the keys of input methods from everything on the page that acts on keys; the browser itself still gets them. */
+export function leaveKeysToInputMethods(): void {
+  window.addEventListener(
+    'keydown',
+    (event) => {
+      if (isComposing(event)) event.stopImmediatePropagation();
+    },
+    { capture: true },
+  );
+}
+
+/** Whether Enter on this device begins a new line of a message: a phone's keyboard has no Shift+Enter. */
+export function isTouch(): boolean {
+  return matchMedia('(pointer: coarse)').matches;
+}

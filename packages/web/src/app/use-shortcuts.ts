@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { hasCommandKey } from './keys.ts';
+import { hasCommandKey, isMac } from './keys.ts';
 import { isTyping } from './typing.ts';
 
 export interface Shortcuts {
@@ -34,10 +34,29 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefined {
   if (hasCommandKey(event) && event.code === 'KeyK') return shortcuts.palette;
   if (hasCommandKey(event) && event.code === 'KeyB') return shortcuts.sidebar;
-  if (event.altKey && !event.ctrlKey && !event.metaKey) return withAlt(event.code, shortcuts);
+  if (event.altKey && !isText(event)) return withAlt(event.code, shortcuts);
   if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return undefined;
   if (event.key === '?') return shortcuts.help;
   return event.key === '/' ? shortcuts.compose : undefined;
+}
+
+/**
+ * Whether a key pressed with Alt is text, or a chord of somebody else. On a Mac, Option types the characters that most
+ * layouts have nowhere else, such as [ ] { } | and ~; while typing, only Control and Option together are a chord there.
+ * Elsewhere the AltGr key types them, which some systems report as Alt, or as Ctrl and Alt.
+ */
+function isText(event: KeyboardEvent): boolean {
+  const { ctrlKey, metaKey, target } = event;
+  if (metaKey || (ctrlKey && !isMac) || event.getModifierState('AltGraph')) return true;
+  if (!isTyping(target)) return false;
+  return isMac ? !ctrlKey : !isPlain(event);
+}
+
+/** Whether Alt has left the key as it is: the letter, digit or bracket that is named by its position. */
+function isPlain({ code, key }: KeyboardEvent): boolean {
+  if (code === 'BracketLeft') return key === '[';
+  if (code === 'BracketRight') return key === ']';
+  return code === `Digit${key}` || code === `Key${key.toUpperCase()}`;
 }
 
 /** By the key's position and not its letter: with Alt some layouts type another one. */

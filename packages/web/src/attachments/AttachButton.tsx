@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { Camera, Files, Paperclip } from 'lucide-react';
 import { type RefObject, useRef } from 'react';
+import { useMenuLayer } from '../app/history.ts';
 import { IconButton } from '../look/controls.tsx';
 import controls from '../look/controls.module.css';
 import { useMediaQuery } from '../look/use-media-query.ts';
@@ -32,8 +33,9 @@ interface AttachMenuProps {
 }
 
 function AttachMenu({ picker, camera }: AttachMenuProps) {
+  const layer = useMenuLayer();
   return (
-    <Menu.Root>
+    <Menu.Root {...layer}>
       <Menu.Trigger className={controls.icon} aria-label="Attach files" title="Attach files">
         <Paperclip size={17} aria-hidden="true" />
       </Menu.Trigger>

@@ -2,12 +2,14 @@ import type { AgentCommand, SessionInfo } from '@liminal/protocol';
 import { ArrowUp, CornerUpRight, Square } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { commandKey, hasCommandKey } from '../app/keys.ts';
+import { isTouch } from '../app/typing.ts';
 import { AttachButton } from '../attachments/AttachButton.tsx';
 import { AttachedFiles } from '../attachments/AttachedFiles.tsx';
 import type { Attachments } from '../attachments/use-attachments.ts';
 import { type Completion, useCompletion } from '../completion/use-completion.ts';
 import { MentionMenu } from '../mentions/MentionMenu.tsx';
 import { useMentions } from '../mentions/use-mentions.ts';
+import { useMediaQuery } from '../look/use-media-query.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
@@ -41,7 +43,7 @@ interface ComposerProps {
 
 /**
  * Where a person writes. Enter sends (or queues, while the agent is busy; with the command key it steers), Shift and
- * Enter begin a new line.
+ * Enter begin a new line. On a phone Enter begins a new line, too, and the button sends.
  */
 export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer } = props;
@@ -59,6 +61,7 @@ export function Composer(props: ComposerProps) {
   const menu = commands.isOpen ? commands : mentions.completion;
   const hasOptions = menu.isOpen && menu.matches.length > 0;
   const hintId = useId();
+  const isNarrow = useMediaQuery('(max-width: 560px)');
   const hint = commandHint(info?.commands ?? [], draft);
   const isEmpty =
     draft.trim() === '' && attachments.list.length + attachments.incoming.length === 0;
@@ -83,17 +86,19 @@ export function Composer(props: ComposerProps) {
     if (isDue) sendDue();
   }, [isDue]);
   const onKeyDown = (event: KeyboardEvent) => {
-    // An input method uses Enter to finish a word.
-    if (event.nativeEvent.isComposing) return;
     if (menu.onKey(event)) return event.preventDefault();
     if (event.key === 'ArrowUp' && draft === '' && isEmpty && onLast !== undefined) {
       event.preventDefault();
       return onLast();
     }
-    if (event.key !== 'Enter' || event.shiftKey || isEmpty) return;
+    if (event.key !== 'Enter') return;
+    const isCommand = hasCommandKey(event.nativeEvent);
+    // A new line is no answer to a request that is docked.
+    if (isTouch() && !isCommand) return event.stopPropagation();
+    if (event.shiftKey || isEmpty) return;
     event.preventDefault();
     event.stopPropagation();
-    send(hasCommandKey(event.nativeEvent) ? 'steer' : 'send');
+    send(isCommand ? 'steer' : 'send');
   };
 
   return (
@@ -124,7 +129,8 @@ export function Composer(props: ComposerProps) {
           data-composer
           className={css.text}
           aria-label="Message"
-          placeholder={placeholderFor(agentName, info)}
+          placeholder={isNarrow ? `Message ${agentName}` : placeholderFor(agentName, info)}
+          enterKeyHint={isTouch() ? 'enter' : 'send'}
           aria-describedby={hint === undefined ? undefined : hintId}
           rows={1}
           value={shown}
@@ -150,7 +156,11 @@ export function Composer(props: ComposerProps) {
             giveFocusBack();
           }}
         />
-        <ConfigSelects options={info?.configOptions ?? none} onChange={props.onConfig} />
+        <ConfigSelects
+          options={info?.configOptions ?? none}
+          isBusy={props.running}
+          onChange={props.onConfig}
+        />
         <UsageMeter usage={info?.usage} />
         <Buttons {...props} isEmpty={isEmpty} canSend={canSend || isReading} send={send} />
       </div>
@@ -164,7 +174,10 @@ interface ButtonsProps extends ComposerProps {
   send: (way: Way) => void;
 }
 
-/** Stops the turn that runs, or says something: in it, or after it. */
+/**
+ * Stops the turn that runs, or sends a message: in that turn, or after it. Each button has its place from the start, so
+ * that the first letter moves none.
+ */
 function Buttons(props: ButtonsProps) {
   const { running, onStop, onSteer, attachments, isEmpty, canSend, send } = props;
   return (
@@ -180,30 +193,28 @@ function Buttons(props: ButtonsProps) {
           <Square size={12} fill="currentColor" aria-hidden="true" />
         </button>
       )}
-      {onSteer !== undefined && !isEmpty && (
+      {onSteer !== undefined && (
         <button
           type="button"
           className={css.steer}
           aria-label="Steer"
           title={`Say it now, in this turn (${commandKey('Enter')})`}
-          disabled={!canSend}
+          disabled={isEmpty || !canSend}
           onClick={() => send('steer')}
         >
           <CornerUpRight size={15} aria-hidden="true" />
           <span>Steer</span>
         </button>
       )}
-      {(!running || !isEmpty) && (
-        <button
-          type="submit"
-          className={css.send}
-          aria-label={running ? 'Queue message' : 'Send message'}
-          title={sendTitle(running, attachments)}
-          disabled={!canSend}
-        >
-          <ArrowUp size={16} strokeWidth={2.25} aria-hidden="true" />
-        </button>
-      )}
+      <button
+        type="submit"
+        className={css.send}
+        aria-label={running ? 'Queue message' : 'Send message'}
+        title={sendTitle(running, attachments)}
+        disabled={isEmpty || !canSend}
+      >
+        <ArrowUp size={16} strokeWidth={2.25} aria-hidden="true" />
+      </button>
     </>
   );
 }

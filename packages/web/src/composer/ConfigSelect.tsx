@@ -3,6 +3,7 @@ import { Select } from '@base-ui/react/select';
 import type { ConfigOption } from '@liminal/protocol';
 import { Brain, Check, ChevronDown, Sparkle, UserCheck } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { useMenuLayer } from '../app/history.ts';
 import css from './ConfigSelects.module.css';
 import {
   type Choice,
@@ -46,9 +47,11 @@ interface ChoiceSelectProps {
 }
 
 function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
+  const layer = useMenuLayer();
   const items = option.options.map((choice) => ({ value: choice.value, label: choice.name }));
   return (
     <Select.Root
+      {...layer}
       items={items}
       value={value}
       onValueChange={(next) => {
@@ -93,9 +96,11 @@ function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) 
 
 /** A select for many choices, with a search field. */
 function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
+  const layer = useMenuLayer();
   const chosen = option.options.find((choice) => choice.value === value) ?? null;
   return (
     <Combobox.Root
+      {...layer}
       items={groupChoices(option.options)}
       value={chosen}
       itemToStringLabel={(choice: Choice) => choice.name}

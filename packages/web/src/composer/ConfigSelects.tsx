@@ -2,6 +2,7 @@ import { Popover } from '@base-ui/react/popover';
 import type { ConfigOption } from '@liminal/protocol';
 import { SlidersHorizontal } from 'lucide-react';
 import { memo } from 'react';
+import { useMenuLayer } from '../app/history.ts';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import { ConfigSelect } from './ConfigSelect.tsx';
 import css from './ConfigSelects.module.css';
@@ -9,22 +10,29 @@ import { shownOptions } from './config-options.ts';
 
 interface ConfigSelectsProps {
   options: readonly ConfigOption[];
+  /** Whether the buttons for a turn that runs stand in the bar, too. */
+  isBusy: boolean;
   /** Resolves once it has been set, or has failed and the failure has been shown. */
   onChange: (id: string, value: string) => Promise<void>;
 }
 
-/** How many options fit into the bar, by room; the others go behind one button. */
-const inBar = { wide: 4, narrow: 2 };
+/** How many options fit into the bar, by the width of the page; the others go behind one button. */
+function roomFor({ isNarrow, isMiddling, isBusy }: Record<string, boolean>): number {
+  if (isNarrow) return isBusy ? 0 : 2;
+  return isMiddling ? 3 : 4;
+}
 
 /**
  * The settings of a session: model, permission mode, thinking, whatever its agent offers. Not rendered again with every
  * key that is written beside them.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
-  const { options, onChange } = props;
+  const { options, isBusy, onChange } = props;
+  const layer = useMenuLayer();
   const isNarrow = useMediaQuery('(max-width: 560px)');
+  const isMiddling = useMediaQuery('(max-width: 900px)');
   const shown = shownOptions(options);
-  const room = isNarrow ? inBar.narrow : inBar.wide;
+  const room = roomFor({ isNarrow, isMiddling, isBusy });
   // A button for one option would take the place of that option.
   const count = shown.length <= room + 1 && !isNarrow ? shown.length : room;
   const [direct, more] = [shown.slice(0, count), shown.slice(count)];
@@ -39,8 +47,8 @@ export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsPro
     <div className={css.selects}>
       {direct.map((option) => select(option))}
       {more.length > 0 && (
-        <Popover.Root>
-          <Popover.Trigger className={css.trigger} aria-label="More settings" title="More settings">
+        <Popover.Root {...layer}>
+          <Popover.Trigger className={css.more} aria-label="More settings" title="More settings">
             <SlidersHorizontal size={13} aria-hidden="true" />
           </Popover.Trigger>
           <Popover.Portal>

@@ -2,6 +2,7 @@ import type { QueuedMessage } from '@liminal/protocol';
 import { ArrowDown, ArrowUp, Clock, Pencil, X } from 'lucide-react';
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { altKey } from '../app/keys.ts';
+import { isTouch } from '../app/typing.ts';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from '../transcript/Attachments.tsx';
@@ -198,12 +199,13 @@ function Editor({ message, mayBeEmpty, onDone }: EditorProps) {
         // oxlint-disable-next-line jsx-a11y/no-autofocus
         autoFocus
         rows={Math.min(6, text.split('\n').length)}
+        enterKeyHint={isTouch() ? 'enter' : 'done'}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           event.stopPropagation();
           if (event.key === 'Escape') onDone();
-          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+          if (event.key === 'Enter' && !event.shiftKey && !isTouch()) {
             event.preventDefault();
             event.currentTarget.form?.requestSubmit();
           }

@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { useLayer } from '../app/history.ts';
 import { IconButton, join } from './controls.tsx';
 import css from './Dialog.module.css';
 import { labelOf } from '../words/label.ts';
@@ -16,13 +17,14 @@ interface DialogProps {
 }
 
 /**
- * A modal dialog: the browser's own, which keeps the focus inside, restores it afterwards, and closes on Escape. The
- * main control is marked with `data-autofocus`.
+ * A modal dialog: the browser's own, which keeps the focus inside, restores it afterwards, and closes on Escape and on
+ * Back. The main control is marked with `data-autofocus`.
  */
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const hasTitle = look === 'plain' || look === 'wide';
+  useLayer(true, () => ref.current?.close());
   useEffect(() => {
     const dialog = ref.current;
     if (dialog === null) return undefined;

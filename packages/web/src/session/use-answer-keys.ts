@@ -35,7 +35,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.repeat || event.defaultPrevented || event.isComposing || hasModifier(event)) return;
+      if (event.repeat || event.defaultPrevented || hasModifier(event)) return;
       if (!isOurs(event)) return;
       if (approval === undefined) {
         const isMeant = Date.now() - changed.current.at >= tooSoon;

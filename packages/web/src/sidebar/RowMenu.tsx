@@ -1,5 +1,6 @@
 import { Menu } from '@base-ui/react/menu';
 import type { SessionSummary } from '@liminal/protocol';
+import { useLayer } from '../app/history.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import menu from '../look/menu.module.css';
 import type { Anchor } from './row-menu.tsx';
@@ -13,6 +14,7 @@ interface RowMenuProps {
 
 /** The actions on a session in a list. */
 export default function RowMenu({ session, anchor: { element, at }, onClose }: RowMenuProps) {
+  useLayer(true, onClose);
   const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
   return (
     <Menu.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>

@@ -4,6 +4,7 @@ import { useClient, useSessions } from '@liminal/client/react';
 import { Bookmark, Copy, Ellipsis, GitFork, Pencil, PowerOff, X } from 'lucide-react';
 import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
+import { useMenuLayer } from '../app/history.ts';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
@@ -22,6 +23,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const session = findSession(useSessions().projects, sessionId);
   const agent = useAgent(session?.cliType);
   const fork = useFork();
+  const layer = useMenuLayer();
   const [renaming, setRenaming] = useState(false);
   const [problem, setProblem] = useState<string>();
 
@@ -32,7 +34,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
 
   return (
     <>
-      <Menu.Root>
+      <Menu.Root {...layer}>
         <Menu.Trigger className={controls.icon} aria-label="Session" title="Session">
           <Ellipsis size={16} />
         </Menu.Trigger>

@@ -3,6 +3,7 @@ import { findSession } from '@liminal/client';
 import { useSessions } from '@liminal/client/react';
 import { Check, ChevronDown } from 'lucide-react';
 import { AgentMark } from '../app/AgentMark.tsx';
+import { useMenuLayer } from '../app/history.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import controls from '../look/controls.module.css';
 import spoken from '../look/spoken.module.css';
@@ -19,10 +20,11 @@ interface TabsMenuProps {
 export default function TabsMenu({ look }: TabsMenuProps) {
   const { tabs, active, close, closeOthers } = useNavigation();
   const { projects } = useSessions();
+  const layer = useMenuLayer();
   const label = `All tabs (${tabs.length})`;
   const shown = active === undefined ? undefined : findSession(projects, active);
   return (
-    <Menu.Root>
+    <Menu.Root {...layer}>
       {look === 'icon' ? (
         <Menu.Trigger className={controls.icon} aria-label={label} title={label}>
           <ChevronDown size={16} aria-hidden="true" />

@@ -130,7 +130,9 @@ export async function unknownControls(page: Page, known: readonly Locator[]): Pr
     return found
       .filter((element) => element.checkVisibility({ visibilityProperty: true }))
       .filter((element) => front === undefined || front.contains(element))
-      .filter((element) => !element.matches('[data-known], [aria-hidden="true"], option'))
+      .filter(
+        (element) => !element.matches('[data-known], [aria-hidden="true"], option, :disabled'),
+      )
       .map((element) => element.outerHTML.slice(0, 200));
   });
 }

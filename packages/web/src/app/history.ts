@@ -1,0 +1,101 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+
+/**
+ * The browser's history. It has an entry for each address that was shown, and one for each layer that is open in front
+ * of the page, so that Back closes the topmost layer first.
+ */
+const layers: (() => void)[] = [];
+let address = shownAddress();
+let onAddress: () => void = () => undefined;
+/** Whether the browser is on its way to an earlier entry, for a layer that was closed otherwise than by Back. */
+let isLeaving = false;
+let isDue = false;
+
+window.addEventListener('popstate', () => {
+  if (isLeaving) {
+    isLeaving = false;
+    settle();
+    return;
+  }
+  while (layers.length > layersOfEntry()) layers.pop()?.();
+  if (shownAddress() !== address) {
+    address = shownAddress();
+    onAddress();
+  }
+  settleSoon();
+});
+// A page that was loaded again has no layers open.
+settleSoon();
+
+/** Shows an address: pathname and hash. */
+export function goToAddress(next: string): void {
+  address = next;
+  settleSoon();
+}
+
+/** Calls `listener` when a person goes back or forward to another address. Returns a function that ends this. */
+export function listenToAddress(listener: () => void): () => void {
+  onAddress = listener;
+  return () => {
+    onAddress = () => undefined;
+  };
+}
+
+/** While `isOpen`, Back calls `close` instead of leaving the page's address. */
+export function useLayer(isOpen: boolean, close: () => void): void {
+  const closeNow = useEffectEvent(close);
+  useEffect(() => (isOpen ? openLayer(() => closeNow()) : undefined), [isOpen]);
+}
+
+/** The props of a menu's root, with which Back closes the menu. */
+export function useMenuLayer(): { open: boolean; onOpenChange: (isOpen: boolean) => void } {
+  const [open, setOpen] = useState(false);
+  useLayer(open, () => setOpen(false));
+  return { open, onOpenChange: (isOpen) => setOpen(isOpen) };
+}
+
+function openLayer(close: () => void): () => void {
+  layers.push(close);
+  settleSoon();
+  return () => {
+    const index = layers.indexOf(close);
+    // Back has closed it.
+    if (index < 0) return;
+    layers.splice(index, 1);
+    settleSoon();
+  };
+}
+
+/** Together with other changes of the same moment: a layer often closes as another one opens. */
+function settleSoon(): void {
+  if (isDue) return;
+  isDue = true;
+  queueMicrotask(settle);
+}
+
+/** Makes the history agree with the address and the open layers. */
+function settle(): void {
+  isDue = false;
+  if (isLeaving) return;
+  const surplus = layersOfEntry() - layers.length;
+  if (surplus > 0) {
+    isLeaving = true;
+    history.go(-surplus);
+    return;
+  }
+  if (shownAddress() !== address) history.pushState(history.state, '', address);
+  for (let count = layersOfEntry() + 1; count <= layers.length; count++) {
+    history.pushState({ layers: count }, '');
+  }
+}
+
+/** The number of open layers that the current entry stands for. */
+function layersOfEntry(): number {
+  const state: unknown = history.state;
+  const isLayer = typeof state === 'object' && state !== null && 'layers' in state;
+  return isLayer && typeof state.layers === 'number' ? state.layers : 0;
+}
+
+function shownAddress(): string {
+  return location.pathname + location.hash;
+}
