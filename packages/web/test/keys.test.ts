@@ -18,8 +18,10 @@ const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', ex
 const sent = () =>
   stage.requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/load'));
 
+type Init = Record<string, string | number | boolean>;
+
 /** Dispatches a key where the focus is, as a layout or an input method reports it; returns whether the page took it. */
-function key(page: Page, event: KeyboardEventInit): Promise<boolean> {
+function key(page: Page, event: Init): Promise<boolean> {
   return page.evaluate((init) => {
     const target = document.activeElement ?? document.body;
     const all = { bubbles: true, cancelable: true, ...init };
@@ -81,7 +83,7 @@ it('elsewhere, Alt chords work inside fields, but not with AltGr', async () => {
 });
 
 /** The Enter that ends a word: in Safari after the composition has ended, elsewhere during it. */
-const wordEnds: [browser: string, KeyboardEventInit][] = [
+const wordEnds: [browser: string, Init][] = [
   ['Safari', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: false }],
   ['other browsers', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: true }],
   ['some on Linux', { key: 'Enter', code: 'Enter', keyCode: 13, isComposing: true }],

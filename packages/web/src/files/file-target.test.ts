@@ -19,6 +19,9 @@ it.each([
   ['~/notes.md', { path: '~/notes.md' }],
   ['file:///home/ada/a%20b.ts#L3', { path: '/home/ada/a b.ts', line: 3 }],
   ['file://localhost/home/a.ts', { path: '/home/a.ts' }],
+  ['C:%5Cwork%5Ca.ts:3', { path: 'C:\\work\\a.ts', line: 3 }],
+  ['c:/work/a.ts#L3', { path: 'c:/work/a.ts', line: 3 }],
+  ['file:///C:/work/a.ts', { path: 'C:/work/a.ts' }],
   ['src/app/[id]/page.tsx', { path: 'src/app/[id]/page.tsx' }],
 ])('the link %s is a file', (href, target) => {
   expect(linkTarget(href)).toEqual(target);

@@ -9,10 +9,14 @@ export interface FileTarget {
 /** Looks like a file with a line number, but is none: `tel:123`, `localhost:3000`. */
 const noFile = /^(?:tel|sms|fax|callto|data|javascript|vbscript|localhost|\d+(?:\.\d+){3}):/i;
 
+/** A path of Windows, with a drive: `C:\\a.ts`, `C:/a.ts`; Markdown encodes the backslash. */
+const isOnDrive = /^[a-z]:(?:[\\/]|%5c)/i;
+
 /** The file that a link leads to; undefined for a web address, a place in the text, or no link at all. */
 export function linkTarget(href: string): FileTarget | undefined {
   if (href === '' || href.startsWith('#') || href.startsWith('//')) return undefined;
   if (/^file:/i.test(href)) return fileUrlTarget(href);
+  if (isOnDrive.test(href)) return withFragment(href);
   const isFileWithLine = /^[^/?#:]+:\d+(?:[:-]\d+)*$/.test(href) && !noFile.test(href);
   if (!isFileWithLine && (/^[a-z][a-z\d+.-]*:/i.test(href) || noFile.test(href))) return undefined;
   return withFragment(href);
@@ -27,7 +31,9 @@ export function codeTarget(code: string): FileTarget | undefined {
 
 function fileUrlTarget(href: string): FileTarget | undefined {
   const [address = '', fragment] = href.split('#');
-  const path = address.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '');
+  const path = address
+    .replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '')
+    .replace(/^\/(?=[a-z]:[\\/])/i, '');
   return path === ''
     ? undefined
     : withFragment(fragment === undefined ? path : `${path}#${fragment}`);

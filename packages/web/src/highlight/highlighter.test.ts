@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { highlight } from './highlighter.ts';
 import { languageOfFile } from './language-of-file.ts';
 import { findLanguage } from './languages.ts';
@@ -42,3 +42,49 @@ it.each(['', 'text', 'constructor', '__proto__', 'no such language'])(
     expect(await highlight('a = 1', name)).toBeUndefined();
   },
 );
+
+it('a slow machine colours the first line of a language as well as the others', async () => {
+  const line = 'import { readFileSync } from "node:fs"; // read';
+  let time = 0;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => (time += 1_000));
+  const lines = await highlight(`${line}\n${line}`, 'tsx');
+  clock.mockRestore();
+  const pieces = (at: number) => lines?.[at]?.map(({ content, css }) => [content, css]);
+  expect(pieces(0)?.length).toBeGreaterThan(4);
+  expect(pieces(0)).toEqual(pieces(1));
+});
+
+/** WCAG 2: relative luminance. */
+function luminance(hex: string): number {
+  const [r, g, b] = [1, 3, 5]
+    .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+}
+
+it.each([
+  ['tsx', '// a\nconst A: Map<string, B> = new Map([[`${a}`, /b+/g]]);\n<A b="c" {...d} />;'],
+  ['python', '@a\ndef f(self, x=1):\n  """text"""\n  return f"{x!r}"  # why'],
+  ['diff', '--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new'],
+  ['css', '.a:hover > b { --c: 1px; color: red !important; }'],
+  ['html', '<a href="b">c</a><!-- d -->'],
+  ['yaml', 'a: &b\n  - "c" # d'],
+  ['markdown', '# A\n**b** `c` [d](e)'],
+])('every colour of %s can be read on the background of code (AA)', async (language, code) => {
+  const lines = (await highlight(code, language)) ?? [];
+  const pairs = lines
+    .flat()
+    .map(({ css }) => /\bcolor: light-dark\((#\w{6})\w*, (#\w{6})\w*\)/.exec(css));
+  expect(pairs.filter((pair) => pair !== null).length).toBeGreaterThan(0);
+  for (const pair of pairs) {
+    if (pair === null) continue;
+    // --sunken
+    for (const [colour, ground] of [
+      [pair[1]!, '#f6f6f7'],
+      [pair[2]!, '#17181a'],
+    ] as const) {
+      const [lighter, darker] = [luminance(colour), luminance(ground)].toSorted((a, b) => b - a);
+      expect((lighter! + 0.05) / (darker! + 0.05), colour).toBeGreaterThanOrEqual(4.5);
+    }
+  }
+});

@@ -1,6 +1,5 @@
 import { memo, useMemo } from 'react';
 import ReactMarkdown from 'react-markdown';
-import remarkGfm from 'remark-gfm';
 import remend from 'remend';
 import { BlockContext } from './block-context.ts';
 import { PlainText } from '../transcript/PlainText.tsx';
@@ -8,11 +7,10 @@ import { CodeBlock } from './CodeBlock.tsx';
 import { components, transformUrl } from './elements.tsx';
 import { neededBy, type References } from './references.ts';
 import { rehypeDirection } from './rehype-direction.ts';
-import { remarkNote, remarkPage } from './remark-page.ts';
+import { remarkPlugins } from './plugins.ts';
+import { remarkNote } from './remark-page.ts';
 import type { Block } from './split-blocks.ts';
-import { remarkTex } from './tex-syntax.ts';
 
-const remarkPlugins = [remarkGfm, remarkTex, remarkPage];
 const notePlugins = [...remarkPlugins, remarkNote];
 const rehypePlugins = [rehypeDirection];
 

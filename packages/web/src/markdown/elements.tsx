@@ -1,5 +1,5 @@
 import type { Element, ElementContent } from 'hast';
-import type { ComponentProps } from 'react';
+import { type ComponentProps, createContext, type ReactNode, useContext } from 'react';
 import { type Components, defaultUrlTransform } from 'react-markdown';
 import { FileLink } from '../files/FileLink.tsx';
 import { linkTarget } from '../files/file-target.ts';
@@ -22,18 +22,11 @@ export function transformUrl(url: string, key: string): string {
 /** Components for the elements of Markdown. */
 export const components: Components = {
   input: ({ checked }) => <TaskBox checked={checked} />,
-  a: ({ href = '', children }) => {
-    const target = linkTarget(href);
-    if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
-    // Without an address it would lead to this page.
-    if (href === '' || href.startsWith('#')) return <span>{children}</span>;
-    // Opens beside the app, without an opener or referrer.
-    return (
-      <a href={href} target="_blank" rel="noopener noreferrer">
-        {children}
-      </a>
-    );
-  },
+  a: ({ href = '', children }) => (
+    <InLink value>
+      <Link href={href}>{children}</Link>
+    </InLink>
+  ),
   img: ({ src, alt = '' }) =>
     typeof src === 'string' && src !== '' ? <MarkdownImage src={src} alt={alt} /> : <>{alt}</>,
   pre: ({ node }) => <FencedCode node={node} />,
@@ -56,11 +49,28 @@ export const components: Components = {
   ),
 };
 
+/** Whether all of it is a link: what is inside cannot be one, too. */
+const InLink = createContext(false);
+
+function Link({ href, children }: { href: string; children: ReactNode }) {
+  const target = linkTarget(href);
+  if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
+  // Without an address it would lead to this page.
+  if (href === '' || href.startsWith('#')) return <span>{children}</span>;
+  // Opens beside the app, without an opener or referrer.
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
 /** Inline code; a link if it names a file that was worked on. */
 function InlineCode({ children }: ComponentProps<'code'>) {
+  const isInLink = useContext(InLink);
   const target = useNamedFile(typeof children === 'string' ? children : '');
   const code = <code>{children}</code>;
-  return target === undefined ? code : <FileLink target={target}>{code}</FileLink>;
+  return target === undefined || isInLink ? code : <FileLink target={target}>{code}</FileLink>;
 }
 
 /** A code block or a formula on lines of its own, also in a list or a quote. */

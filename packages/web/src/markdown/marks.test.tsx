@@ -1,0 +1,83 @@
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, it } from 'vitest';
+import { FilesContext } from '../files/files.ts';
+import { KnownFiles } from '../files/known-files.ts';
+import { tool } from '../transcript/testing/items.ts';
+import { Markdown } from './Markdown.tsx';
+
+const draw = (text: string, streaming = false) =>
+  renderToStaticMarkup(<Markdown streaming={streaming}>{text}</Markdown>);
+
+/** The texts of an element in the drawn message. */
+const texts = (html: string, element: string) =>
+  [...html.matchAll(new RegExp(`<${element}[^>]*>([^<]*)</${element}>`, 'g'))].map(
+    ([, text]) => text,
+  );
+
+it.each([
+  ['这是**重要提示（Important）：**请先备份。', ['重要提示（Important）：']],
+  ['これは**「重要」**な点です。', ['「重要」']],
+  ['**「甲」**なので**「乙」**です。', ['「甲」', '「乙」']],
+  ['**この文は太字になる（はず）。**次の文は普通です。', ['この文は太字になる（はず）。']],
+  ['**“공개 문서는 점검한다”**는 원칙입니다.', ['“공개 문서는 점검한다”']],
+  ['普通的**加粗**也可以。', ['加粗']],
+  ['请看**`code`**。', []],
+  ['A **bold** word, 2**3 and a ** b stay.', ['bold']],
+])('bold beside full-width marks: %s', (text, bold) => {
+  const html = draw(text);
+  expect(texts(html, 'strong')).toEqual(bold);
+  if (bold.length > 1 || !text.includes('2**3')) expect(html).not.toContain('**');
+});
+
+it('emphasis and strikethrough beside full-width marks', () => {
+  expect(texts(draw('这是*「重点」*的。'), 'em')).toEqual(['「重点」']);
+  expect(texts(draw('这是~~（旧的）~~新的。'), 'del')).toEqual(['（旧的）']);
+});
+
+it('an end that is still missing is drawn while the message grows', () => {
+  expect(texts(draw('これは**「重要」', true), 'strong')).toEqual(['「重要」']);
+});
+
+it.each([
+  'Make a fix (~2000 lines) and delete the old file (~5000 lines).',
+  'It costs ~$120B (~$55–65B of it for chips).',
+  '大约~12万和~510万之间。',
+  'Look in ~/.config/app and ~/.cache/app for the files.',
+])('one tilde is no mark: %s', (text) => {
+  for (const streaming of [false, true]) {
+    const html = draw(text, streaming);
+    expect(html).not.toContain('<del>');
+    expect(html.replaceAll(/<[^>]*>/g, '')).toBe(text);
+  }
+});
+
+it('two tildes strike through', () => {
+  expect(texts(draw('This one is ~~really gone~~ though.'), 'del')).toEqual(['really gone']);
+});
+
+it('a link to a path of Windows shows its path', () => {
+  const html = draw(String.raw`See [win](C:\work\a.ts:3) and [other](file:///D:/work/b.ts).`);
+  expect(html).toContain(String.raw`title="C:\work\a.ts:3"`);
+  expect(html).toContain('title="D:/work/b.ts"');
+});
+
+it('code with a path inside a link is not a link in a link', () => {
+  const known = new KnownFiles();
+  known.learn([tool('c', { locations: [{ path: '/code/src/a.ts' }] })]);
+  const files = {
+    folder: '/code',
+    known,
+    open: () => undefined,
+    read: () => Promise.reject(new Error('not read')),
+  };
+  const drawn = (text: string) =>
+    renderToStaticMarkup(
+      <FilesContext value={files}>
+        <Markdown>{text}</Markdown>
+      </FilesContext>,
+    );
+  const buttons = (html: string) => html.split('<button').length - 1;
+  expect(buttons(drawn('`src/a.ts:14`'))).toBe(1);
+  expect(buttons(drawn('[`src/a.ts:14`](src/a.ts)'))).toBe(1);
+  expect(buttons(drawn('[`src/a.ts`](https://example.com)'))).toBe(0);
+});
