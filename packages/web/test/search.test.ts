@@ -1,6 +1,6 @@
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { SearchResult, UpsertObject } from '@liminal/protocol';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
@@ -211,4 +211,56 @@ testAtLength('on a phone a tap on a hit closes the drawer and shows it', async (
   await results(page).getByRole('link', { name: 'Answer 25' }).tap();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expect.poll(() => focusedItem(page)).toBe('a25');
+});
+
+/** Texts that are marked in the conversation. */
+const markedTexts = (page: Page) =>
+  page.evaluate(() => [...(CSS.highlights.get('found') ?? [])].map((range) => range.toString()));
+
+it('the matched words are in sight: in the sidebar, in the palette, and in the opened message', async () => {
+  const far = `${'Before it many words stand. '.repeat(8)}Then the needle lies there, and more follows.`;
+  const long = `${'A paragraph of words.\n\n'.repeat(120)}Here is the **Needle** itself.\n\n${'More.\n\n'.repeat(40)}`;
+  stage.history = {
+    entries: [message('a9', long, { turnId: 't1', status: 'complete' })],
+    turns: [turn('t1', { status: 'complete', endedAt: 1 })],
+    cursor: 'c',
+    hasMore: false,
+  };
+  find(hit('a9', far));
+  const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
+  await field(page).fill('needle');
+  const link = results(page).getByRole('link').first();
+  await link.waitFor();
+  const isInside = async (outer: Locator) => {
+    const [mark, box] = [await outer.locator('mark').boundingBox(), await outer.boundingBox()];
+    expect(mark!.x + mark!.width).toBeLessThanOrEqual(box!.x + box!.width);
+    expect(mark!.y + mark!.height).toBeLessThanOrEqual(box!.y + box!.height);
+    const isHit = await outer.locator('mark').evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2) === element;
+    });
+    expect(isHit).toBe(true);
+  };
+  await isInside(link);
+  // Two whole lines, and nothing of a third.
+  const lines = link.locator('span').first();
+  const height = (await lines.boundingBox())!.height;
+  const lineHeight = await lines.evaluate((one) =>
+    Number.parseFloat(getComputedStyle(one).lineHeight),
+  );
+  expect(height).toBeLessThanOrEqual(2 * lineHeight + 1);
+  await link.click();
+  await expect.poll(() => markedTexts(page)).toEqual(['Needle']);
+  const top = await page.evaluate(() => {
+    const [range] = CSS.highlights.get('found') ?? [];
+    return range instanceof Range ? range.getBoundingClientRect().top : -1;
+  });
+  expect(top).toBeGreaterThan(42);
+  expect(top).toBeLessThan(820);
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search commands and sessions' }).fill('needle');
+  const option = page.getByRole('option').filter({ hasText: 'lies there' });
+  await option.waitFor();
+  await isInside(option);
 });

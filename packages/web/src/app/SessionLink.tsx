@@ -6,6 +6,8 @@ interface SessionLinkProps extends ComponentProps<'a'> {
   sessionId: string;
   /** The item to show in it. */
   itemId?: string | undefined;
+  /** The search that has found the item. */
+  query?: string | undefined;
   onFollow?: (() => void) | undefined;
 }
 
@@ -13,7 +15,8 @@ interface SessionLinkProps extends ComponentProps<'a'> {
  * A real link to a session, which can be opened in a window of its own. A click previews the session, a double click
  * keeps its tab.
  */
-export function SessionLink({ sessionId, itemId, onFollow, children, ...rest }: SessionLinkProps) {
+export function SessionLink(props: SessionLinkProps) {
+  const { sessionId, itemId, query, onFollow, children, ...rest } = props;
   const { show, keep } = useNavigation();
   const target = itemId === undefined ? undefined : { id: itemId };
   return (
@@ -23,7 +26,7 @@ export function SessionLink({ sessionId, itemId, onFollow, children, ...rest }: 
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
         event.preventDefault();
-        show(sessionId, itemId);
+        show(sessionId, itemId, query);
         onFollow?.();
       }}
       onDoubleClick={() => keep(sessionId)}

@@ -18,8 +18,8 @@ import {
 export interface Navigation extends Places {
   /** Shows a session in a tab that stays. */
   open: (sessionId: string) => void;
-  /** Previews a session; an item of it, given by its id, is scrolled to. */
-  show: (sessionId: string, itemId?: string) => void;
+  /** Previews a session; an item of it, given by its id, is scrolled to, and words of a search are marked in it. */
+  show: (sessionId: string, itemId?: string, query?: string) => void;
   /** The session's tab stays from now on. */
   keep: (sessionId: string) => void;
   close: (sessionId: string) => void;
@@ -49,9 +49,9 @@ export function NavigationProvider({ children }: { children: ReactNode }) {
     () => ({
       ...places,
       open: (sessionId) => setPlaces((now) => openTab(now, sessionId)),
-      show: (sessionId, itemId) =>
+      show: (sessionId, itemId, query) =>
         setPlaces((now) =>
-          previewTab(now, sessionId, itemId === undefined ? undefined : { id: itemId }),
+          previewTab(now, sessionId, itemId === undefined ? undefined : { id: itemId, query }),
         ),
       keep: (sessionId) => setPlaces((now) => keepTab(now, sessionId)),
       close: (sessionId) => setPlaces((now) => closeTab(now, sessionId)),

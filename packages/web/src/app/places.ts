@@ -15,6 +15,8 @@ export interface Places {
 /** An item of a conversation by its id, a tool call by the id of the call, or a turn by its id. */
 export interface Target {
   readonly id: string;
+  /** The search that has found it, whose words are marked. */
+  readonly query?: string | undefined;
 }
 
 /** Shows a session, in a tab that stays. */

@@ -42,7 +42,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
   const run = (entry: Entry) => {
     onClose();
     if (entry.kind === 'session') navigation.show(entry.session.sessionId);
-    else if (entry.kind === 'hit') navigation.show(entry.sessionId, entry.hit.target);
+    else if (entry.kind === 'hit') navigation.show(entry.sessionId, entry.hit.target, search);
     else if (entry.kind === 'deed') housekeeping[entry.deed](entry.session);
     else if (entry.action === 'close-tab') navigation.close(navigation.active ?? '');
     else if (entry.action === 'home') navigation.goHome();

@@ -76,10 +76,13 @@ function Group({ group, query, onFollow }: GroupProps) {
               className={css.hit}
               sessionId={sessionId}
               itemId={target}
+              query={query}
               onFollow={onFollow}
             >
-              {kind !== undefined && <span className={css.kind}>{kind}</span>}
-              <Snippet query={query}>{snippet}</Snippet>
+              <span className={css.lines}>
+                {kind !== undefined && <span className={css.kind}>{kind}</span>}
+                <Snippet query={query}>{snippet}</Snippet>
+              </span>
             </SessionLink>
           </li>
         ))}

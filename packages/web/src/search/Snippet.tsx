@@ -1,4 +1,4 @@
-import { markWords } from './mark-words.ts';
+import { fromFirst, markWords } from './mark-words.ts';
 import css from './Search.module.css';
 
 interface SnippetProps {
@@ -7,11 +7,11 @@ interface SnippetProps {
   query: string;
 }
 
-/** A piece of a conversation with the search words marked. */
+/** A piece of a conversation with the search words marked, from shortly before the first of them. */
 export function Snippet({ children, query }: SnippetProps) {
   return (
     <bdi className={css.snippet}>
-      {markWords(children, query).map(({ text, found }, index) =>
+      {fromFirst(markWords(children, query)).map(({ text, found }, index) =>
         found ? <mark key={index}>{text}</mark> : text,
       )}
     </bdi>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markWords } from './mark-words.ts';
+import { fromFirst, markWords } from './mark-words.ts';
 
 /** Marked words in brackets. */
 const marked = (snippet: string, query: string) =>
@@ -21,4 +21,20 @@ it.each([
   ['', 'x', ''],
 ])('in %j, %j is found: %j', (snippet, query, result) => {
   expect(marked(snippet, query)).toBe(result);
+});
+
+it.each([
+  ['short needle', 'short [needle]'],
+  [
+    'a long way of many words before the needle lies here',
+    '… many words before the [needle] lies here',
+  ],
+  [`${'x'.repeat(60)}/needle`, `… ${'x'.repeat(23)}/[needle]`],
+  [
+    'nothing is found in a text that is longer than that',
+    'nothing is found in a text that is longer than that',
+  ],
+])('a line of %j begins shortly before the match', (snippet, line) => {
+  const pieces = fromFirst(markWords(snippet, 'needle'));
+  expect(pieces.map(({ text, found }) => (found ? `[${text}]` : text)).join('')).toBe(line);
 });

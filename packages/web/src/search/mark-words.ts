@@ -20,6 +20,23 @@ export function markWords(snippet: string, query: string): Piece[] {
   return pieces(snippet, isFound);
 }
 
+/** Letters that are shown before the first match. */
+const lead = 24;
+
+/** The pieces from shortly before the first match on, so that it is in sight where there is room for a line only. */
+export function fromFirst(all: readonly Piece[]): readonly Piece[] {
+  const [first, ...rest] = all;
+  if (first === undefined || first.found || first.text.length <= lead || rest.length === 0)
+    return all;
+  const cut = first.text.slice(-lead);
+  // From a word on, where there is one.
+  const text = /^\S*\s+(?=\S)/.exec(cut)?.[0];
+  return [
+    { text: `… ${text === undefined ? cut : cut.slice(text.length)}`, found: false },
+    ...rest,
+  ];
+}
+
 function* beginnings(folded: string, word: string): Generator<number> {
   for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + word.length)) {
     const before = folded.charAt(at - 1);

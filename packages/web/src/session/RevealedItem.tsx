@@ -31,7 +31,9 @@ export function RevealedItem({ view, session }: RevealedItemProps) {
     if (itemId !== undefined) {
       if (led.current === wanted) return;
       led.current = wanted;
-      void scrollToItem(view.sessionId, itemId).then(() => setDone({ target: wanted }));
+      void scrollToItem(view.sessionId, itemId, wanted.query).then(() =>
+        setDone({ target: wanted }),
+      );
       return;
     }
     if (loaded.current?.target !== wanted) loaded.current = { target: wanted, pages: 0 };
@@ -52,7 +54,7 @@ export function RevealedItem({ view, session }: RevealedItemProps) {
     <div className={css.place}>
       {isLooking && (
         <p className={css.notice} role="status">
-          Going back to what was found …
+          Loading…
         </p>
       )}
       {problem !== undefined && (
@@ -67,5 +69,5 @@ export function RevealedItem({ view, session }: RevealedItemProps) {
   );
 }
 
-const notThere = 'What the link leads to is not in this conversation, or not any more.';
-const tooFar = 'What was found is too far back to go to. Scroll up to read on from there.';
+const notThere = 'This link’s target is not in this conversation.';
+const tooFar = 'That message is too far back to jump to. Scroll up to read on from there.';

@@ -1,22 +1,23 @@
 import { type RefObject, useEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
+import { markFound } from '../search/mark-found.ts';
 import { openName, type RowMemory } from './remembered.ts';
 import { findItem, type TurnRow } from './window/turn-rows.ts';
 
-type Show = (itemId: string) => Promise<void>;
+type Show = (itemId: string, query: string) => Promise<void>;
 
 /** Conversations in the page, by session; and items to show once their conversation is there. */
 const shown = new Map<string, Show>();
-const wanted = new Map<string, string>();
+const wanted = new Map<string, { itemId: string; query: string }>();
 
 /**
  * Scrolls a session's conversation to one of its loaded items. Folds around it are opened, and the item is marked for a
- * moment and gets the focus. If the session is not in the page yet, this happens once it is.
+ * moment and gets the focus; the words of a search stay marked in it. If the session is not in the page yet, this happens once it is.
  */
-export async function scrollToItem(sessionId: string, itemId: string): Promise<void> {
+export async function scrollToItem(sessionId: string, itemId: string, query = ''): Promise<void> {
   const show = shown.get(sessionId);
-  if (show === undefined) wanted.set(sessionId, itemId);
-  else await show(itemId);
+  if (show === undefined) wanted.set(sessionId, { itemId, query });
+  else await show(itemId, query);
 }
 
 interface Target {
@@ -36,16 +37,16 @@ export function useScrollTarget(target: Target): void {
   });
   const { sessionId } = target;
   useEffect(() => {
-    const show = (itemId: string) => showItem(() => latest.current, itemId);
+    const show: Show = (itemId, query) => showItem(() => latest.current, itemId, query);
     shown.set(sessionId, show);
     const wish = wanted.get(sessionId);
     wanted.delete(sessionId);
-    if (wish !== undefined) void show(wish);
+    if (wish !== undefined) void show(wish.itemId, wish.query);
     return () => void shown.delete(sessionId);
   }, [sessionId]);
 }
 
-async function showItem(target: () => Target, itemId: string): Promise<void> {
+async function showItem(target: () => Target, itemId: string, query: string): Promise<void> {
   const found = await findRow(target, itemId);
   if (found === undefined) return;
   const { place, rows, memory } = found;
@@ -66,6 +67,7 @@ async function showItem(target: () => Target, itemId: string): Promise<void> {
     still = shownAs !== null && !bringsIntoSight(shownAs) ? still + 1 : 0;
     await nextFrame();
   }
+  markFound(shownAs, query);
   if (shownAs !== null) mark(shownAs);
 }
 
