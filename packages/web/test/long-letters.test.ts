@@ -190,8 +190,10 @@ it('SAFE: a long draft is shown in part, survives a reload, and is sent whole', 
   const text = long(scripts['two directions']);
   await page.evaluate((written) => navigator.clipboard.writeText(written), text);
   const field = page.getByRole('textbox', { name: 'Message', exact: true });
-  await field.fill('Read: ');
+  await field.fill('Read:');
   await field.press('ControlOrMeta+v');
+  await page.getByRole('button', { name: /^Show: Pasted/ }).click();
+  await page.getByRole('button', { name: 'Edit in the message' }).click();
   const note = page.getByText('only the start is shown, but all of it is sent.');
   await note.waitFor();
   expect((await field.inputValue()).length).toBeLessThan(2_000);
@@ -205,7 +207,7 @@ it('SAFE: a long draft is shown in part, survives a reload, and is sent whole', 
   await field.press('Enter');
   await expect
     .poll(() => stage.requests.find(({ path }) => path.endsWith('/send'))?.body)
-    .toMatchObject({ message: `Read: ${text}` });
+    .toMatchObject({ message: `Read:\n\n${text}` });
   expect(await field.inputValue()).toBe('');
   await note.waitFor({ state: 'detached' });
 });

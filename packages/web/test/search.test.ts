@@ -215,7 +215,11 @@ testAtLength('on a phone a tap on a hit closes the drawer and shows it', async (
 
 /** Texts that are marked in the conversation. */
 const markedTexts = (page: Page) =>
-  page.evaluate(() => [...(CSS.highlights.get('found') ?? [])].map((range) => range.toString()));
+  page.evaluate(() =>
+    [...(CSS.highlights.get('found') ?? [])].map((range) =>
+      range instanceof Range ? range.cloneContents().textContent : '',
+    ),
+  );
 
 it('the matched words are in sight: in the sidebar, in the palette, and in the opened message', async () => {
   const far = `${'Before it many words stand. '.repeat(8)}Then the needle lies there, and more follows.`;

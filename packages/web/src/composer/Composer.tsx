@@ -16,6 +16,7 @@ import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
+import { type Pasted, PastedTexts } from './PastedTexts.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
 
 type Way = 'send' | 'steer';
@@ -26,6 +27,7 @@ interface ComposerProps {
   draft: string;
   onDraft: (text: string) => void;
   attachments: Attachments;
+  pasted: Pasted;
   /** Sends the message, with its attachments. */
   onSend: (message: string) => void;
   /** The same, for the turn that runs; undefined if none does, or if its agent takes nothing meanwhile. */
@@ -46,7 +48,7 @@ interface ComposerProps {
  * Enter begin a new line. On a phone Enter begins a new line, too, and the button sends.
  */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, attachments, onSend, onSteer } = props;
+  const { draft, onDraft, attachments, pasted, onSend, onSteer } = props;
   const { info, agentName, onLast } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const { isCut, shown, onPaste } = useLongDraft(draft, onDraft);
@@ -63,9 +65,9 @@ export function Composer(props: ComposerProps) {
   const hintId = useId();
   const isNarrow = useMediaQuery('(max-width: 560px)');
   const hint = commandHint(info?.commands ?? [], draft);
-  const isEmpty =
-    draft.trim() === '' && attachments.list.length + attachments.incoming.length === 0;
-  const canSend = attachments.canSend && (draft.trim() !== '' || attachments.list.length > 0);
+  const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
+  const isEmpty = !hasWords && attachments.list.length + attachments.incoming.length === 0;
+  const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
   const { isReading } = attachments;
   /** What was pressed while files were still being read. */
   const [pressed, setPressed] = useState<Way>();
@@ -74,7 +76,7 @@ export function Composer(props: ComposerProps) {
     setPressed(isReading ? way : undefined);
     if (!canSend) return;
     const give = way === 'steer' ? (onSteer ?? onSend) : onSend;
-    give(draft.trim());
+    give(pasted.take(draft.trim()));
     onDraft('');
     field.current?.focus();
   };
@@ -117,6 +119,13 @@ export function Composer(props: ComposerProps) {
         isSentThen={pressed !== undefined}
         onRemove={() => setPressed(undefined)}
       />
+      <PastedTexts
+        pasted={pasted}
+        onEdit={(text) => {
+          onDraft(draft === '' ? text : `${draft}\n\n${text}`);
+          field.current?.focus();
+        }}
+      />
       <div className={css.grow} data-text={`${shown}\n`}>
         {hint !== undefined && (
           <span id={hintId} className={css.hint}>
@@ -143,7 +152,10 @@ export function Composer(props: ComposerProps) {
             onDraft(event.target.value);
             mentions.onInput(event);
           }}
-          onPaste={onPaste}
+          onPaste={(event) => {
+            pasted.onPaste(event);
+            if (!event.defaultPrevented) onPaste(event);
+          }}
           onSelect={mentions.onSelect}
           onKeyDown={onKeyDown}
         />

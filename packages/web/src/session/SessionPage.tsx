@@ -24,6 +24,7 @@ import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
+import { usePasted } from '../composer/PastedTexts.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
@@ -107,6 +108,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const recipient = { name: agentName, accepts: info?.accepts };
   const attachments = useAttachments(sessionId, recipient, prewarm);
   const { put } = attachments;
+  const pasted = usePasted(sessionId);
   const running = view.turns.at(-1)?.status === 'in_progress';
   const canSteer = running && info?.canSteer === true;
 
@@ -198,6 +200,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
                 if (text !== '') prewarm();
               }}
               attachments={attachments}
+              pasted={pasted}
               onSend={(message) => actions.send(message, attachments.take())}
               onSteer={canSteer ? steer : undefined}
               onStop={stop}

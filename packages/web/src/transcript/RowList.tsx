@@ -6,6 +6,7 @@ import { ReadRun } from './ReadRun.tsx';
 import { RowScope } from './remembered.ts';
 import { RowGuard } from './RowGuard.tsx';
 import { ToolCard } from './ToolCard.tsx';
+import { isSubagent } from './tool-words.ts';
 
 /** The surroundings of a row. */
 export interface RowPlace {
@@ -46,6 +47,7 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
           approval={row.approval}
           script={row.script}
           waitsFor={row.script && waitingBelow(row.below)}
+          saidBelow={isSubagent(row.call) ? lastSaid(row.below) : undefined}
           folder={folder}
           turnEnded={turnEnded}
         >
@@ -58,6 +60,14 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
     case 'not-made':
       return <NotMadeRun rows={row.rows} folder={folder} turnEnded={turnEnded} />;
   }
+}
+
+/** The agent's last message among rows. */
+function lastSaid(rows: readonly Row[]): string | undefined {
+  const last = rows.findLast(
+    (row) => row.kind === 'item' && row.item.type === 'message' && row.item.origin === 'agent',
+  );
+  return last?.kind === 'item' && last.item.type === 'message' ? last.item.content : undefined;
 }
 
 interface RowProps extends RowPlace {

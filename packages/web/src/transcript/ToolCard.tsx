@@ -23,13 +23,15 @@ interface ToolCardProps {
   waitsFor?: ApprovalUpsert | undefined;
   folder: string | undefined;
   turnEnded: boolean;
+  /** What a subagent said last, which is among the items below. */
+  saidBelow?: string | undefined;
   /** The items of a subagent that this call started, or of its script. */
   children?: ReactNode;
 }
 
 /** One tool call: a line with its kind, its subject and its outcome, which opens to show the rest. */
 export function ToolCard(props: ToolCardProps) {
-  const { call, approval, script, waitsFor, folder, turnEnded, children } = props;
+  const { call, approval, script, waitsFor, saidBelow, folder, turnEnded, children } = props;
   const asked = [approval, waitsFor].find((one) => one !== undefined && isWaiting(one));
   const waits = asked !== undefined && !turnEnded;
   const phase = toolPhase(call, waits, turnEnded, approval, script);
@@ -37,9 +39,12 @@ export function ToolCard(props: ToolCardProps) {
   const hasBelow = Boolean(children);
   const [chosen, setChosen] = useRemembered<boolean | undefined>(openName, undefined);
   const wasLive = useFirst('live', !turnEnded);
+  // A subagent folds when it is done: its result is said by the agent that asked for it.
+  const isAtWork = phase === 'running' || phase === 'waiting';
+  const showsBelow = hasBelow && (isSubagent(call) ? isAtWork : wasLive);
   const question = isQuestion(call) ? approval?.title : undefined;
   const worthWatching = useWorthWatching(call, phase);
-  const isLive = (hasBelow && wasLive) || worthWatching;
+  const isLive = showsBelow || worthWatching;
   const open = chosen ?? (question === undefined && opensItself(phase, isLive));
   const bodyId = useId();
   const words = toolWords(call, folder);
@@ -76,7 +81,13 @@ export function ToolCard(props: ToolCardProps) {
       </div>
       {open && (
         <div id={bodyId} className={css.body}>
-          <ToolDetails call={call} phase={phase} began={began} folder={folder}>
+          <ToolDetails
+            call={call}
+            phase={phase}
+            began={began}
+            folder={folder}
+            saidBelow={saidBelow}
+          >
             {hasBelow && <div className={css.below}>{children}</div>}
           </ToolDetails>
         </div>

@@ -24,12 +24,15 @@ interface ToolDetailsProps {
   /** See `beganAt`. */
   began: string | undefined;
   folder: string | undefined;
+  /** What a subagent said last, which `children` show. */
+  saidBelow?: string | undefined;
   /** What happened between call and result: a subagent's work. */
   children?: ReactNode;
 }
 
 /** A tool's arguments and its result. */
-export function ToolDetails({ call, phase, began, folder, children }: ToolDetailsProps) {
+export function ToolDetails(props: ToolDetailsProps) {
+  const { call, phase, began, folder, saidBelow, children } = props;
   const diffs = call.diffs ?? [];
   return (
     <>
@@ -39,7 +42,13 @@ export function ToolDetails({ call, phase, began, folder, children }: ToolDetail
       ))}
       {diffs.length === 0 && <Invocation call={call} folder={folder} />}
       {children}
-      <Output call={call} phase={phase} began={began} hasDiffs={diffs.length > 0} />
+      <Output
+        call={call}
+        phase={phase}
+        began={began}
+        hasDiffs={diffs.length > 0}
+        saidBelow={saidBelow}
+      />
       {call.outputBlocks !== undefined && (
         <div className={css.part}>
           <Attachments blocks={call.outputBlocks} />
@@ -94,9 +103,11 @@ interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
   hasDiffs: boolean;
 }
 
-function Output({ call, phase, began, hasDiffs }: OutputProps) {
+function Output({ call, phase, began, hasDiffs, saidBelow = '' }: OutputProps) {
   const failed = phase === 'failed';
-  const said = call.toolOutput || (failed ? (call.errorMessage ?? '') : '');
+  const all = call.toolOutput || (failed ? (call.errorMessage ?? '') : '');
+  const said = withoutStart(all, saidBelow);
+  if (said.trim() === '' && all.trim() !== '') return null;
   if (isForModel(said)) {
     return (
       <div className={css.part}>
@@ -127,6 +138,14 @@ function Output({ call, phase, began, hasDiffs }: OutputProps) {
     );
   }
   return <LongText className={css.output} data-failed={failed} text={text} label="Output" />;
+}
+
+/** A result without what was shown above it: a subagent's last message is its result, to which some agents add. */
+function withoutStart(result: string, shown: string): string {
+  const start = shown.trim();
+  return start !== '' && result.trimStart().startsWith(start)
+    ? result.trimStart().slice(start.length)
+    : result;
 }
 
 /** How a program ended, and how long it took. */

@@ -71,9 +71,11 @@ it('a title does not repeat the verb', () => {
 it('a run of reads is one line', () => {
   const read = tool('a', { kind: 'read' });
   const search = tool('b', { kind: 'search' });
-  expect(readRunWords([read, read])).toBe('Read 2 files');
+  expect(readRunWords([read, { ...read }])).toBe('Read 2 files');
   expect(readRunWords([search, search])).toBe('Searched 2 times');
   expect(readRunWords([read, search])).toBe('Read 1 file, 1 search');
+  const again = tool('d', { kind: 'read', toolArguments: { file_path: '/a.ts' } });
+  expect(readRunWords([again, again, again])).toBe('Read 1 file');
   expect(readRunWords([read, { ...read, status: 'create' }])).toBe('Reading 2 files');
 });
 

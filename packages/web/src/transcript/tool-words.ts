@@ -111,7 +111,11 @@ export function otherArguments(call: ToolCallUpsert, folder?: string): [string, 
   const { subject } = toolWords(call, folder);
   const isSaid = (value: unknown) =>
     typeof value === 'string' && (oneLine(value) === subject || value.endsWith(`/${subject}`));
-  return Object.entries(call.toolArguments).filter(([, value]) => !isSaid(value));
+  const isUsual = ([name, value]: [string, unknown]) =>
+    isSubagent(call) && name === 'run_in_background' && value === false;
+  return Object.entries(call.toolArguments).filter(
+    (argument) => !isSaid(argument[1]) && !isUsual(argument),
+  );
 }
 
 /** A tool of unknown kind is named by its title, which says more than its name. */
@@ -182,10 +186,18 @@ function isEdit({ kind }: ToolCallUpsert): boolean {
   return kind === 'edit' || kind === 'delete' || kind === 'move';
 }
 
+/** What tells the files of calls apart; a call that names no file counts as one. */
+function fileOf(call: ToolCallUpsert): unknown {
+  const { locations, toolArguments } = call;
+  const { file_path: filePath, path } = toolArguments;
+  const named = [locations?.[0]?.path, filePath, path].find((name) => isText(name));
+  return named ?? call;
+}
+
 /** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, 1 search`. */
 export function readRunWords(calls: readonly ToolCallUpsert[]): string {
   const searches = calls.filter((call) => call.kind === 'search').length;
-  const reads = calls.length - searches;
+  const reads = new Set(calls.filter(({ kind }) => kind !== 'search').map(fileOf)).size;
   const running = calls.some((call) => call.status === 'create' || call.status === 'update');
   if (reads === 0) return `${running ? 'Searching' : 'Searched'} ${count(searches, 'time')}`;
   const read = `${running ? 'Reading' : 'Read'} ${count(reads, 'file')}`;

@@ -1,0 +1,109 @@
+import { ClipboardPaste, X } from 'lucide-react';
+import { type ClipboardEvent, useMemo, useState } from 'react';
+import { readTexts } from '../kept/read-texts.ts';
+import { useDraft } from '../kept/drafts.ts';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import { PiecedText } from '../look/PiecedText.tsx';
+import css from './PastedTexts.module.css';
+
+/** From this length on (characters) a pasted text is kept beside the field, which would be slow to write in with it. */
+const long = 4_000;
+
+/** Long texts that were pasted into a message. They are sent behind what is written, as they are. */
+export interface Pasted {
+  texts: readonly string[];
+  remove: (index: number) => void;
+  /** Takes the paste if its text is long. */
+  onPaste: (event: ClipboardEvent) => void;
+  /** A message with all of them; they are gone then. */
+  take: (message: string) => string;
+}
+
+/** The pasted texts of a session's draft, kept as its text is. */
+export function usePasted(sessionId: string): Pasted {
+  const [kept, keep] = useDraft(`${sessionId} pasted`);
+  return useMemo(() => {
+    const texts = readTexts(kept === '' ? null : kept);
+    const set = (next: readonly string[]) => keep(next.length === 0 ? '' : JSON.stringify(next));
+    return {
+      texts,
+      remove: (index) => set(texts.toSpliced(index, 1)),
+      onPaste: (event) => {
+        const text = event.clipboardData.getData('text/plain');
+        if (text.length < long) return;
+        event.preventDefault();
+        set([...texts, text]);
+      },
+      take: (message) => {
+        if (texts.length === 0) return message;
+        set([]);
+        return [message, ...texts].filter((text) => text !== '').join('\n\n');
+      },
+    };
+  }, [kept, keep]);
+}
+
+interface PastedTextsProps {
+  pasted: Pasted;
+  /** Puts a text into the field. */
+  onEdit: (text: string) => void;
+}
+
+/** The pasted texts of the message: each can be read, put into the field, and removed. */
+export function PastedTexts({ pasted: { texts, remove }, onEdit }: PastedTextsProps) {
+  const [shown, show] = useState<number>();
+  const text = shown === undefined ? undefined : texts[shown];
+  if (texts.length === 0) return null;
+  return (
+    <ul className={css.pasted} aria-label="Pasted">
+      {texts.map((one, index) => {
+        const name = `Pasted ${amountOf(one)}`;
+        return (
+          <li key={index} className={css.chip}>
+            <ClipboardPaste size={14} aria-hidden="true" />
+            <span>{name}</span>
+            <Button look="quiet" aria-label={`Show: ${name}`} onClick={() => show(index)}>
+              Show
+            </Button>
+            <button
+              type="button"
+              className={css.remove}
+              aria-label={`Remove: ${name}`}
+              title="Remove"
+              onClick={() => remove(index)}
+            >
+              <X size={14} aria-hidden="true" />
+            </button>
+          </li>
+        );
+      })}
+      {shown !== undefined && text !== undefined && (
+        <Dialog title={`Pasted ${amountOf(text)}`} onClose={() => show(undefined)}>
+          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+          <div className={css.text} role="region" aria-label="Pasted text" tabIndex={0}>
+            <PiecedText text={text} />
+          </div>
+          <div className={css.foot}>
+            <Button
+              onClick={() => {
+                show(undefined);
+                remove(shown);
+                onEdit(text);
+              }}
+            >
+              Edit in the message
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </ul>
+  );
+}
+
+/** `3,000 lines`; a text of one line is counted in characters. */
+function amountOf(text: string): string {
+  const lines = text.trimEnd().split('\n').length;
+  const [amount, unit] = lines > 1 ? [lines, 'line'] : [text.length, 'character'];
+  return `${amount.toLocaleString('en')} ${unit}${amount === 1 ? '' : 's'}`;
+}
