@@ -100,7 +100,7 @@ it('another waiting session is shown, counts in the title, and opens without tak
   );
   const button = page.getByRole('button', { name: '2 need you: Sooner' });
   await button.waitFor();
-  await expect.poll(() => page.title()).toBe('◆ (2) Fix the login – Liminal');
+  await expect.poll(() => page.title()).toBe('◆ (2) Sooner – Liminal');
   expect(await message.evaluate((e) => e === document.activeElement)).toBe(true);
   await button.click();
   await page.getByRole('main', { name: 'Sooner' }).waitFor();

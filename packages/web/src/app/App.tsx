@@ -43,6 +43,7 @@ export function App() {
   useDocumentMark(projects, active);
   useReleaseClosed(tabs);
   useFocusKeeper();
+  useKeepPage();
   const showSide = useCallback(
     () => (isNarrow ? setOverlay('sidebar') : toggleSide()),
     [isNarrow, toggleSide],
@@ -87,6 +88,24 @@ export function App() {
       {overlay === 'keys' && <KeyboardHelp onClose={close} />}
     </div>
   );
+}
+
+/** Where no session takes a dropped file, the browser would open the file in place of the page. */
+function useKeepPage(): void {
+  useEffect(() => {
+    const keep = (event: DragEvent) => {
+      if (event.defaultPrevented || event.dataTransfer?.types.includes('Files') !== true) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'none';
+    };
+    // After the listeners of the session, which are on the document.
+    window.addEventListener('dragover', keep);
+    window.addEventListener('drop', keep);
+    return () => {
+      window.removeEventListener('dragover', keep);
+      window.removeEventListener('drop', keep);
+    };
+  }, []);
 }
 
 /** Stops following the sessions of closed tabs. */

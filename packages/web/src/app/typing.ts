@@ -11,7 +11,7 @@ const takenByInputMethod = 229;
  * Whether a key belongs to an input method, for example the Enter that ends a word. Safari ends the composition before it
  * reports that key: only the key code tells.
  */
-export function isComposing(event: KeyboardEvent): boolean {
+function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === takenByInputMethod;
 }
 

@@ -6,12 +6,14 @@ import { states } from '../look/states.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { labelOf } from '../words/label.ts';
 
-/** Shows the state of the active session in the window's title and icon, and that another one needs a person. */
+/** Shows the state of the active session in the window's title and icon, and if one needs a person, that one. */
 export function useDocumentMark(projects: Projects, active: string | undefined): void {
   const session = active === undefined ? undefined : findSession(projects, active);
-  const waiting = needingYou(projects).length;
+  const [first, ...others] = needingYou(projects);
+  const waiting = first === undefined ? 0 : others.length + 1;
   const state = waiting > 0 ? 'waiting' : (session?.state ?? 'idle');
-  const title = documentTitle(session?.title, state, waiting);
+  // The mark is about the session that waits, so the name is its name.
+  const title = documentTitle((first ?? session)?.title, state, waiting);
 
   useEffect(() => {
     document.title = title;

@@ -25,12 +25,25 @@ export function AttachedFiles({ attachments, isSentThen, onRemove }: AttachedFil
     onRemove();
     attachments.remove(one);
   };
+  // In sight even where they are below the fold of the list.
+  const refused = [...list, ...incoming].filter(({ problem }) => problem !== undefined);
+  const removeRefused = () => {
+    for (const one of refused) remove(one);
+  };
   const reading = isSentThen ? 'reading, then sent' : 'reading';
   return (
     <>
       <p className={spoken.only} role="status">
         {list.length > 0 && `${count(list.length, 'file')} attached`}
       </p>
+      {refused.length > 0 && (
+        <p className={css.refused} role="status">
+          {count(refused.length, 'attachment')} cannot be sent.
+          <Button look="quiet" onClick={removeRefused}>
+            Remove {refused.length === 1 ? 'it' : 'them'}
+          </Button>
+        </p>
+      )}
       {list.length + incoming.length > 0 && (
         <ul className={css.files} aria-label="Attached">
           {list.map((attachment, index) => (

@@ -16,7 +16,7 @@ import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
-import { type Pasted, PastedTexts } from './PastedTexts.tsx';
+import { PastedTexts, usePasted } from './PastedTexts.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
 
 type Way = 'send' | 'steer';
@@ -27,7 +27,7 @@ interface ComposerProps {
   draft: string;
   onDraft: (text: string) => void;
   attachments: Attachments;
-  pasted: Pasted;
+  sessionId: string;
   /** Sends the message, with its attachments. */
   onSend: (message: string) => void;
   /** The same, for the turn that runs; undefined if none does, or if its agent takes nothing meanwhile. */
@@ -48,10 +48,11 @@ interface ComposerProps {
  * Enter begin a new line. On a phone Enter begins a new line, too, and the button sends.
  */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, attachments, pasted, onSend, onSteer } = props;
+  const { draft, onDraft, attachments, onSend, onSteer } = props;
   const { info, agentName, onLast } = props;
   const field = useRef<HTMLTextAreaElement>(null);
-  const { isCut, shown, onPaste } = useLongDraft(draft, onDraft);
+  const pasted = usePasted(props.sessionId);
+  const { isCut, shown, onPaste } = useLongDraft(draft, onDraft, pasted.onPaste);
   const commands = useCommands(props);
   const mentions = useMentions({
     field,
@@ -119,13 +120,7 @@ export function Composer(props: ComposerProps) {
         isSentThen={pressed !== undefined}
         onRemove={() => setPressed(undefined)}
       />
-      <PastedTexts
-        pasted={pasted}
-        onEdit={(text) => {
-          onDraft(draft === '' ? text : `${draft}\n\n${text}`);
-          field.current?.focus();
-        }}
-      />
+      <PastedTexts pasted={pasted} draft={draft} onDraft={onDraft} />
       <div className={css.grow} data-text={`${shown}\n`}>
         {hint !== undefined && (
           <span id={hintId} className={css.hint}>
@@ -152,10 +147,7 @@ export function Composer(props: ComposerProps) {
             onDraft(event.target.value);
             mentions.onInput(event);
           }}
-          onPaste={(event) => {
-            pasted.onPaste(event);
-            if (!event.defaultPrevented) onPaste(event);
-          }}
+          onPaste={onPaste}
           onSelect={mentions.onSelect}
           onKeyDown={onKeyDown}
         />

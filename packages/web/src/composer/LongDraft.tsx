@@ -4,11 +4,20 @@ import { isSlowBlock, mostInLine, slowLettersToEdit } from '../look/text-pieces.
 import { count } from '../words/amounts.ts';
 import css from './Composer.module.css';
 
-/** The part of a draft that the field shows: the start, without leave to edit, if all of it would stop the page. */
-export function useLongDraft(draft: string, onDraft: (text: string) => void) {
+/**
+ * The part of a draft that the field shows: the start, without leave to edit, if all of it would stop the page. A paste goes to
+ * `onPastedText` first, which may take it.
+ */
+export function useLongDraft(
+  draft: string,
+  onDraft: (text: string) => void,
+  onPastedText: (event: ClipboardEvent) => void,
+) {
   const isCut = isSlowBlock(draft, slowLettersToEdit);
   const shown = isCut ? `${draft.slice(0, mostInLine)} …` : draft;
   const onPaste = (event: ClipboardEvent<HTMLTextAreaElement>) => {
+    onPastedText(event);
+    if (event.defaultPrevented) return;
     const { selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData.getData('text/plain');
     const next = `${draft.slice(0, selectionStart)}${pasted}${draft.slice(selectionEnd)}`;

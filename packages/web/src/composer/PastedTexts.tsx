@@ -5,6 +5,7 @@ import { useDraft } from '../kept/drafts.ts';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import { PiecedText } from '../look/PiecedText.tsx';
+import { focusComposer } from './focus-composer.ts';
 import css from './PastedTexts.module.css';
 
 /** From this length on (characters) a pasted text is kept beside the field, which would be slow to write in with it. */
@@ -46,12 +47,14 @@ export function usePasted(sessionId: string): Pasted {
 
 interface PastedTextsProps {
   pasted: Pasted;
-  /** Puts a text into the field. */
-  onEdit: (text: string) => void;
+  /** What is written in the field. */
+  draft: string;
+  onDraft: (text: string) => void;
 }
 
 /** The pasted texts of the message: each can be read, put into the field, and removed. */
-export function PastedTexts({ pasted: { texts, remove }, onEdit }: PastedTextsProps) {
+export function PastedTexts({ pasted, draft, onDraft }: PastedTextsProps) {
+  const { texts, remove } = pasted;
   const [shown, show] = useState<number>();
   const text = shown === undefined ? undefined : texts[shown];
   if (texts.length === 0) return null;
@@ -89,7 +92,8 @@ export function PastedTexts({ pasted: { texts, remove }, onEdit }: PastedTextsPr
               onClick={() => {
                 show(undefined);
                 remove(shown);
-                onEdit(text);
+                onDraft(draft === '' ? text : `${draft}\n\n${text}`);
+                focusComposer();
               }}
             >
               Edit in the message

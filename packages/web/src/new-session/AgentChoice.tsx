@@ -12,17 +12,30 @@ interface AgentChoiceProps {
   onChoose: (cliType: string) => void;
 }
 
+/** Agents that lack nothing come first, then those that can run; otherwise in their order. */
+function byReadiness(a: AgentInfo, b: AgentInfo): number {
+  const rank = ({ available, reason }: AgentInfo) =>
+    Number(!available) + Number(reason !== undefined);
+  return rank(a) - rank(b);
+}
+
+/** Brings the chosen agent into sight when the list is shown. */
+function showChosen(input: HTMLInputElement | null): void {
+  input?.closest('label')?.scrollIntoView({ block: 'nearest' });
+}
+
 /** The known agents; one that cannot run here says why. */
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
   const isAnyMissing = agents?.some((agent) => agent.reason !== undefined) ?? false;
   return (
     <fieldset className={form.field}>
       <legend className={form.label}>Agent</legend>
-      {agents === undefined && <p className={css.reason}>Asking which agents can run here …</p>}
+      {agents === undefined && <p className={css.reason}>Checking agents…</p>}
       <div className={css.agents}>
-        {agents?.map((agent) => (
+        {agents?.toSorted(byReadiness).map((agent) => (
           <label key={agent.cliType} className={css.agent} data-available={agent.available}>
             <input
+              ref={agent.cliType === chosen ? showChosen : undefined}
               type="radio"
               name="agent"
               value={agent.cliType}

@@ -90,6 +90,12 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   );
 }
 
+/** Whether the text names the folder in full, also from the home folder: `~/code`. */
+function isWritten(path: string, text: string): boolean {
+  const written = text.replace(/\/$/, '');
+  return path === written || (written.startsWith('~/') && path.endsWith(written.slice(1)));
+}
+
 /** Folders that begin with the text, without the text itself. */
 function useFolders(prefix: string): string[] {
   const { requests } = useClient();
@@ -99,7 +105,7 @@ function useFolders(prefix: string): string[] {
     requests.listFolders(prefix).then(
       (found) => {
         if (wanted)
-          setFolders(found.map((folder) => folder.path).filter((path) => path !== prefix));
+          setFolders(found.map((folder) => folder.path).filter((path) => !isWritten(path, prefix)));
       },
       // No completion then; the field still takes any path.
       () => undefined,

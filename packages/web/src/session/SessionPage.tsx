@@ -24,7 +24,6 @@ import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
-import { usePasted } from '../composer/PastedTexts.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
@@ -107,8 +106,6 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const agentName = useAgentName(cliType);
   const recipient = { name: agentName, accepts: info?.accepts };
   const attachments = useAttachments(sessionId, recipient, prewarm);
-  const { put } = attachments;
-  const pasted = usePasted(sessionId);
   const running = view.turns.at(-1)?.status === 'in_progress';
   const canSteer = running && info?.canSteer === true;
 
@@ -128,7 +125,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const fork = useFork();
   const [rewindDialog, askRewind] = useRewindDialog(sessionId, folder);
   const { shown, choose, show } = useShownRequest();
-  const takeBack = useTakeBack(draft, setDraft, put, folder);
+  const takeBack = useTakeBack(draft, setDraft, attachments.put, folder);
   const stop = useCallback(
     () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
@@ -200,7 +197,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
                 if (text !== '') prewarm();
               }}
               attachments={attachments}
-              pasted={pasted}
+              sessionId={sessionId}
               onSend={(message) => actions.send(message, attachments.take())}
               onSteer={canSteer ? steer : undefined}
               onStop={stop}

@@ -106,3 +106,9 @@ it('the window title shows the session’s state, and that another one needs som
   expect(documentTitle('docs', 'running', 1)).toBe('◆ docs – Liminal');
   expect(documentTitle(undefined, 'idle', 2)).toBe('◆ (2) Liminal');
 });
+
+it('a session that needs a person is listed there only', () => {
+  const { projects: others, pinned, archived } = groupSessions(projects);
+  const listed = [...pinned, ...archived, ...others.flatMap(({ sessions }) => sessions)];
+  expect(listed.map(({ sessionId }) => sessionId)).toEqual(['docs']);
+});

@@ -23,12 +23,14 @@ interface SessionGroups {
   archived: SessionSummary[];
 }
 
-/** The groups in which a list shows sessions, each in one. */
+/** The groups in which a list shows sessions, each in one: those that need a person are in a group of their own. */
 export function groupSessions(projects: Projects): SessionGroups {
   const all = projects
     .flatMap((project) => project.sessions)
+    .filter(isElsewhere)
     .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
-  const isPlain = (session: SessionSummary) => !session.archived && !session.pinned;
+  const isPlain = (session: SessionSummary) =>
+    isElsewhere(session) && !session.archived && !session.pinned;
   return {
     pinned: all.filter((session) => session.pinned && !session.archived),
     projects: projects
@@ -37,6 +39,9 @@ export function groupSessions(projects: Projects): SessionGroups {
     archived: all.filter((session) => session.archived),
   };
 }
+
+/** Not among those that need a person. */
+const isElsewhere = ({ state }: SessionSummary) => state !== 'waiting';
 
 /** Projects with the sessions that match a search: all of its words are in title, agent or folder. */
 export function searchSessions(projects: Projects, search: string): Projects {

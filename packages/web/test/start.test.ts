@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import { past } from './controls/scene.ts';
+import { openStage, otherSession, stage } from './stage.ts';
+
+openStage(() => {
+  stage.history = past;
+});
+
+it('a file dropped where no session takes it does not leave the page', async () => {
+  const page = await stage.visit({}, '/');
+  const main = page.getByRole('main', { name: 'Start' });
+  await main.waitFor();
+  const areKept = await main.evaluate((element) =>
+    ['dragover', 'drop'].map((type) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['a'], 'a.txt'));
+      const init = { bubbles: true, cancelable: true, dataTransfer };
+      return !element.dispatchEvent(new DragEvent(type, init));
+    }),
+  );
+  expect(areKept).toEqual([true, true]);
+});
+
+it('the agents that can be used come first, and the chosen one is in sight', async () => {
+  const agent = (cliType: string, rest = {}) => ({
+    cliType,
+    name: cliType,
+    description: 'Some words about it.',
+    available: true,
+    ...rest,
+  });
+  const reason = 'A key is missing. '.repeat(8);
+  stage.answer = (_, path) =>
+    path === '/api/agents'
+      ? {
+          agents: [
+            agent('gone', { available: false, reason }),
+            ...['a', 'b', 'c'].map((name) => agent(name, { reason })),
+            agent('demo'),
+          ],
+        }
+      : undefined;
+  const page = await stage.visit({ viewport: { width: 1400, height: 900 } }, '/');
+  await page.getByRole('main').getByRole('button', { name: 'New session' }).click();
+  const radios = page.getByRole('dialog').getByRole('radio');
+  await radios.first().waitFor();
+  const names = await radios.evaluateAll((all) =>
+    all.map((one) => (one as HTMLInputElement).value),
+  );
+  expect(names).toEqual(['demo', 'a', 'b', 'c', 'gone']);
+  const chosen = page.getByRole('radio', { checked: true });
+  expect(await chosen.getAttribute('value')).toBe('demo');
+  const isInSight = await chosen.evaluate((radio) => {
+    const { left, top, width, height } = radio.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2) === radio;
+  });
+  expect(isInSight).toBe(true);
+});
+
+it('the title of the window names the session that waits', async () => {
+  stage.others = [otherSession('o1', { title: 'ask me', state: 'waiting' })];
+  const page = await stage.visit();
+  await expect.poll(() => page.title()).toBe('◆ ask me – Liminal');
+});
+
+it('of too many attachments a line in sight says so, and takes the refused ones out', async () => {
+  const page = await stage.visit();
+  const files = Array.from({ length: 23 }, (_, n) => ({
+    name: `file-${n}.txt`,
+    mimeType: 'text/plain',
+    buffer: Buffer.from(`file ${n}`),
+  }));
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Attach files' }).click();
+  await (await choosing).setFiles(files);
+  const line = page.getByText('3 attachments cannot be sent.');
+  await line.waitFor();
+  await page.getByRole('button', { name: 'Remove them' }).click();
+  await line.waitFor({ state: 'detached' });
+  expect(await page.getByRole('list', { name: 'Attached' }).getByRole('listitem').count()).toBe(20);
+  await expect
+    .poll(() => page.getByRole('button', { name: 'Send message' }).isEnabled())
+    .toBe(true);
+});
