@@ -49,9 +49,10 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     get runtime() {
       return runtime;
     },
-    /** The server ends and starts again, on the same store. */
-    async restart() {
+    /** The server ends and starts again, on the same store; `between` is done while it is away. */
+    async restart(between?: () => Promise<void>) {
       await runtime.close();
+      await between?.();
       runtime = await start();
     },
     async create(): Promise<string> {

@@ -37,7 +37,7 @@ function configured(
   { mcpServers, dataDir }: Pick<Config, 'mcpServers' | 'dataDir'>,
 ): CliProvider {
   if (cliType === 'codex') {
-    const { sharedProcess: _, ...codex } = entry;
+    const { sharedProcess: _, files: __, ...codex } = entry;
     return createCodexProvider({ ...codex, defaults, mcpServers });
   }
   const { mode, ...config } = defaults;

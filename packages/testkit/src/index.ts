@@ -61,6 +61,18 @@ export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts'
 export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';
+export {
+  geminiCall,
+  geminiError,
+  geminiReply,
+  geminiThought,
+  startGeminiApi,
+  type GeminiApi,
+  type GeminiScript,
+} from './gemini-api/gemini-api.ts';
+export { ageGeminiSessions, geminiEnvironment } from './npm-agents/gemini.ts';
+export { npmAgent } from './npm-agents/npm-agent.ts';
+export { qwenEnvironment } from './npm-agents/qwen.ts';
 export { opencodeBinary, opencodeEnvironment } from './opencode/opencode.ts';
 export { greeter } from './mcp-server/index.ts';
 export { pixel } from './pixel.ts';

@@ -50,6 +50,15 @@ const protocolVersion = 1;
 /** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
 
+/** How an agent is started. */
+export interface AgentStart {
+  command: ProcessCommand;
+  /** Whether the agent may read and write files of the project through Liminal. */
+  offersFiles: boolean;
+  /** How long it may take to answer `initialize`, ms. */
+  limitMs: number;
+}
+
 /** A running agent that has been initialised, and the sessions that live in it. */
 export class AcpAgent {
   readonly #process: AgentProcess;
@@ -66,8 +75,7 @@ export class AcpAgent {
 
   /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
   static async start(
-    command: ProcessCommand,
-    limitMs: number,
+    { command, offersFiles, limitMs }: AgentStart,
     signal: AbortSignal,
   ): Promise<AcpAgent> {
     signal.throwIfAborted();
@@ -76,7 +84,7 @@ export class AcpAgent {
     const sdk = await loadSdk();
     const agent = new AcpAgent(sdk, process, { ...command.inherited, ...command.env });
     try {
-      await agent.within(limitMs, agent.#initialise(), signal, silence(limitMs));
+      await agent.within(limitMs, agent.#initialise(offersFiles), signal, silence(limitMs));
       return agent;
     } catch (error) {
       await agent.end();
@@ -198,12 +206,12 @@ export class AcpAgent {
     return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
 
-  async #initialise(): Promise<void> {
+  async #initialise(offersFiles: boolean): Promise<void> {
     const answer = await this.request('initialize', {
       protocolVersion,
       clientInfo: { name: 'liminal', title: 'Liminal', version: manifest.version },
       clientCapabilities: {
-        fs: { readTextFile: true, writeTextFile: true },
+        fs: { readTextFile: offersFiles, writeTextFile: offersFiles },
         terminal: true,
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },

@@ -9,6 +9,7 @@ import { AcpAgent } from './acp-agent.ts';
 import type { AcpMemory, AcpSession } from './acp-session.ts';
 import type { Defaults } from './defaults.ts';
 import { introduce } from './introduction.ts';
+import { offersFiles } from './offers-files.ts';
 import { mcpTransports } from './mcp-servers.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
 import { storedMark } from './stored-mark.ts';
@@ -33,6 +34,8 @@ export interface AcpProviderOptions {
   mcpServers?: McpServers;
   /** Folders whose files Liminal neither reads nor writes for the agent. */
   hiddenFolders?: readonly string[];
+  /** Whether the agent may read and write the project's files through Liminal. Default: true, but for Gemini CLI. */
+  files?: boolean;
   /** Whether its sessions live in one process. Default: each has its own. */
   sharedProcess?: boolean;
   /** How many processes may start at the same time. Default 2. */
@@ -136,7 +139,9 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   async #start(cwd: string, signal: AbortSignal, limitMs?: number): Promise<AcpAgent> {
     const { command, args = [], env = {}, startLimitMs = 20_000 } = this.#options;
     const launch = { cliType: this.cliType, command, args, env, inherited: this.#inherited, cwd };
-    const agent = await AcpAgent.start(launch, limitMs ?? startLimitMs, signal);
+    const { files = offersFiles({ command, args }) } = this.#options;
+    const start = { command: launch, offersFiles: files, limitMs: limitMs ?? startLimitMs };
+    const agent = await AcpAgent.start(start, signal);
     this.#version = agent.version;
     this.#mcpTransports = mcpTransports(agent.capabilities.mcpCapabilities);
     return agent;

@@ -3,7 +3,10 @@ import { isConversation, typeOf } from './translate/conversation.ts';
 /** How a session was opened: begun, or continued with or without a replay. */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
-/** A replay ends after a pause of this length (ms); if nothing is known to be stored, none is expected after it. */
+/**
+ * A replay ends after a pause of this length (ms), also after the answer: what an agent says then, before any message of
+ * ours, was said before. If nothing is known to be stored, none is expected after it.
+ */
 const quietMs = 500;
 /** How long to wait for a replay that is due (ms). */
 const dueMs = 5_000;
@@ -12,7 +15,8 @@ const limitMs = 30_000;
 
 /**
  * An agent's replay when it loads a session. By the protocol it comes before the answer to `session/load`; some agents
- * answer first. A late replay begins with a user's message, since none has been sent; updates before that are new.
+ * answer first, or in the midst of it (Gemini CLI 0.61, after its first update). A replay that begins after the answer
+ * begins with a user's message, since none has been sent; updates before that are new.
  */
 export class Replay {
   readonly #over = Promise.withResolvers<void>();
@@ -40,9 +44,10 @@ export class Replay {
 
   /** The agent has answered. A replay is due if the session has had a message. */
   answered(opened: Opened): void {
-    if (opened.how !== 'loaded' || this.#updates.length > 0) return this.end();
-    this.#state = 'awaited';
-    this.#endAfter(opened.isReplayDue ? dueMs : quietMs);
+    if (opened.how !== 'loaded') return this.end();
+    const hasBegun = this.#updates.length > 0;
+    this.#state = hasBegun ? 'late' : 'awaited';
+    this.#endAfter(opened.isReplayDue && !hasBegun ? dueMs : quietMs);
     this.#limit = setTimeout(() => this.end(), limitMs);
   }
 

@@ -130,6 +130,16 @@ test('an agent that exits at its start says why in its own words', async () => {
   });
 });
 
+test('an agent that must not have files through Liminal is not offered them', async () => {
+  const { create, control } = await runAgent({}, { provider: { files: false } });
+  await create();
+  const { params } = await control.until('initialize');
+  expect(params['clientCapabilities']).toMatchObject({
+    fs: { readTextFile: false, writeTextFile: false },
+    terminal: true,
+  });
+});
+
 testAtLength('an agent that does not answer initialize is ended at the limit', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { initialize: [{ hang: true }] } },

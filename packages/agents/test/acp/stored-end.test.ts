@@ -84,7 +84,14 @@ test('INV-8: closing waits for a process that has been idle and is ending just n
     name: 'Scripted',
     running: () => undefined,
     start: (_cwd, signal) =>
-      AcpAgent.start({ command, args, env, inherited: {}, cwd: homedir() }, 60_000, signal),
+      AcpAgent.start(
+        {
+          command: { command, args, env, inherited: {}, cwd: homedir() },
+          offersFiles: true,
+          limitMs: 60_000,
+        },
+        signal,
+      ),
     limitMs: 60_000,
     idleMs: 1,
   });

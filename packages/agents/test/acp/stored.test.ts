@@ -362,6 +362,29 @@ testAtLength(
   },
 );
 
+test('a replay that goes on after the answer is not part of the next turn, either', async () => {
+  const { another, projectDir, control } = await runAgent();
+  const session = stored('a', projectDir);
+  const context = text('user_message_chunk', '<session_context>');
+  const replay = session.updates.map((update) => ({ update }));
+  await control.play({
+    sessions: [{ ...session, updates: [] }],
+    on: { 'session/load': [{ update: context }, { answer: true }, ...replay] },
+  });
+  const provider = another();
+  const listener = new Listener(provider, 'a');
+  const { told } = await provider.loadSession('a', { projectDir });
+  expect(said(await listener.ask('And now?'))).toEqual([
+    'user: And now?',
+    'agent: You said: And now?',
+  ]);
+  expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
+  expect((await told)?.map(saidIn)).toEqual([
+    ['user: <session_context>What is it?', 'agent: It is 42.'],
+    ['user: Sure?', 'agent: Sure.'],
+  ]);
+});
+
 testAtLength('a replay that is due is waited for, even if it is late', async () => {
   const { another, projectDir, control } = await runAgent();
   const session = stored('a', projectDir);

@@ -46,6 +46,22 @@ test('a user’s message begins a turn, which ends before the next', () => {
   ]);
 });
 
+test('that a model has got what a tool answered is no word of the person’s', () => {
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'Reads', status: 'completed' };
+  const words = wordsOf([
+    user('Read it.'),
+    call,
+    user('[Function Response: read_file][Function Response: list_directory]'),
+    say('I have read it.'),
+    user('What is [Function Response: read_file]?'),
+    say('A note.'),
+  ]);
+  expect(words).toEqual([
+    ['Read it.', 'function_call', 'I have read it.', 'function_call_output'],
+    ['What is [Function Response: read_file]?', 'A note.'],
+  ]);
+});
+
 test('reading twice gives the same', () => {
   const updates = [user('One?'), say('One.'), user('Two?')];
   expect(replay(updates)).toEqual(replay(updates));

@@ -38,6 +38,11 @@ export function readReplay(
   });
   let last: ReplayedUpdate | undefined;
   for (const replayed of updates.filter(({ update }) => isConversation(update))) {
+    if (isToolAnswer(replayed.update)) {
+      // Kept with the item before: it is no word of the person's.
+      translator.read({ toolAnswer: replayed.update }, replayed.timestamp);
+      continue;
+    }
     if (beginsTurn(replayed.update, last?.update)) {
       if (last !== undefined) translator.finish(endOfTurn, last.timestamp);
       translator.begin(createTurnId(), undefined, replayed.timestamp);
@@ -47,6 +52,17 @@ export function readReplay(
   }
   if (last !== undefined) translator.finish(endOfTurn, last.timestamp);
   return turns;
+}
+
+/** How Gemini CLI tells, in the person's name, that its model has got what its tools have answered. */
+const toolAnswer = /^(\[Function Response: [^\]]+\]\s*)+$/;
+
+function isToolAnswer(update: unknown): boolean {
+  if (typeOf(update) !== 'user_message_chunk' || !isRecord(update)) return false;
+  const { content } = update;
+  return (
+    isRecord(content) && typeof content['text'] === 'string' && toolAnswer.test(content['text'])
+  );
 }
 
 const endOfTurn = { stopReason: 'end_turn' };

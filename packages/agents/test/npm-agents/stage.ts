@@ -1,0 +1,53 @@
+/** A real agent from npm with a scripted model, configured with a command and nothing else. */
+import { randomUUID } from 'node:crypto';
+import { makeWorkspace, npmAgent, type Workspace } from '@liminal/testkit';
+import { onTestFinished } from 'vitest';
+import { AcpProvider } from '../../src/acp/index.ts';
+import { Listener } from '../acp/running-agent.ts';
+
+interface ScriptedModel {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface StageOptions<Model> {
+  agent: 'gemini' | 'qwen';
+  startModel: (workspace: Workspace) => Promise<Model>;
+  environment: (home: string, modelUrl: string) => Promise<Record<string, string>>;
+  files?: Record<string, string>;
+}
+
+/** Everything is ended after the test. */
+export async function runNpmAgent<Model extends ScriptedModel>({
+  agent,
+  startModel,
+  environment,
+  files = {},
+}: StageOptions<Model>) {
+  const command = await npmAgent(agent);
+  const workspace = await makeWorkspace(files);
+  const model = await startModel(workspace);
+  const inherited = await environment(workspace.home, model.url);
+  const providers: AcpProvider[] = [];
+  onTestFinished(async () => {
+    await Promise.all(providers.map((provider) => provider.close()));
+    await model.close();
+    await workspace.remove();
+  });
+  const provide = (): AcpProvider => {
+    const names = { cliType: agent, name: agent, description: 'Named, not known.' };
+    // A busy machine takes long to start such a large program.
+    const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
+    const provider = new AcpProvider({ ...names, ...limits, command, args: ['--acp'], inherited });
+    providers.push(provider);
+    return provider;
+  };
+  const provider = provide();
+  const { projectDir } = workspace;
+  const create = async (): Promise<Listener> => {
+    const listener = new Listener(provider, randomUUID());
+    await provider.createSession({ projectDir, sessionId: listener.sessionId });
+    return listener;
+  };
+  return { model, workspace, projectDir, provider, provide, create };
+}

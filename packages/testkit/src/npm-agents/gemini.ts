@@ -1,0 +1,36 @@
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { npmAgentEnvironment } from './npm-agent.ts';
+
+/** The environment in which Gemini CLI runs in `home` with a scripted Gemini API at `apiUrl`: no key, no network. */
+export async function geminiEnvironment(
+  home: string,
+  apiUrl: string,
+): Promise<Record<string, string>> {
+  const settings = {
+    security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
+    privacy: { usageStatisticsEnabled: false },
+    general: { disableAutoUpdate: true, disableUpdateNag: true },
+  };
+  await mkdir(join(home, '.gemini'), { recursive: true });
+  await writeFile(join(home, '.gemini/settings.json'), JSON.stringify(settings));
+  return {
+    ...npmAgentEnvironment(home),
+    GEMINI_API_KEY: 'scripted',
+    GOOGLE_GEMINI_BASE_URL: apiUrl,
+    // It would start itself once more, with a larger heap.
+    GEMINI_CLI_NO_RELAUNCH: 'true',
+  };
+}
+
+/**
+ * Gives the sessions that Gemini CLI has stored in `home` the names that they would have if they were older. It
+ * overwrites a session that it loads in the minute in which it began it.
+ */
+export async function ageGeminiSessions(home: string): Promise<void> {
+  const folder = join(home, '.gemini/tmp');
+  for (const file of await readdir(folder, { recursive: true })) {
+    const older = file.replace(/session-\d{4}-/, 'session-2020-');
+    if (older !== file) await rename(join(folder, file), join(folder, older));
+  }
+}

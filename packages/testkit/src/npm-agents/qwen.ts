@@ -1,0 +1,24 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { npmAgentEnvironment } from './npm-agent.ts';
+
+/** The environment in which Qwen Code runs in `home` with a scripted Chat Completions API at `apiUrl`: no key, no network. */
+export async function qwenEnvironment(
+  home: string,
+  apiUrl: string,
+): Promise<Record<string, string>> {
+  const settings = {
+    security: { auth: { selectedType: 'openai' } },
+    privacy: { usageStatisticsEnabled: false },
+    general: { disableAutoUpdate: true, disableUpdateNag: true },
+    telemetry: { enabled: false },
+  };
+  await mkdir(join(home, '.qwen'), { recursive: true });
+  await writeFile(join(home, '.qwen/settings.json'), JSON.stringify(settings));
+  return {
+    ...npmAgentEnvironment(home),
+    OPENAI_API_KEY: 'scripted',
+    OPENAI_BASE_URL: apiUrl,
+    OPENAI_MODEL: 'scripted-model',
+  };
+}

@@ -1,0 +1,103 @@
+/** Sessions of the real Gemini CLI and Qwen Code on one server after the other. */
+import { join } from 'node:path';
+import { AcpProvider } from '@liminal/agents/acp';
+import {
+  ageGeminiSessions,
+  byChatPrompt,
+  chat,
+  geminiCall,
+  geminiEnvironment,
+  geminiReply,
+  makeWorkspace,
+  npmAgent,
+  qwenEnvironment,
+  startChatCompletionsApi,
+  startGeminiApi,
+  type Workspace,
+} from '@liminal/testkit';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { serverStage } from './server-stage.ts';
+
+interface ScriptedModel {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Each reads a file in its third turn, the last one before the restart. */
+const models = {
+  gemini: (path: string) =>
+    startGeminiApi([
+      geminiReply('First answer.'),
+      geminiReply('Second answer.'),
+      geminiReply('I read it.', geminiCall('read_file', { file_path: path })),
+      geminiReply('Third answer.'),
+      geminiReply('Fourth answer.'),
+    ]),
+  // It asks its model for more than its turns.
+  qwen: (path: string) =>
+    startChatCompletionsApi({
+      script: byChatPrompt({
+        'First message.': [chat.answer('First answer.')],
+        'Second message.': [chat.answer('Second answer.')],
+        'Third message.': [
+          chat.answer([chat.text('I read it.'), chat.call('read_file', { file_path: path })]),
+          chat.answer('Third answer.'),
+        ],
+        'Fourth message.': [chat.answer('Fourth answer.')],
+        '': [chat.answer('{}')],
+      }),
+    }),
+};
+const environments = { gemini: geminiEnvironment, qwen: qwenEnvironment };
+
+async function npmStage(agent: 'gemini' | 'qwen') {
+  const command = await npmAgent(agent);
+  const workspace: Workspace = await makeWorkspace({ 'notes.txt': 'one\n' });
+  const { home, projectDir } = workspace;
+  const model: ScriptedModel = await models[agent](join(projectDir, 'notes.txt'));
+  const inherited = await environments[agent](home, model.url);
+  onTestFinished(async () => {
+    await model.close();
+    await workspace.remove();
+  });
+  const names = { cliType: agent, name: agent, description: 'Named, not known.' };
+  // A busy machine takes long to start such a large program.
+  const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
+  const killed: string[] = [];
+  const provide = (): AcpProvider => {
+    const provider = new AcpProvider({ ...names, ...limits, command, args: ['--acp'], inherited });
+    const kill = provider.killSession.bind(provider);
+    vi.spyOn(provider, 'killSession').mockImplementation(async (id) => {
+      killed.push(id);
+      await kill(id);
+    });
+    return provider;
+  };
+  return Object.assign(await serverStage(projectDir, provide), {
+    killed,
+    age: agent === 'gemini' ? () => ageGeminiSessions(home) : undefined,
+  });
+}
+
+describe.each(['gemini'] as const)('%s', (agent) => {
+  test('runs on from turn to turn, and after a restart of the server nothing is shown again', async () => {
+    const stage = await npmStage(agent);
+    const sessionId = await stage.create();
+    const prompts = ['First message.', 'Second message.', 'Third message.'];
+    for (const prompt of prompts) await stage.say(sessionId, prompt);
+    expect(stage.killed).toEqual([]);
+    const answers = ['First answer.', 'Second answer.', 'Third answer.', 'Fourth answer.'];
+    const all = [...prompts, 'Fourth message.'].flatMap((prompt, at) => [
+      `user: ${prompt}`,
+      ...(at === 2 ? ['agent: I read it.'] : []),
+      `agent: ${answers[at]}`,
+    ]);
+    expect(await stage.history(sessionId)).toEqual(all.slice(0, 7));
+
+    await stage.restart(stage.age);
+    await stage.say(sessionId, 'Fourth message.');
+
+    expect(await stage.history(sessionId)).toEqual(all);
+    expect(stage.warnings).toEqual([]);
+  });
+});
