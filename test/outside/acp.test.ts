@@ -37,9 +37,9 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
     providers,
     /** One turn in an editor, which is closed with it. */
     async inEditor(sessionId: string, message: string): Promise<void> {
-      // Codex dates its sessions in seconds.
+      // What is stored in the first two seconds after a turn here is taken for a part of it.
       const then = seconds();
-      await expect.poll(seconds).toBeGreaterThan(then);
+      await expect.poll(seconds).toBeGreaterThan(then + 2);
       const editor = another();
       const agentSessionId = await server.agentSession(sessionId);
       const over = new Promise<void>((resolve) => {
@@ -54,8 +54,8 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
 }
 
 async function scriptedStage(script: AgentScript = {}) {
-  const { projectDir, provide } = await scriptedAgent(script);
-  return editorStage(projectDir, provide);
+  const { projectDir, provide, control } = await scriptedAgent(script);
+  return Object.assign(await editorStage(projectDir, provide), { control });
 }
 
 const names = { cliType: 'codex-acp', name: 'Codex over ACP', description: 'By its adapter.' };
@@ -154,3 +154,74 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
     });
   },
 );
+
+describe('an agent whose store is dated anew', () => {
+  const mode = (id: string) => ({ id, name: id });
+  const hour = 3_600_000;
+
+  /** A session with a turn. The agent dates its store by the test's clock, which may run ahead of ours. */
+  async function datedStage() {
+    const { control, ...stage } = await scriptedStage({
+      session: { modes: { currentModeId: 'ask', availableModes: [mode('ask'), mode('code')] } },
+    });
+    const [server] = stage.providers;
+    const kill = vi.spyOn(server!, 'killSession');
+    const clock = { now: Date.now() };
+    vi.spyOn(server!, 'storedMark').mockImplementation(async () =>
+      new Date(clock.now).toISOString(),
+    );
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One.');
+    return Object.assign(stage, { control, kill, sessionId, clock });
+  }
+
+  test('a moment after each turn and each setting of ours runs on, and nobody reads its store', async () => {
+    const { say, sessionId, kill, runtime, providers, control, history, clock } =
+      await datedStage();
+    const [server] = providers;
+    const late = (): void => void (clock.now = Date.now() + 1_000);
+    server!.onTurn(sessionId, ({ type }) => type === 'turn_complete' && late());
+    const set = server!.setConfigOption!.bind(server);
+    vi.spyOn(server!, 'setConfigOption').mockImplementation(async (...change) => {
+      await set(...change);
+      late();
+    });
+    await say(sessionId, 'Two.');
+    await runtime.setConfig(sessionId, 'mode', 'code');
+    await say(sessionId, 'Three.');
+    await say(sessionId, 'Four.');
+    expect(await history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three.', 'Four.'));
+    expect(kill).not.toHaveBeenCalled();
+    expect(control.processes).toHaveLength(1);
+  });
+
+  test('without anything new runs on, and what an editor does later is found all the same', async () => {
+    const stage = await datedStage();
+    const { say, sessionId, kill, inEditor, control, history, clock } = stage;
+    clock.now += hour;
+    await say(sessionId, 'Two.');
+    expect(kill).not.toHaveBeenCalled();
+    expect(control.processes).toHaveLength(2);
+
+    clock.now += hour;
+    await inEditor(sessionId, 'Three there.');
+    await say(sessionId, 'Four.');
+
+    expect(await history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three there.', 'Four.'));
+    expect(kill).toHaveBeenCalledOnce();
+    expect(stage.warnings).toEqual([]);
+  });
+
+  test('runs on with what it has in memory if no other process of it starts', async () => {
+    const stage = await datedStage();
+    const { say, sessionId, kill, control, history, clock } = stage;
+    await control.play({ onStart: [{ exit: { code: 1 } }] });
+    clock.now += hour;
+
+    await say(sessionId, 'Two.');
+
+    expect(await history(sessionId)).toEqual(exchange('One.', 'Two.'));
+    expect(kill).not.toHaveBeenCalled();
+    expect(stage.warnings).toEqual([expect.stringContaining('could not be read')]);
+  });
+});

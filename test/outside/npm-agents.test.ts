@@ -79,7 +79,7 @@ async function npmStage(agent: 'gemini' | 'qwen') {
   });
 }
 
-describe.each(['gemini'] as const)('%s', (agent) => {
+describe.each(['gemini', 'qwen'] as const)('%s', (agent) => {
   test('runs on from turn to turn, and after a restart of the server nothing is shown again', async () => {
     const stage = await npmStage(agent);
     const sessionId = await stage.create();

@@ -16,7 +16,7 @@ export async function scriptedAgent(script: AgentScript) {
     await remove();
   });
   const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-  return { projectDir, provide: () => new AcpProvider({ ...names, command, args, env }) };
+  return { control, projectDir, provide: () => new AcpProvider({ ...names, command, args, env }) };
 }
 
 /** A server whose agent is used elsewhere, too: its runtime with one provider, on a store that outlives it. */

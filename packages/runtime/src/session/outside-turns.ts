@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
@@ -20,6 +21,12 @@ const COMPARED = 30;
 /** How far the times of a turn and of its stored copy may differ, in ms. */
 const CLOCKS_MS = 2_000;
 
+/** A mark from up to this long after we did something in a session is ours: agents date their stores late. In ms. */
+const OWN_MS = 2_000;
+
+/** How long a message waits for what a running agent may not know, ms: a busy machine starts a program slowly. */
+const READ_MS = 20_000;
+
 interface Found {
   runs: Response[];
   /** Whether all of them come after what was known. */
@@ -40,10 +47,10 @@ export class OutsideTurns {
   readonly #inTurn: () => boolean;
   /** The store's mark when it was last read. */
   #mark: string | undefined;
-  /** The store's mark changed without anything new: the agent is not asked again. */
-  #isMarkVain = false;
-  /** The agent was stopped because its store may have something new. */
-  #isLookedFor = false;
+  /** When we last did something in the session that its agent may store, ms since the epoch. */
+  #actedAt = 0;
+  /** How long after that a mark is still ours, ms: longer each time that a later mark meant nothing. */
+  #ownMs = OWN_MS;
   /** Settles when the last lookup is done. */
   #brought: Promise<unknown> = Promise.resolve();
 
@@ -65,8 +72,14 @@ export class OutsideTurns {
     });
   }
 
+  /** We have just changed something that the agent may store, other than by a turn. */
+  acted(): void {
+    this.#actedAt = Date.now();
+  }
+
   /** A turn has ended here: remembers the store's mark. */
   async note(): Promise<void> {
+    this.acted();
     if (this.#context.provider.numbersStoredTurns !== true) return;
     const noting = this.#next(async () => {
       if (!this.#inTurn()) this.#keepMark(await this.#readMark());
@@ -87,25 +100,50 @@ export class OutsideTurns {
     return working;
   }
 
-  /** Stops a running agent if there may be something new; the next one reports it. */
+  /**
+   * Asks a running agent whether its store has changed since we last did something, and if so has another process read
+   * it: the agent that runs has work and permissions in its memory, and is stopped only for what it does not know. If the
+   * store cannot be read, it goes on.
+   */
   async #ask(): Promise<Found> {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
     // Before the first turn here there is nothing to compare with, and asking takes time.
-    if (!agent.isAlive || this.#isMarkVain || known === undefined) return nothing;
+    if (!agent.isAlive || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
-    this.#isLookedFor = true;
+    if (this.#isOurs(mark)) {
+      this.#keepMark(mark);
+      return nothing;
+    }
+    // Unless something new is found: then a later mark is not ours.
+    const ownMs = this.#ownMs;
+    this.#ownMs *= 2;
+    const stored = await Promise.race([
+      this.#read(),
+      setTimeout(READ_MS, undefined, { ref: false }),
+    ]);
+    if (stored === undefined) return nothing;
+    const found = await this.#compare(stored);
+    // To read a session may change its mark.
+    this.#keepMark(await this.#readMark());
+    if (found.runs.length === 0) return nothing;
+    this.#ownMs = ownMs;
     await agent.stop();
-    return nothing;
+    return found;
+  }
+
+  /** Whether a mark, which is a time, is of what we did ourselves. */
+  #isOurs(mark: string): boolean {
+    return Date.parse(mark) <= this.#actedAt + this.#ownMs;
   }
 
   async #bringTold(stored: readonly StoredTurn[]): Promise<Found> {
+    // To open a session may change its mark, also after the answer.
+    this.acted();
     const mark = await this.#readMark();
     const found = stored.length === 0 ? nothing : await this.#compare(stored);
-    if (this.#isLookedFor) this.#isMarkVain = found.runs.length === 0;
-    this.#isLookedFor = false;
     this.#keepMark(mark);
     return found;
   }

@@ -410,7 +410,10 @@ export class Session {
 
   async setConfig(id: string, value: string): Promise<void> {
     this.assertGoesOn();
+    // An agent may date its store by the setting, later than by what was done outside before.
+    if (this.isIdle && this.#context.provider.numbersStoredTurns === true) await this.#catchUp();
     await this.#agent.setConfigOption(id, value);
+    this.#outside.acted();
     await this.#record.update({ config: { ...this.record.config, [id]: value } });
   }
 
