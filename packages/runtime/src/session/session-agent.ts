@@ -56,6 +56,8 @@ export class SessionAgent {
   #canSteer: boolean | undefined;
   /** Set while the agent is being stopped; a start waits for it. */
   #stopping: Promise<void> | undefined;
+  /** How often it was stopped. */
+  #stops = 0;
   /** How many starts are under way. */
   #starts = 0;
   /** Why it is not started any more. */
@@ -216,7 +218,19 @@ export class SessionAgent {
   async send({ message, blocks = [] }: UserMessage, turnId: string): Promise<void> {
     await this.#startAfter();
     const whole = await bringBytes(this.#context.blobs, blocks);
-    await this.#context.provider.sendMessage(this.#sessionId, message, { turnId, blocks: whole });
+    const give = async (): Promise<void> => {
+      await this.#context.provider.sendMessage(this.#sessionId, message, { turnId, blocks: whole });
+    };
+    const stops = this.#stops;
+    try {
+      await give();
+    } catch (error) {
+      const wasStopped = this.#stops !== stops;
+      if (errorCode(error) !== 'PROCESS_CRASH' || this.isAlive || wasStopped) throw error;
+      // It ended before it had the message, such as one that was deaf to a stop: the next process is given it.
+      await this.#startAfter();
+      await give();
+    }
   }
 
   /** Says something in the turn that runs. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`, `PROCESS_CRASH`. */
@@ -244,6 +258,7 @@ export class SessionAgent {
 
   /** Ends the agent; it can be started again. */
   async stop(): Promise<void> {
+    this.#stops += 1;
     this.#stopping ??= this.#context.provider
       .killSession(this.#sessionId)
       .catch(ignoreUnknown)
