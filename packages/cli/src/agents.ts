@@ -33,11 +33,12 @@ export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistr
 
 function configured(
   cliType: string,
-  { name, description, defaults, ...entry }: AgentEntry,
-  { mcpServers, dataDir }: Pick<Config, 'mcpServers' | 'dataDir'>,
+  { name, description, defaults, mcpServers: own, ...entry }: AgentEntry,
+  { mcpServers: all, dataDir }: Pick<Config, 'mcpServers' | 'dataDir'>,
 ): CliProvider {
+  const mcpServers = own === false ? {} : (own ?? all);
   if (cliType === 'codex') {
-    const { sharedProcess: _, files: __, ...codex } = entry;
+    const { sharedProcess: _, files: __, openLimitMs: ___, ...codex } = entry;
     return createCodexProvider({ ...codex, defaults, mcpServers });
   }
   const { mode, ...config } = defaults;

@@ -11,9 +11,9 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
   const variables = [
     env,
     ...Object.values(agents).map((agent) => agent.env),
-    ...Object.values(mcpServers).map((server) =>
-      server.type === 'stdio' ? server.env : server.headers,
-    ),
+    ...[mcpServers, ...Object.values(agents).map((agent) => agent.mcpServers || {})]
+      .flatMap((servers) => Object.values(servers))
+      .map((server) => (server.type === 'stdio' ? server.env : server.headers)),
   ];
   const named = variables
     .flatMap((values) => Object.entries(values))

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { AcpConnection } from './acp-connection.ts';
@@ -57,6 +58,8 @@ export interface AgentStart {
   offersFiles: boolean;
   /** How long it may take to answer `initialize`, ms. */
   limitMs: number;
+  /** Whether it has answered before: then what it is started with is right. */
+  hasAnswered: boolean;
 }
 
 /** A running agent that has been initialised, and the sessions that live in it. */
@@ -74,17 +77,15 @@ export class AcpAgent {
   #ended: Promise<void> | undefined;
 
   /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
-  static async start(
-    { command, offersFiles, limitMs }: AgentStart,
-    signal: AbortSignal,
-  ): Promise<AcpAgent> {
+  static async start(start: AgentStart, signal: AbortSignal): Promise<AcpAgent> {
+    const { command, offersFiles, limitMs } = start;
     signal.throwIfAborted();
     const process = new AgentProcess(command);
     // The library is loaded while the program starts.
     const sdk = await loadSdk();
     const agent = new AcpAgent(sdk, process, { ...command.inherited, ...command.env });
     try {
-      await agent.within(limitMs, agent.#initialise(offersFiles), signal, silence(limitMs));
+      await agent.within(limitMs, agent.#initialise(offersFiles), signal, silence(start));
       return agent;
     } catch (error) {
       await agent.end();
@@ -267,8 +268,14 @@ export class AcpAgent {
 
 const inSeconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
-const silence = (limitMs: number): string =>
-  `It did not answer within ${inSeconds(limitMs)}. Many agents speak ACP only with an argument, such as --acp: see that “args” has it. One that is slow to start needs a higher “startLimitMs”.`;
+function silence({ command: { command, args }, limitMs, hasAnswered }: AgentStart): string {
+  const words = [basename(command), ...args.filter((arg) => !arg.includes('/'))];
+  const speaksAcp = hasAnswered || words.some((word) => word.toLowerCase().includes('acp'));
+  const hint = speaksAcp
+    ? ''
+    : ' Many agents speak ACP only with an argument, such as --acp: see that “args” has it.';
+  return `It did not answer within ${inSeconds(limitMs)}.${hint} One that is slow to start needs a higher “startLimitMs”.`;
+}
 
 const timeout = (ms: number): Promise<false> =>
   new Promise((resolve) => setTimeout(resolve, ms, false).unref());

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { largeLine, parseLargeLine } from '../base/large-lines.ts';
 import { parseLine } from '../base/parse-line.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
+import { withWholeError } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 
 /** The raw content of a `session/update`. */
@@ -91,7 +92,8 @@ export class AcpConnection {
 
   async #pass(message: unknown, line: string): Promise<void> {
     if (!this.#admits(message)) return this.#events.onNoise(`${line}\n`);
-    this.#input?.enqueue(Message.parse(message));
+    const whole = isRecord(message) && !('method' in message) ? withWholeError(message) : message;
+    this.#input?.enqueue(Message.parse(whole));
     await untilHandled();
   }
 

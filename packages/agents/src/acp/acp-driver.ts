@@ -64,6 +64,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly #hiddenFolders: HiddenFolders;
   readonly #pool: AgentPool<AcpAgent>;
   readonly #stored: StoredSessions;
+  /** Whether any process of it has answered. */
+  #hasAnswered = false;
   /** As reported by the process that was started last. */
   #version: string | undefined;
   /** As reported by that process. Until one was started all are assumed: a server that is out of reach is said. */
@@ -140,8 +142,14 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const { command, args = [], env = {}, startLimitMs = 20_000 } = this.#options;
     const launch = { cliType: this.cliType, command, args, env, inherited: this.#inherited, cwd };
     const { files = offersFiles({ command, args }) } = this.#options;
-    const start = { command: launch, offersFiles: files, limitMs: limitMs ?? startLimitMs };
+    const start = {
+      command: launch,
+      offersFiles: files,
+      limitMs: limitMs ?? startLimitMs,
+      hasAnswered: this.#hasAnswered,
+    };
     const agent = await AcpAgent.start(start, signal);
+    this.#hasAnswered = true;
     this.#version = agent.version;
     this.#mcpTransports = mcpTransports(agent.capabilities.mcpCapabilities);
     return agent;

@@ -10,6 +10,9 @@ export interface SettingChange {
   known: Record<string, unknown>;
 }
 
+/** An error names at most this many options, or values of an option. */
+const maxListed = 10;
+
 const kinds = ['modes', 'models', 'configOptions'] as const;
 
 const ConfigOptions = z
@@ -74,12 +77,20 @@ export function findChoice(
 ): ConfigOption {
   const option = offered.find((one) => one.id === id);
   if (option === undefined) {
-    const ids = offered.map((one) => one.id).join(', ');
-    throw invalid(`The agent has no option “${id}”. There are: ${ids === '' ? 'none' : ids}.`);
+    const ids = listed(offered.map((one) => one.id));
+    throw invalid(`The agent has no option “${id}”. There are: ${ids}.`);
   }
   if (option.options.some((choice) => choice.value === value)) return option;
-  const values = option.options.map((choice) => choice.value).join(', ');
+  const values = listed(option.options.map((choice) => choice.value));
   throw invalid(`“${value}” is no value of “${id}”. There are: ${values}.`);
+}
+
+/** A few of the names, and how many more there are: an agent may have hundreds of models. */
+function listed(names: readonly string[]): string {
+  const more = names.length - maxListed;
+  const shown = names.slice(0, maxListed).join(', ');
+  if (more > 0) return `${shown} and ${more} more`;
+  return shown === '' ? 'none' : shown;
 }
 
 const invalid = (message: string): ProviderError => new ProviderError('INVALID_OPTION', message);

@@ -131,10 +131,21 @@ export class AcpTurns {
     this.#prompt = prompt;
     const { translator } = this.#options;
     this.#request(content).then(
-      (answer) => this.#settle(prompt, () => translator.finish(asCancelled(prompt, answer), now())),
+      (answer) => this.#settle(prompt, () => this.#finish(asCancelled(prompt, answer))),
       (error: unknown) =>
         this.#settle(prompt, () => translator.end(this.#failure(prompt, error), now())),
     );
+  }
+
+  /** Some agents end their turn and say nothing when their model has refused the message. */
+  #finish(answer: unknown): void {
+    const { translator, name } = this.#options;
+    const hasEnded = isRecord(answer) && (answer['stopReason'] ?? 'end_turn') === 'end_turn';
+    if (hasEnded && translator.isSilent) {
+      const title = `${name} ended its turn without an answer.`;
+      translator.read({ sessionUpdate: 'notice', severity: 'info', title }, now());
+    }
+    translator.finish(answer, now());
   }
 
   #request(prompt: readonly object[]): Promise<unknown> {

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { describeRpcError } from './errors.ts';
+import { authSentence, describeRpcError } from './errors.ts';
 
 const internal = { code: -32_603, message: 'Internal error' };
 
 test.each([
   ['nothing more', internal, 'Internal error'],
+  ['no message', { ...internal, message: '' }, 'It gave no reason, only the code -32603.'],
+  ['only a detail', { ...internal, message: '', data: { details: 'No disk.' } }, 'No disk.'],
   ['a sentence', { ...internal, data: 'No disk.' }, 'Internal error: No disk.'],
   [
     'an object with one',
@@ -25,4 +27,14 @@ test.each([
   ],
 ])('an error that comes with %s is told in words', (_what, error, told) => {
   expect(describeRpcError(error)).toBe(told);
+});
+
+test('how to sign in is said once, also where the agent says what to do after it', () => {
+  const message = 'Run “agent login”, then try again.';
+  expect(authSentence('Agent', [], { code: -32_000, message })).toBe(
+    `Agent wants you to sign in first. It says: ${message}`,
+  );
+  expect(authSentence('Agent', [], { code: -32_000, message: 'Run “agent login”' })).toBe(
+    'Agent wants you to sign in first. It says: Run “agent login”. Then try again.',
+  );
 });

@@ -1,6 +1,7 @@
 /** Errors that an agent answers, or causes. */
 import { headOf, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
+import { isRecord } from './translate/fields.ts';
 
 /** The error codes of JSON-RPC and ACP that are used here. */
 export const rpc = {
@@ -8,6 +9,7 @@ export const rpc = {
   methodNotFound: -32601,
   authRequired: -32000,
   notFound: -32002,
+  internal: -32603,
 } as const;
 
 const RpcError = z.looseObject({
@@ -20,6 +22,22 @@ export type RpcError = z.infer<typeof RpcError>;
 /** An agent's error answer; undefined for other errors. */
 export const readRpcError = (error: unknown): RpcError | undefined =>
   RpcError.safeParse(error).data;
+
+/**
+ * An answer as JSON-RPC wants it. Some agents leave out the message or the code of an error, and the library then shows
+ * people the raw line.
+ */
+export function withWholeError(answer: Record<string, unknown>): Record<string, unknown> {
+  const { error } = answer;
+  if (error === undefined || (error === null && 'result' in answer)) return answer;
+  const { code, message, data } = isRecord(error) ? error : { message: error };
+  const whole = {
+    code: Number.isInteger(code) ? code : rpc.internal,
+    message: typeof message === 'string' ? message : '',
+    ...(data !== undefined && { data }),
+  };
+  return { ...answer, error: whole };
+}
 
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
 
@@ -40,12 +58,14 @@ const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => erro
 const shownDetail = 500;
 
 /** The agent's error, in a sentence or two. */
-export function describeRpcError({ message, data }: RpcError): string {
-  if (data === undefined || data === null) return message;
+export function describeRpcError({ code, message, data }: RpcError): string {
+  if (data === undefined || data === null) {
+    return message.trim() === '' ? `It gave no reason, only the code ${code}.` : message;
+  }
   const said = Detail.safeParse(data).data;
   const detail =
     said === undefined ? headOf(JSON.stringify(data), shownDetail) : readableDetail(said);
-  return detail === message ? message : `${message}: ${detail}`;
+  return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
 /** An error's words, out of a model's answer if they came in one. */
@@ -101,7 +121,8 @@ export function authSentence(
   const ways = methods.map(describeAuthMethod).join('; ');
   const known = ways === '' ? '' : ` Its ways to sign in: ${closed(ways)}`;
   const how = `${hint}${known}` || ' Sign in with its own program.';
-  return `${name} wants you to sign in first.${how} Then try again.`;
+  const next = /\btry again[.!]?$/i.test(how) ? '' : ' Then try again.';
+  return `${name} wants you to sign in first.${how}${next}`;
 }
 
 const closed = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

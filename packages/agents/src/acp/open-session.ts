@@ -216,7 +216,7 @@ async function withAgent(
   });
   const opened = work(agent);
   try {
-    return await agent.within(limitMs, opened, signal);
+    return await agent.within(limitMs, opened, signal, tooSlow(limitMs));
   } catch (error) {
     // It may still open later, in a shared process.
     opened.then(
@@ -228,6 +228,9 @@ async function withAgent(
     throw readFailure(opening, agent, error);
   }
 }
+
+const tooSlow = (limitMs: number): string =>
+  `It opened no session within ${limitMs / 1_000} s. One that is slow to do so, such as with many MCP servers, needs a higher “openLimitMs”.`;
 
 function readFailure(opening: Opening, agent: AcpAgent, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;

@@ -72,6 +72,7 @@ export class TurnWriter {
   /** Calls without a result, by `callId`; `item` once it has ended. */
   readonly #calls = new Map<string, { itemId: string; item?: CallItem }>();
   #timestamp = '';
+  #hasShown = false;
   #notices = 0;
   #saidFull = false;
   #isStopping = false;
@@ -85,6 +86,11 @@ export class TurnWriter {
   /** Whether the turn has reached its limit. */
   get isFull(): boolean {
     return this.#bounds.isFull;
+  }
+
+  /** Whether the turn has had any item besides the user's messages. */
+  get hasShown(): boolean {
+    return this.#hasShown;
   }
 
   /** The time (ISO 8601 UTC) of the next event. */
@@ -194,6 +200,7 @@ export class TurnWriter {
   start(said: OutputItem): void {
     if (this.#bounds.isFull && said.type !== 'approval') return;
     const item = this.#bounds.fit(said);
+    this.#hasShown ||= item.type !== 'message' || item.origin !== 'user';
     this.#open.set(item.id, { item, more: new GrowingText() });
     if (item.type === 'function_call') this.#calls.set(item.callId, { itemId: item.id });
     this.write(startPayload(item));

@@ -1,7 +1,7 @@
 /** What a message may have besides its text, for agents that do not take everything. */
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runAgent } from './running-agent.ts';
+import { runAgent, said } from './running-agent.ts';
 
 const data = Buffer.from('Ä').toString('base64');
 const blocks = {
@@ -40,3 +40,37 @@ test.each([undefined, ...kinds])(
     expect((await calls()).filter((method) => method === 'session/prompt')).toHaveLength(1);
   },
 );
+
+test('a turn that ends without a word says so; one with a call, or that is stopped, does not', async () => {
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'Reads', status: 'completed' };
+  const { create, provider } = await runAgent({
+    turns: [
+      { when: 'nothing', steps: [] },
+      { when: 'call', steps: [{ update: call }] },
+      { when: 'refusal', steps: [{ stop: { stopReason: 'refusal' } }] },
+      { steps: [{ hang: true }] },
+    ],
+  });
+  const listener = await create();
+  const nothing = 'system: Scripted ended its turn without an answer.';
+  expect(said(await listener.ask('Say nothing.'))).toEqual(['user: Say nothing.', nothing]);
+  expect(said(await listener.ask('Make a call.'))).toEqual(['user: Make a call.']);
+  expect(said(await listener.ask('Be a refusal.'))).toEqual(['user: Be a refusal.']);
+  const turnId = await listener.send('Wait.');
+  await provider.cancelTurn(listener.sessionId);
+  expect(said(await listener.response(turnId))).toEqual(['user: Wait.']);
+});
+
+test.each([
+  [{ code: -32603 }, 'It gave no reason, only the code -32603.'],
+  [{ code: -32000, message: 7, data: { details: 'No disk.' } }, 'No disk.'],
+  ['No disk.', 'No disk.'],
+  [{}, 'It gave no reason, only the code -32603.'],
+])('an error answer that lacks what JSON-RPC demands is told in words: %j', async (error, told) => {
+  // The id stands where the script fills it in.
+  const answer = `{"jsonrpc":"2.0","id":{{requestId}},"error":${JSON.stringify(error)}}`;
+  const { create } = await runAgent({ turns: [{ steps: [{ raw: answer }, { hang: true }] }] });
+  const response = await (await create()).ask('Hi.');
+  expect(response.error?.message).toContain(told);
+  expect(response.error?.message).not.toContain('jsonrpc');
+});

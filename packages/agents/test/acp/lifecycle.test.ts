@@ -154,14 +154,25 @@ testAtLength('an agent that does not answer initialize is ended at the limit', a
   ).gone;
 });
 
+test('an agent that is started with “acp” is not said to lack it', async () => {
+  const { provider, projectDir } = await runAgent(
+    { on: { initialize: [{ hang: true }] } },
+    { provider: { startLimitMs: 500 }, nodeArgs: ['--title=agent-acp'] },
+  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    message: expect.stringMatching(/did not answer within 0.5 s\. One that is slow to start/),
+  });
+});
+
 test('an agent that does not answer session/new is ended at the limit', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { 'session/new': [{ hang: true }] } },
     { provider: { openLimitMs: 1_000 } },
   );
-  await expect(provider.createSession({ projectDir })).rejects.toMatchObject(
-    coded('SESSION_CREATE_FAILED'),
-  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringMatching(/no session within 1 s\. .*“openLimitMs”/),
+  });
   await (
     await control.process()
   ).gone;

@@ -30,6 +30,8 @@ export interface RunningAgent {
 interface RunOptions {
   provider?: Partial<AcpProviderOptions>;
   files?: Record<string, string>;
+  /** Further arguments of the agent's Node. */
+  nodeArgs?: string[];
   /** Puts a launcher program before the agent, which keeps its pipes. */
   isLaunched?: boolean;
 }
@@ -48,7 +50,8 @@ export async function runAgent(
   const { env, control, ...agent } = await acpAgent(script);
   const command = options.isLaunched === true ? process.execPath : agent.command;
   const behind = ['-e', launcher, agent.command, ...agent.args];
-  const args = options.isLaunched === true ? behind : agent.args;
+  const { nodeArgs = [] } = options;
+  const args = options.isLaunched === true ? behind : [...nodeArgs, ...agent.args];
   const providers: AcpProvider[] = [];
   const another = (more: Partial<AcpProviderOptions> = {}): AcpProvider => {
     const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };

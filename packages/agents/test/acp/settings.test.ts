@@ -147,3 +147,16 @@ test('a killed session comes back with the settings it had', async () => {
   await provider.setConfigOption(listener.sessionId, 'effort', 'high');
   expect([listener.option('mode'), listener.option('effort')]).toEqual(['code', 'high']);
 });
+
+test('a value that an option lacks is refused with ten of those that it has', async () => {
+  const availableModes = Array.from({ length: 12 }, (_, at) => ({ id: `m${at}`, name: `M${at}` }));
+  const { create, provider } = await runAgent({
+    session: { modes: { currentModeId: 'm0', availableModes } },
+  });
+  const { sessionId } = await create();
+  await expect(provider.setConfigOption(sessionId, 'mode', 'fly')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message:
+      '“fly” is no value of “mode”. There are: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more.',
+  });
+});

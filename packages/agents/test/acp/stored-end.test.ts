@@ -89,6 +89,7 @@ test('INV-8: closing waits for a process that has been idle and is ending just n
           command: { command, args, env, inherited: {}, cwd: homedir() },
           offersFiles: true,
           limitMs: 60_000,
+          hasAnswered: false,
         },
         signal,
       ),

@@ -1,5 +1,5 @@
 /** Placeholders in the texts of the file: `~`, `${NAME}`, and `$$` for a plain `$`. */
-import type { McpServer } from '@liminal/protocol';
+import type { McpServer, McpServers } from '@liminal/protocol';
 import type { AgentEntry } from './agents.ts';
 import { ConfigError } from './errors.ts';
 
@@ -38,10 +38,15 @@ export function fromHome(text: string, home: string): string {
 }
 
 export function expandAgent(entry: AgentEntry, expand: Expand, field: string): AgentEntry {
-  return { ...entry, ...expandProgram(entry, expand, field) };
+  const { mcpServers } = entry;
+  const own = mcpServers && expandMcpServers(mcpServers, expand, `${field}.mcpServers`);
+  return { ...entry, ...expandProgram(entry, expand, field), ...(own && { mcpServers: own }) };
 }
 
-export function expandMcpServer(server: McpServer, expand: Expand, field: string): McpServer {
+export const expandMcpServers = (servers: McpServers, expand: Expand, field: string): McpServers =>
+  mapValues(servers, (server, name) => expandMcpServer(server, expand, `${field}.${name}`));
+
+function expandMcpServer(server: McpServer, expand: Expand, field: string): McpServer {
   if (server.type === 'stdio') return { ...server, ...expandProgram(server, expand, field) };
   return {
     ...server,

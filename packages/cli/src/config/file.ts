@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AgentEntries, ClaudeEntry, McpServerEntries } from './agents.ts';
 import { ModelEntries, ToolsEntry } from './models.ts';
 import { ConfigError, describeIssues } from './errors.ts';
-import { expandAgent, expander, expandMcpServer, fromHome, mapValues } from './expand.ts';
+import { expandAgent, expander, expandMcpServers, fromHome, mapValues } from './expand.ts';
 import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
 
 const ms = z.int().nonnegative();
@@ -101,9 +101,7 @@ export function readConfigFile(
       const expanded = expandAgent(agent, expand, `agents.${name}`);
       return { ...expanded, command: fromHere(expanded.command) };
     }),
-    mcpServers: mapValues(mcpServers, (server, name) =>
-      expandMcpServer(server, expand, `mcpServers.${name}`),
-    ),
+    mcpServers: expandMcpServers(mcpServers, expand, 'mcpServers'),
   };
 }
 

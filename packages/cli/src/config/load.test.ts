@@ -145,6 +145,21 @@ describe('agents and MCP servers', () => {
     });
   });
 
+  test('of one agent stand in place of those of all, or are none', () => {
+    const own = { notes: { command: 'mcp-notes', env: { KEY: '${KEY}' } } };
+    const file = writeFile('a.json', {
+      agents: {
+        goose: { command: 'goose', mcpServers: false, openLimitMs: 90_000 },
+        qwen: { command: 'qwen', mcpServers: own, files: false },
+      },
+      mcpServers: { files: { command: 'mcp-files' } },
+    });
+    const { agents } = load({ config: file }, { KEY: 'x' });
+    expect(agents['goose']).toMatchObject({ mcpServers: false, openLimitMs: 90_000 });
+    const notes = { type: 'stdio', command: 'mcp-notes', args: [], env: { KEY: 'x' } };
+    expect(agents['qwen']).toMatchObject({ mcpServers: { notes }, files: false });
+  });
+
   test('name the home folder as ~, and variables as ${NAME}', () => {
     const program = {
       command: '~/bin/agent',

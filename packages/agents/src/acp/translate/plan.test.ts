@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../testing/folding.ts';
-import { hearTurn } from './testing/hearing.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
 
 const plan = (entries: unknown[], more: object = {}) => ({
   sessionUpdate: 'plan',
@@ -43,4 +43,30 @@ test('a plan begins once in its turn', () => {
     ({ payload }) => 'itemType' in payload && payload.itemType === 'plan',
   );
   expect(starts).toHaveLength(1);
+});
+
+test('a plan that is sent again in a later turn is shown there only once it has changed', () => {
+  const { translator, hear, drafts } = startHearing();
+  const entries = [look, leap];
+  for (const turnId of ['one', 'two', 'three']) {
+    translator.begin(turnId, 'Go on.', timestamp);
+    hear(plan(entries), plan(entries));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+  }
+  translator.begin('four', 'Go on.', timestamp);
+  hear(plan(entries), plan([look]));
+  translator.finish({ stopReason: 'end_turn' }, timestamp);
+
+  const plansIn = (turnId: string) =>
+    itemsOf(
+      foldTurn(
+        drafts.filter((draft) => draft.turnId === turnId),
+        turnId,
+      ),
+      'plan',
+    );
+  expect(plansIn('one')).toMatchObject([{ entries }]);
+  expect(plansIn('two')).toEqual([]);
+  expect(plansIn('three')).toEqual([]);
+  expect(plansIn('four')).toMatchObject([{ entries: [look] }]);
 });

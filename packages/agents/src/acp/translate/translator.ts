@@ -10,6 +10,7 @@ import { readFields } from './fields.ts';
 import { UnplacedNews } from './unplaced-news.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainChunk } from './plain-chunk.ts';
+import type { NewestPlan } from './plan.ts';
 import { Settings } from './settings.ts';
 import { TerminalTexts, type TerminalExit } from './terminals.ts';
 import { hasFailed } from './thread-status.ts';
@@ -42,6 +43,7 @@ export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
   readonly #settings = new Settings();
   readonly #terminals = new TerminalTexts();
+  readonly #plan: NewestPlan = { entries: '[]' };
   readonly #kept = new UnplacedNews();
   /** The newest calls of turns that are over. */
   readonly #over = new Newest<string, true>(MAX_OVER);
@@ -56,6 +58,11 @@ export class AcpTranslator {
   get turn(): { turnId: string; trigger: Trigger } | undefined {
     const turn = this.#turn;
     return turn === undefined ? undefined : { turnId: turn.turnId, trigger: turn.trigger };
+  }
+
+  /** Whether a turn runs in which nothing can be seen yet of what the agent did. */
+  get isSilent(): boolean {
+    return this.#turn?.isSilent === true;
   }
 
   /** Modes, config options and models from the answer to `session/new`, `load`, `resume` or `set_*`. */
@@ -212,7 +219,8 @@ export class AcpTranslator {
     const modelId = this.#settings.model ?? 'unknown';
     const terminals = this.#terminals;
     const start = { turnId, trigger, modelId, providerId };
-    const turn = new AcpTurn({ ...start, terminals, isReplay, emit });
+    const plan = this.#plan;
+    const turn = new AcpTurn({ ...start, terminals, plan, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
     turn.begin(text, blocks);

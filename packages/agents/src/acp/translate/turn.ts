@@ -11,7 +11,7 @@ import { readNotice } from './notices.ts';
 import { readOutcome, endOf } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
-import { AcpPlan } from './plan.ts';
+import { AcpPlan, type NewestPlan } from './plan.ts';
 import { Speech, type Voice } from './speech.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
@@ -23,6 +23,7 @@ export interface TurnOptions {
   modelId: string;
   providerId: string;
   terminals: TerminalTexts;
+  plan: NewestPlan;
   isReplay?: boolean;
   emit: Emit;
 }
@@ -57,8 +58,13 @@ export class AcpTurn {
     this.#speech = new Speech(writer);
     this.calls = new AcpCalls({ writer, terminals, isReplay });
     this.#again = new AnnouncedAgain(this.calls);
-    this.#plan = new AcpPlan(writer);
+    this.#plan = new AcpPlan(writer, options.plan);
     this.#compactions = new Compactions(writer);
+  }
+
+  /** Whether nothing can be seen yet of what the agent did. */
+  get isSilent(): boolean {
+    return !this.#writer.hasShown && !this.#hasFailed;
   }
 
   at(timestamp: string): void {
