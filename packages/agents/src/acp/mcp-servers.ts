@@ -3,16 +3,30 @@ import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 
 const Capabilities = z
-  .looseObject({ http: z.boolean().catch(false), sse: z.boolean().catch(false) })
+  .looseObject({
+    http: z.boolean().catch(false),
+    sse: z.boolean().catch(false),
+    stdio: z.boolean().catch(true),
+  })
   .partial()
   .catch({});
 
-/** How an agent reaches MCP servers, as it says itself. Every agent supports stdio. */
+/** Agents, by their own names, that were seen to leave out programs and say nothing: Copilot 1.0.102, Cline 3.0.65. */
+const leaveOutPrograms = new Set(['copilot', 'cline']);
+
+/** How an agent reaches MCP servers, as it says itself. By the protocol every agent supports stdio. */
 export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   const can = Capabilities.parse(mcpCapabilities ?? {});
   const more = (['http', 'sse'] as const).filter((type) => can[type] === true);
-  return ['stdio', ...more];
+  // Not part of the protocol: of an agent that says so.
+  return can.stdio === false ? more : ['stdio', ...more];
 }
+
+/** The names of the programs among MCP servers that the agent of this name may leave out. */
+export const mayBeLeftOut = (servers: McpServers, agentName = ''): string[] =>
+  leaveOutPrograms.has(agentName.toLowerCase())
+    ? Object.keys(servers).filter((name) => servers[name]?.type === 'stdio')
+    : [];
 
 /**
  * The MCP servers that an agent supports, in ACP's shape, and the names of the others.

@@ -8,7 +8,7 @@ import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import { authSentence, describeError, isInUse, readRpcError, rpc } from './errors.ts';
 import { defaultProblem, settingProblem, wantedByDefault, type Defaults } from './defaults.ts';
-import { admitMcpServers } from './mcp-servers.ts';
+import { admitMcpServers, mayBeLeftOut } from './mcp-servers.ts';
 import { storedMark } from './stored-mark.ts';
 
 export interface Opening {
@@ -178,8 +178,14 @@ function mcp(opening: Opening, agent: AcpAgent): { servers: McpServer[]; notices
     agent.capabilities.mcpCapabilities,
   );
   const { name } = opening.session;
-  const notices = refused.map((server) => `${name} cannot reach the MCP server “${server}”.`);
-  return { servers: taken, notices };
+  const missing = refused.map((server) => `${name} cannot reach the MCP server “${server}”.`);
+  const doubtful = mayBeLeftOut(opening.mcpServers, agent.title)
+    .filter((server) => !refused.includes(server))
+    .map(
+      (server) =>
+        `${name} may lack the MCP server “${server}”: it was seen to leave out those that are programs.`,
+    );
+  return { servers: taken, notices: [...missing, ...doubtful] };
 }
 
 /** Changes settings to the wanted values. Those that fail are reported and skipped. */

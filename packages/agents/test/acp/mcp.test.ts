@@ -44,3 +44,25 @@ test('an agent that says nothing of MCP gets those on stdio, which every agent t
   const begun = await running.control.until('session/new');
   expect(begun.params['mcpServers']).toEqual([stdio]);
 });
+
+test('of an agent that was seen to leave out programs, it is said that one may be missing', async () => {
+  const agentInfo = { name: 'Copilot', title: 'Copilot', version: '1.0.102' };
+  const agentCapabilities = { mcpCapabilities: { http: true } };
+  const initialize = { agentInfo, agentCapabilities };
+  const running = await runAgent({ initialize }, { provider });
+  const listener = await running.create();
+  const begun = await running.control.until('session/new');
+  expect(begun.params['mcpServers']).toEqual([stdio, http]);
+  const first = said(await listener.ask('Hi.')).join();
+  expect(first).toContain('may lack the MCP server “files”');
+  expect(first).not.toContain('“web”');
+});
+
+test('an agent that says that it takes no programs is given none, and people are told', async () => {
+  const agentCapabilities = { mcpCapabilities: { http: true, stdio: false } };
+  const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
+  const listener = await running.create();
+  const begun = await running.control.until('session/new');
+  expect(begun.params['mcpServers']).toEqual([http]);
+  expect(said(await listener.ask('Hi.')).join()).toContain('cannot reach the MCP server “files”');
+});

@@ -62,3 +62,11 @@ test('a call that has failed stays so though it is announced as completed', () =
   expect(itemsOf(response, 'function_call')).toHaveLength(1);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
 });
+
+test('a call that a Stop has ended is shown once, though it is announced again with less than before', () => {
+  const sleep = call({ title: 'sleep 97; echo never', rawInput: { command: 'sleep 97' } });
+  const again = call({ title: 'Tool call', status: 'pending', rawInput: {} });
+  const response = foldTurn(turnOf([sleep, failed, again, failed]), 'turn');
+  expect(itemsOf(response, 'function_call')).toMatchObject([{ title: 'sleep 97; echo never' }]);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
+});

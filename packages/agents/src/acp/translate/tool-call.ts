@@ -99,7 +99,7 @@ export class ToolCall {
     const { title: known, kind: knownKind, arguments: told } = this.#item;
     const diffs = content === undefined ? [] : readToolContent(content).diffs;
     return (
-      (title === undefined || title === known) &&
+      (title === undefined || title === known || title === saysNothing) &&
       (kind === undefined || kind === knownKind) &&
       (isEmpty(rawInput) || jsonOf(rawInput) === told) &&
       (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
@@ -262,6 +262,9 @@ export class ToolCall {
 /** The words of a request alone, without a call that is known; undefined if it has none. */
 export function askedAlone(request: unknown): AskedWords | undefined {
   const { name, ...words } = wordsOf(request);
+  /** The title with which Droid 0.215 announces each call again that a Stop has ended. */
+  const saysNothing = 'Tool call';
+
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
   return isEmptyRequest ? undefined : { asked: askedCall(words, name) };
 }
@@ -325,6 +328,9 @@ function isOutput({ status }: Fields, source: Source): boolean {
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
+
+/** The title with which Droid 0.215 announces each call again that a Stop has ended. */
+const saysNothing = 'Tool call';
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
