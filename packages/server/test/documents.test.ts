@@ -11,7 +11,11 @@ afterAll(() => server.close());
 
 interface OpenApi {
   openapi: string;
-  paths: Record<string, Record<string, { requestBody?: unknown; responses: object }>>;
+  servers: unknown;
+  paths: Record<
+    string,
+    Record<string, { operationId: string; requestBody?: unknown; responses: object }>
+  >;
   components: { schemas: Record<string, unknown> };
 }
 
@@ -81,6 +85,15 @@ test.each(Object.entries({ ...operations, ...serverOperations }))(
     expect(server.app.hasRoute({ method, url: path })).toBe(true);
   },
 );
+
+test('the OpenAPI document names each operation as the client does, and says where it is served', async () => {
+  const { servers, paths } = await openApi();
+  const names = Object.values(paths).flatMap((there) =>
+    Object.values(there).map(({ operationId }) => operationId),
+  );
+  expect(names.toSorted()).toEqual(Object.keys({ ...operations, ...serverOperations }).toSorted());
+  expect(servers).toEqual([{ url: '/' }]);
+});
 
 test('the OpenAPI document refers only to its own schemas', async () => {
   const document = await openApi();

@@ -79,11 +79,15 @@ async function openAcp(headers: Record<string, string>): Promise<string> {
 }
 
 /** A new session over an ACP connection that was opened by HTTP. */
-async function newSession(id: string, headers: Record<string, string>): Promise<number> {
+async function newSession(
+  id: string,
+  headers: Record<string, string>,
+  path = '/acp?agent=demo',
+): Promise<number> {
   const body = { jsonrpc: '2.0', id: 1, method: 'session/new' };
   const { status } = await rawRequest(server.port, {
     method: 'POST',
-    path: '/acp?agent=demo',
+    path,
     headers: { ...headers, 'content-type': 'application/json', 'acp-connection-id': id },
     body: JSON.stringify({ ...body, params: { cwd: server.folder, mcpServers: [] } }),
   });
@@ -167,6 +171,21 @@ test('an ACP connection by HTTP is unknown to every caller but its own', async (
   expect(await newSession(id, one)).toBe(202);
   const programs = await openAcp(bearer);
   expect(await newSession(programs, one)).toBe(404);
+});
+
+test('a request that names its ACP connection need not name the agent again', async () => {
+  const id = await openAcp(bearer);
+  expect(await newSession(id, bearer, '/acp')).toBe(202);
+  expect(await newSession('unknown', bearer, '/acp')).toBe(404);
+  const deleted = {
+    method: 'DELETE',
+    path: '/acp',
+    headers: { ...bearer, 'acp-connection-id': id },
+  };
+  expect((await rawRequest(server.port, deleted)).status).toBe(202);
+  expect(await newSession(id, bearer, '/acp')).toBe(404);
+  const another = await openAcp(bearer);
+  expect(await newSession(another, signIn(), '/acp')).toBe(404);
 });
 
 async function openAcpConnections(): Promise<number> {

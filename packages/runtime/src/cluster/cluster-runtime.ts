@@ -22,7 +22,6 @@ import type {
 } from '../api.ts';
 import { keepMessage } from '../blobs/index.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
-import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history/index.ts';
 import { keeping } from '../keeping.ts';
 import type { Roots } from '../roots.ts';
@@ -37,6 +36,7 @@ import { type ProjectorWorker, startProjectorWorker } from './projector-worker.t
 import { FollowedSessions } from './followed-sessions.ts';
 import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
+import { TroubleLog } from './trouble-log.ts';
 import { tracedStore } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
 import { PostedEnds, SessionCluster } from './session-cluster.ts';
@@ -112,7 +112,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     now: () => number,
   ) {
     const { leases, board, inboxes } = coordination;
-    const onTrouble = (error: unknown): void => this.#warn(error);
+    const trouble = new TroubleLog(options.logger);
+    const onTrouble = (error: unknown): void => trouble.note(error);
     const { meter } = options;
     const kept = { ...options.storage, ...keeping(options.storage, options.settings), meter };
     const storage = { ...kept, cluster: new PostedEnds({ board, leases, onTrouble }) };
@@ -304,10 +305,5 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   /** The runtime itself tells of changes in the sessions that this server owns. */
   #posted({ info: { session } }: PostedState): void {
     if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
-  }
-
-  #warn(error: unknown): void {
-    const details = { code: errorCode(error), error: errorMessage(error) };
-    this.#options.logger.warn(details, 'something between the servers failed');
   }
 }

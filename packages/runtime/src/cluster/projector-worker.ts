@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordination, OpenedStorage } from '@liminal/storage';
-import { errorCode, errorMessage } from '../errors.ts';
 import { Projector } from './projector.ts';
 import { recoverSession, type Storage } from '../history/index.ts';
 import {
@@ -15,6 +14,7 @@ import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './posted-state.ts';
 import { PostedEnds } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
+import { TroubleLog } from './trouble-log.ts';
 import type { Tracing } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
 
@@ -46,10 +46,8 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   const { logger, tracing } = options;
   const { leases, board, registry, upserts } = options.storage.coordination;
   const { leaseMs, projects, publishUpserts, ...set } = { ...defaultSettings, ...options.settings };
-  const onTrouble = (error: unknown): void => {
-    const details = { code: errorCode(error), error: errorMessage(error) };
-    logger.warn(details, 'something between the servers failed');
-  };
+  const trouble = new TroubleLog(logger);
+  const onTrouble = (error: unknown): void => trouble.note(error);
   const storage = {
     ...options.storage,
     ...keeping(options.storage, options.settings),

@@ -39,6 +39,17 @@ export class HttpConnections {
     this.#limits = limits;
   }
 
+  /**
+   * The agent type of the connection that a request names, `''` if its caller has no such connection: it is then answered
+   * as unknown. Undefined if the request names none: it must say an agent type.
+   */
+  typeIn(request: FastifyRequest): string | undefined {
+    const id = request.headers[idHeader];
+    if (id === undefined) return undefined;
+    const cliType = this.#open.get(String(id))?.cliType ?? '';
+    return this.#find(String(id), cliType, request) ? cliType : '';
+  }
+
   /** Answers a request of an agent type's clients; `makeAgent` is called for a new connection. */
   answer(
     request: FastifyRequest,

@@ -91,7 +91,8 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     if (request.ws) upgrade(request, reply, await agents.typeIn(request));
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const cliType = await agents.typeIn(request);
+    const asked = agents.isNamed(request) ? undefined : httpConnections.typeIn(request);
+    const cliType = asked ?? (await agents.typeIn(request));
     const makeAgent = () => agents.make(cliType, request);
     httpConnections.answer(request, reply, { cliType, makeAgent });
   };
@@ -111,6 +112,10 @@ class Agents {
 
   constructor(options: Options) {
     this.#options = options;
+  }
+
+  isNamed(request: FastifyRequest): boolean {
+    return Query.safeParse(request.query).data?.agent !== undefined;
   }
 
   /** Throws `INVALID_REQUEST`. */

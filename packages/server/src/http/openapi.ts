@@ -27,7 +27,9 @@ export function openApiRoute(app: App, { version }: { version: string }) {
       {
         openapi: '3.1.0',
         info: { title: 'Liminal', version },
-        paths: paths(Object.values({ ...operations, ...serverOperations })),
+        // Wherever it is served: a server may have any address.
+        servers: [{ url: '/' }],
+        paths: paths({ ...operations, ...serverOperations }),
         components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
         security: [{ token: [] }],
       },
@@ -41,19 +43,25 @@ const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-function paths(all: readonly Operation[]) {
-  const byPath = Map.groupBy(all, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'));
+/** Each operation has its own name as `operationId`, by which generated clients call it. */
+function paths(all: Record<string, Operation>) {
+  const byPath = Map.groupBy(Object.entries(all), ([, { path }]) =>
+    path.replaceAll(/:(\w+)/g, '{$1}'),
+  );
   return Object.fromEntries(
     [...byPath].map(([path, there]) => [
       path,
-      Object.fromEntries(there.map((one) => [one.method.toLowerCase(), describe(one)])),
+      Object.fromEntries(
+        there.map(([name, one]) => [one.method.toLowerCase(), describe(name, one)]),
+      ),
     ]),
   );
 }
 
-function describe(operation: Operation): ZodOpenApiOperationObject {
+function describe(operationId: string, operation: Operation): ZodOpenApiOperationObject {
   const { summary, query, body, bytes } = operation;
   return {
+    operationId,
     summary,
     requestParams: { path: pathSchema(operation), ...(query && { query }) },
     ...(body && { requestBody: { required: true, content: json(body) } }),
