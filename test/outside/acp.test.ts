@@ -37,7 +37,7 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
     providers,
     /** One turn in an editor, which is closed with it. */
     async inEditor(sessionId: string, message: string): Promise<void> {
-      // What is stored in the first two seconds after a turn here is taken for a part of it.
+      // A change in the first two seconds after a turn here counts as a part of that turn.
       const then = seconds();
       await expect.poll(seconds).toBeGreaterThan(then + 2);
       const editor = another();

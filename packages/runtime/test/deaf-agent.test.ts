@@ -1,4 +1,4 @@
-/** An agent over ACP that goes on with a turn that was stopped, until its process is ended. */
+/** An agent over ACP that continues a stopped turn until its process is ended. */
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent, type AgentScript } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';

@@ -29,7 +29,7 @@ test.each([
   expect(describeRpcError(error)).toBe(told);
 });
 
-test('how to sign in is said once, also where the agent says what to do after it', () => {
+test('the advice to try again is given once, even if the agent gives it', () => {
   const message = 'Run “agent login”, then try again.';
   expect(authSentence('Agent', [], { code: -32_000, message })).toBe(
     `Agent wants you to sign in first. It says: ${message}`,

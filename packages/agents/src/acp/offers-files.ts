@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** What an agent is started with, as far as it matters here. */
+/** How an agent is started. */
 interface Command {
   command: string;
   args?: readonly string[];
@@ -10,9 +10,8 @@ interface Command {
 const geminis = /^gemini(-cli)?(\.js)?(@.*)?$/;
 
 /**
- * Whether an agent is offered to read and write files through Liminal, unless its configuration says so. Gemini CLI is
- * not: where it is, it takes each file that does not exist for one that cannot be read, whatever the answer says (seen
- * of 0.61), and so creates none.
+ * Whether an agent may read and write files through Liminal, unless its configuration decides. Gemini CLI may not: with
+ * that offer, version 0.61 treats a missing file as an unreadable one, whatever the answer is, and creates no file.
  */
 export const offersFiles = ({ command, args = [] }: Command): boolean =>
   ![command, ...args].some((one) => geminis.test(basename(one)));

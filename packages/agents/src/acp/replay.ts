@@ -4,8 +4,8 @@ import { isConversation, typeOf } from './translate/conversation.ts';
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
 /**
- * A replay ends after a pause of this length (ms), also after the answer: what an agent says then, before any message of
- * ours, was said before. If nothing is known to be stored, none is expected after it.
+ * A replay ends after a pause of this length (ms), also after the answer: before the first prompt an agent only repeats.
+ * If nothing is known to be stored, no replay is expected after this time.
  */
 const quietMs = 500;
 /** How long to wait for a replay that is due (ms). */

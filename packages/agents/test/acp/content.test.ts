@@ -66,11 +66,14 @@ test.each([
   [{ code: -32000, message: 7, data: { details: 'No disk.' } }, 'No disk.'],
   ['No disk.', 'No disk.'],
   [{}, 'It gave no reason, only the code -32603.'],
-])('an error answer that lacks what JSON-RPC demands is told in words: %j', async (error, told) => {
-  // The id stands where the script fills it in.
-  const answer = `{"jsonrpc":"2.0","id":{{requestId}},"error":${JSON.stringify(error)}}`;
-  const { create } = await runAgent({ turns: [{ steps: [{ raw: answer }, { hang: true }] }] });
-  const response = await (await create()).ask('Hi.');
-  expect(response.error?.message).toContain(told);
-  expect(response.error?.message).not.toContain('jsonrpc');
-});
+])(
+  'an error answer without the fields of JSON-RPC is shown as a sentence: %j',
+  async (error, told) => {
+    // The id stands where the script fills it in.
+    const answer = `{"jsonrpc":"2.0","id":{{requestId}},"error":${JSON.stringify(error)}}`;
+    const { create } = await runAgent({ turns: [{ steps: [{ raw: answer }, { hang: true }] }] });
+    const response = await (await create()).ask('Hi.');
+    expect(response.error?.message).toContain(told);
+    expect(response.error?.message).not.toContain('jsonrpc');
+  },
+);

@@ -45,7 +45,7 @@ test('an agent that says nothing of MCP gets those on stdio, which every agent t
   expect(begun.params['mcpServers']).toEqual([stdio]);
 });
 
-test('of an agent that was seen to leave out programs, it is said that one may be missing', async () => {
+test('a session warns that Copilot may leave out MCP servers that are programs', async () => {
   const agentInfo = { name: 'Copilot', title: 'Copilot', version: '1.0.102' };
   const agentCapabilities = { mcpCapabilities: { http: true } };
   const initialize = { agentInfo, agentCapabilities };
@@ -58,7 +58,7 @@ test('of an agent that was seen to leave out programs, it is said that one may b
   expect(first).not.toContain('“web”');
 });
 
-test('an agent that says that it takes no programs is given none, and people are told', async () => {
+test('an agent that declares no stdio gets no programs, and the session warns of that', async () => {
   const agentCapabilities = { mcpCapabilities: { http: true, stdio: false } };
   const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
   const listener = await running.create();

@@ -362,7 +362,7 @@ testAtLength(
   },
 );
 
-test('a replay that goes on after the answer is not part of the next turn, either', async () => {
+test('a replay that continues after the answer is not part of the next turn', async () => {
   const { another, projectDir, control } = await runAgent();
   const session = stored('a', projectDir);
   const context = text('user_message_chunk', '<session_context>');

@@ -51,7 +51,7 @@ export const AgentEntry = z.strictObject({
   description: z.string().min(1).optional(),
   /** Settings of a new session by id, as the agent names them: `mode`, `model`, … */
   defaults: z.record(z.string(), z.string()).default({}),
-  /** Whether it may read and write files through Liminal; every agent may but Gemini CLI, if nothing is said. */
+  /** Whether it may read and write files through Liminal; by default every agent may, except Gemini CLI. */
   files: z.boolean().optional(),
   /** One process for all sessions of this agent, if it can: less memory, but they end together. */
   sharedProcess: z.boolean().default(false),

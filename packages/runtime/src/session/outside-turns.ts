@@ -103,7 +103,7 @@ export class OutsideTurns {
   /**
    * Asks a running agent whether its store has changed since we last did something, and if so has another process read
    * it: the agent that runs has work and permissions in its memory, and is stopped only for what it does not know. If the
-   * store cannot be read, it goes on.
+   * store cannot be read, the agent continues.
    */
   async #ask(): Promise<Found> {
     const { record } = this.#context;

@@ -33,7 +33,7 @@ export interface GeminiReply {
   parts: GeminiPart[];
 }
 
-export const geminiText = (text: string): GeminiPart => ({ text });
+const geminiText = (text: string): GeminiPart => ({ text });
 export const geminiThought = (text: string): GeminiPart => ({ text, thought: true });
 export const geminiCall = (name: string, args: Record<string, unknown>): GeminiPart => ({
   functionCall: { name, args },

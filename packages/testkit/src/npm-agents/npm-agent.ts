@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Real agents that only tests run. They are no dependencies: whoever only runs Liminal need not download 50 MB of them. */
+/** Real agents that only tests run. They are not dependencies, so that an installation need not download their 50 MB. */
 const agents = {
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
   qwen: { package: '@qwen-code/qwen-code', version: '0.24.4' },

@@ -46,7 +46,7 @@ test('a user’s message begins a turn, which ends before the next', () => {
   ]);
 });
 
-test('that a model has got what a tool answered is no word of the person’s', () => {
+test('the echo of a tool’s answer is not shown as a person’s message', () => {
   const call = { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'Reads', status: 'completed' };
   const words = wordsOf([
     user('Read it.'),

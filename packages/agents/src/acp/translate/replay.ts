@@ -39,7 +39,7 @@ export function readReplay(
   let last: ReplayedUpdate | undefined;
   for (const replayed of updates.filter(({ update }) => isConversation(update))) {
     if (isToolAnswer(replayed.update)) {
-      // Kept with the item before: it is no word of the person's.
+      // Kept with the item before: a person has not written it.
       translator.read({ toolAnswer: replayed.update }, replayed.timestamp);
       continue;
     }

@@ -262,9 +262,6 @@ export class ToolCall {
 /** The words of a request alone, without a call that is known; undefined if it has none. */
 export function askedAlone(request: unknown): AskedWords | undefined {
   const { name, ...words } = wordsOf(request);
-  /** The title with which Droid 0.215 announces each call again that a Stop has ended. */
-  const saysNothing = 'Tool call';
-
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
   return isEmptyRequest ? undefined : { asked: askedCall(words, name) };
 }
