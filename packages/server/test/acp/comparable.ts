@@ -6,19 +6,45 @@ import type { OutputItem, Response } from '@liminal/protocol';
 
 type Values = Record<string, unknown>;
 
-/** As the agent's side has it. */
-export function told(response: Response): Values {
-  const all = response.outputItems;
-  return turnOf(
-    response,
-    all.flatMap((item) => inAcp(item, response)),
-  );
+/** As the agent's side has it. With `repeatsPlan` it ends with the plan that the session has shown last. */
+export function told(whole: Response, repeatsPlan = false): Values {
+  const response = repeatsPlan ? withoutPlan(whole) : whole;
+  const items = response.outputItems.flatMap((item) => inAcp(item, response));
+  return turnOf(response, isSilent(response) && !repeatsPlan ? [...items, silence] : items);
 }
 
 /** As the client's side has it. */
-export function heard(response: Response): Values {
+export function heard(whole: Response, repeatsPlan = false): Values {
+  const response = repeatsPlan ? withoutPlan(whole) : whole;
   return turnOf(response, response.outputItems);
 }
+
+/**
+ * A plan that a session has shown last is not shown again, unless another one came before it in the turn, which may never
+ * have been sent. Then the turn may be silent.
+ */
+function withoutPlan(response: Response): Response {
+  const outputItems = response.outputItems.filter(
+    (item) =>
+      item.type !== 'plan' && !(item.type === 'message' && item.content === silence.content),
+  );
+  return { ...response, outputItems };
+}
+
+/** A turn of which nothing can be seen: the provider says so. */
+const isSilent = ({ status, finishReason, outputItems }: Response): boolean =>
+  status === 'complete' &&
+  finishReason === 'end_turn' &&
+  outputItems.every((item) => item.type === 'message' && item.origin === 'user');
+
+const silence = {
+  type: 'message',
+  id: 'silence',
+  origin: 'system',
+  content: 'Liminal ended its turn without an answer.',
+  startedAt: '',
+  endedAt: '',
+} as const;
 
 function turnOf({ status, finishReason, error, usage }: Response, items: OutputItem[]): Values {
   const calls = items.filter(({ type }) => type === 'function_call');
