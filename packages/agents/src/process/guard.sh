@@ -13,59 +13,72 @@ done
 grace=2
 limit=10
 
-# Seconds since the machine started, whatever becomes of its clock.
-now() {
+# Sets `now` to the seconds since the machine started, whatever becomes of its clock.
+set_now() {
   read -r up rest </proc/uptime
-  echo "${up%.*}"
+  now=${up%.*}
 }
 
-# What follows starts as few programs as it can: on a busy machine each may take tenths of a second.
+# A look starts two programs, whatever the number of processes: on a busy machine each may take tenths of a second. So
+# functions set variables instead of printing.
 
-# The start time of a process; nothing for a zombie or none.
-started() {
+# Sets `at`, `parent` and `session` of a process; `at`, its start time, is empty for a zombie or none.
+look_up() {
   stat=''
+  at=''
   # The program's name may hold anything, line breaks too.
-  while IFS= read -r line; do stat="$stat $line"; done <"/proc/$1/stat"
+  { while IFS= read -r line; do stat="$stat $line"; done <"/proc/$1/stat"; } 2>/dev/null
   # After the name comes the state; the start time is the twentieth from there.
   set -- ${stat##*) }
-  [ "${1:-Z}" = Z ] || echo "${20}"
+  [ "${1:-Z}" = Z ] || { parent=$2; session=$4; at=${20}; }
 }
 
-children() {
-  for file in "/proc/$1/task/"*/children; do
-    line=''
-    read -r line <"$file"
-    echo "$line"
+# Sets `found` to pid@start of the known processes, the marked ones, all below them, and all in a process session that
+# one of them leads.
+find_tree() {
+  table=''
+  for file in /proc/[0-9]*/stat; do
+    file=${file#/proc/}
+    look_up "${file%/stat}"
+    [ -n "$at" ] && table="$table ${file%/stat}:$parent:$session:$at"
+  done
+  pids=" $(grep -lsE "LIMINAL_MARK=[[:graph:] ]*$id/" /proc/[0-9]*/environ | tr -c 0-9 ' ') "
+  found=''
+  count=-1
+  while [ "$count" != "${#found}" ]; do
+    count=${#found}
+    rest=''
+    for one in $table; do
+      pid=${one%%:*}
+      at=${one##*:}
+      one=${one#*:}
+      parent=${one%%:*}
+      session=${one#*:}
+      session=${session%:*}
+      case "$pids$known " in
+        *" $pid "* | *" $parent "* | *" $session "* | *" $pid@$at "*)
+          found="$found $pid@$at"
+          pids="$pids$pid "
+          ;;
+        *) rest="$rest $pid:$parent:$session:$at" ;;
+      esac
+    done
+    table=$rest
   done
 }
 
-# pid@start of processes and of all below them.
-tree() {
-  for pid in "$@"; do
-    at=$(started "$pid")
-    [ -n "$at" ] || continue
-    echo "$pid@$at"
-    tree $(children "$pid")
-  done
+is_over() {
+  set_now
+  [ "$told" ] && [ $((now - told)) -ge "$1" ]
 }
-
-# Those of pid@start that still run.
-running() {
-  for one in "$@"; do
-    [ "$(started "${one%@*}")" = "${one#*@}" ] && echo "${one%@*}"
-  done
-}
-
-marked() {
-  grep -lsE "LIMINAL_MARK=[[:graph:] ]*$id/" /proc/[0-9]*/environ | cut -d/ -f3
-}
-
-is_over() { [ "$told" ] && [ $(($(now) - told)) -ge "$1" ]; }
 
 # Sends KILL to those of pid@start that still run, if the grace is over.
 kill_late() {
   is_over $grace || return
-  for pid in $(running "$@"); do kill -s KILL "$pid" 2>/dev/null; done
+  for one in "$@"; do
+    look_up "${one%@*}"
+    [ "$at" = "${one#*@}" ] && kill -s KILL "${one%@*}" 2>/dev/null
+  done
 }
 
 # Each round looks again, because processes fork while they are being ended. A process that changes its program shows no
@@ -77,7 +90,7 @@ empty=0
 late=0
 while [ $empty -lt 4 ]; do
   kill_late $known
-  found=$(tree $(marked) $(running $known))
+  find_tree
   empty=$((empty + 1))
   [ -n "$found" ] && empty=0
   for one in $found; do
@@ -86,7 +99,7 @@ while [ $empty -lt 4 ]; do
       *)
         known="$known $one"
         kill -s TERM "${one%@*}" 2>/dev/null
-        [ "$told" ] || told=$(now)
+        [ "$told" ] || { set_now; told=$now; }
         ;;
     esac
   done

@@ -19,6 +19,10 @@ setsid sh -c '(sleep 300 & echo $!)'
 setsid sh -c 'trap "" TERM; echo $$; exec sleep 300' &
 env -i /bin/sh -c 'trap "" TERM; echo $$; exec /bin/sleep 300' &
 wait`;
+/** A leader of a process session that ignores SIGTERM, and a process there that left the tree and has no environment. */
+const besideLeader = `
+setsid sh -c 'trap "" TERM; env -i /bin/sh -c "/bin/sleep 300 & echo \\$!"; echo $$; exec sleep 300' &
+wait`;
 
 interface Server {
   child: ChildProcess;
@@ -45,8 +49,9 @@ afterEach(async () => {
 async function startServer(
   guarded: 'guarded' | 'alone',
   env: Record<string, string> = {},
+  [tree, count] = [script, 4],
 ): Promise<Server> {
-  const child = spawn(process.execPath, [program, guarded, dataDir, script, '4'], {
+  const child = spawn(process.execPath, [program, guarded, dataDir, tree, String(count)], {
     detached: true,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -107,6 +112,15 @@ describe('the guard', () => {
     // It has looked about twice by then, and 20 times if it counted looks.
     expect((await readFile(looks, 'utf8')).length).toBeLessThan(10);
     await untilGone([server.guard!]);
+  });
+
+  test('INV-8: ends a process without environment and parent that is in the process session of a marked one', async () => {
+    const server = await startServer('guarded', {}, [besideLeader, 2]);
+    expect(server.pids.filter(isThere)).toHaveLength(2);
+
+    await kill(server);
+
+    await untilGone([...server.pids, server.guard!]);
   });
 
   test('INV-8: outlives signals from its start on', async () => {
