@@ -111,6 +111,23 @@ describe('a Redis that is killed and started again', () => {
     expect(await log.read('run-1')).toStrictEqual(wholeRun('run-1', ['a']));
   });
 
+  test('a projector that stops while it is gone is not held up', async () => {
+    const { redis, open } = await ownRedis();
+    const { coordination } = await open();
+    await redis.kill();
+    const stop = new AbortController();
+    const stopped = (async () => {
+      for await (const _ of coordination.registry.claims('worker', stop.signal)) break;
+    })();
+
+    await expect(coordination.leases.acquire('a', 'b', 1_000)).rejects.toMatchObject({
+      code: 'REDIS_UNAVAILABLE',
+    });
+    stop.abort();
+
+    await expect(stopped).resolves.toBeUndefined();
+  });
+
   test('INV-1: leaves no gap where it comes back without the newest events', async () => {
     const { redis, open } = await ownRedis();
     const { log } = await open();

@@ -44,16 +44,17 @@ export class RedisRunRegistry implements RunRegistry {
     // A new name: a worker that comes back knows nothing of its earlier claims.
     const worker = new Worker(`${name}:${randomUUID()}`);
     const ring = () => worker.ring();
+    const isWanted = () => !signal.aborted && !this.#closed;
     const timer = setInterval(() => void this.#tend(worker), this.#options.claimIdleMs / 3);
     timer.unref();
     this.#workers.add(worker);
     signal.addEventListener('abort', ring, { once: true });
     try {
-      await this.#begin(worker);
-      while (!signal.aborted && !this.#closed) {
-        const run = worker.next() ?? (await this.#ask(worker));
+      await this.#begin(worker, isWanted);
+      while (isWanted()) {
+        const run = worker.next() ?? (await this.#ask(worker, isWanted));
         if (run === undefined) await worker.heard();
-        else if (await this.#isThere(run, worker)) yield this.#claim(run, worker);
+        else if (await this.#isThere(run, worker, isWanted)) yield this.#claim(run, worker);
       }
     } finally {
       clearInterval(timer);
@@ -91,8 +92,8 @@ export class RedisRunRegistry implements RunRegistry {
     worker.forget(runId);
   }
 
-  async #begin(worker: Worker): Promise<void> {
-    await this.#patiently(async () => {
+  async #begin(worker: Worker, isWanted: () => boolean): Promise<void> {
+    await this.#patiently(isWanted, async () => {
       await this.#parts.claims.prepare();
       if (this.#stopWatching === undefined) {
         const newest = await this.#parts.claims.newest();
@@ -100,11 +101,13 @@ export class RedisRunRegistry implements RunRegistry {
         this.#stopWatching = this.#parts.reader.watch(this.#parts.runsKey, newest, listener);
       }
     });
-    await this.#tend(worker);
+    if (isWanted()) await this.#tend(worker);
   }
 
-  async #ask(worker: Worker): Promise<Announced | undefined> {
-    const run = await this.#patiently(async () => this.#parts.claims.next(worker.consumer));
+  async #ask(worker: Worker, isWanted: () => boolean): Promise<Announced | undefined> {
+    const run = await this.#patiently(isWanted, async () =>
+      this.#parts.claims.next(worker.consumer),
+    );
     if (run) worker.take([run]);
     return worker.next();
   }
@@ -125,12 +128,18 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   /** Whether a claimed run is in the log; a run that is not yet is offered again later. */
-  async #isThere(run: Announced & { age?: number }, worker: Worker) {
-    const progress = await this.#patiently(async () => this.#parts.streams.progress(run.runId));
+  async #isThere(
+    run: Announced & { age?: number },
+    worker: Worker,
+    isWanted: () => boolean,
+  ): Promise<boolean> {
+    const progress = await this.#patiently(isWanted, async () =>
+      this.#parts.streams.progress(run.runId),
+    );
     const age = run.age ?? 0;
     if (progress && !progress.settled) return true;
     if (progress || age > UNBORN.forMs) {
-      await this.#patiently(async () => this.#retire(run.runId, worker));
+      await this.#patiently(isWanted, async () => this.#retire(run.runId, worker));
     } else {
       const wait = Math.min(Math.max(age, UNBORN.firstMs), UNBORN.everyMs);
       const older: Announced & { age: number } = { ...run, age: age + wait };
@@ -156,15 +165,11 @@ export class RedisRunRegistry implements RunRegistry {
     for (const worker of this.#workers) worker.ring();
   }
 
-  /** Undefined when the registry is closed. */
-  async #patiently<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    return patiently(
-      () => !this.#closed,
-      ask,
-      async (error) => {
-        // A Redis that has lost its data has lost the group too.
-        if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
-      },
-    );
+  /** Undefined once the answer is no longer wanted. */
+  async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
+    return patiently(isWanted, ask, async (error) => {
+      // A Redis that has lost its data has lost the group too.
+      if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
+    });
   }
 }
