@@ -2,6 +2,7 @@
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { cutText, headOf, hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
+import { ownRefusal } from '../models/patient-fetch.ts';
 import type { Refusal } from '../models/refusals.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
 
@@ -167,7 +168,8 @@ export const noStream = (contentType: string): ModelError =>
 
 /** Anything that a request threw, of the SDK, the network or this folder. */
 export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
-  if (thrown instanceof ModelError) return thrown;
+  const refusal = ownRefusal(thrown);
+  if (refusal !== undefined) return refusal;
   if (thrown instanceof APIConnectionTimeoutError) return unreachable(baseUrl, 'no answer', thrown);
   if (isApiError(thrown)) {
     if (thrown.status !== undefined || thrown.type !== null) return answered(thrown);

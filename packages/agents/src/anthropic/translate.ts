@@ -104,6 +104,8 @@ export class AnswerTranslator {
 
   #start(index: number, given: Fields): Block {
     this.#stop(index);
+    // Its item, if any, begins with its first word.
+    if (given['type'] === 'text') this.#writer.countPart();
     const block: Block = {
       given,
       itemId: undefined,

@@ -1,6 +1,10 @@
 import type { OutputItem } from '@liminal/protocol';
 import { isoNow } from '../base/iso-clock.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
+import { ModelError } from './model-client.ts';
+
+/** The most parts of one answer, shown or not. */
+const maxParts = 10_000;
 
 /**
  * Writes one answer of a model into its turn. Ids are the server's own where it gives them; one that the session has already,
@@ -14,6 +18,9 @@ export class AnswerWriter {
   readonly #now: () => string;
   readonly #written: string[] = [];
   readonly #held: Map<string, OutputItem> | undefined;
+  /** The last number behind an id that was taken. */
+  readonly #numbers = new Map<string, number>();
+  #parts = 0;
 
   /**
    * @param taken - The item ids of the session so far; this writer adds its own.
@@ -41,8 +48,19 @@ export class AnswerWriter {
     return this.#written;
   }
 
-  /** Begins an item; returns its id, which is `item.id` unless that is taken. A call named like its item stays so. */
+  /** Counts a part of the answer that may be no item. Throws ModelError if there are too many. */
+  countPart(): void {
+    this.#parts += 1;
+    if (this.#parts <= maxParts) return;
+    throw new ModelError('MODEL_ERROR', `The answer has more than ${maxParts} parts.`);
+  }
+
+  /**
+   * Begins an item; returns its id, which is `item.id` unless that is taken. A call named like its item stays so. Throws
+   * ModelError if the answer has too many.
+   */
   start(item: OutputItem): string {
+    this.countPart();
     const id = this.#free(item.id);
     this.#taken.add(id);
     this.#written.push(id);
@@ -83,6 +101,7 @@ export class AnswerWriter {
 
   /** Takes back all that it has written. */
   withdraw(reason: string): void {
+    this.#parts = 0;
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
   }
 
@@ -93,8 +112,9 @@ export class AnswerWriter {
 
   #free(wanted: string): string {
     if (!this.#taken.has(wanted)) return wanted;
-    let count = 2;
+    let count = (this.#numbers.get(wanted) ?? 1) + 1;
     while (this.#taken.has(`${wanted}:${count}`)) count += 1;
+    this.#numbers.set(wanted, count);
     return `${wanted}:${count}`;
   }
 }

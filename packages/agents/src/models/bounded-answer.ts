@@ -5,6 +5,8 @@ export interface AnswerBound {
   isEvents: boolean;
   /** The most bytes, unpacked, of the whole answer, or of one event. */
   most: number;
+  /** The most bytes, unpacked, of all events of an answer. Default: no bound. */
+  mostInAll?: number;
   /** Makes the error of the stream if more bytes come. Default: a RangeError. */
   tooLarge?: () => Error;
 }
@@ -22,16 +24,20 @@ const [lineFeed, carriageReturn] = [10, 13];
 export function boundedAnswer(
   next: () => Promise<Uint8Array | undefined>,
   cancel: () => void,
-  { isEvents, most, tooLarge = () => largerThan(most, isEvents) }: AnswerBound,
+  { isEvents, most, mostInAll = Infinity, tooLarge }: AnswerBound,
 ): ReadableStream<Uint8Array> {
   const held = new HeldBytes();
   const events = new EventEnds();
   let size = 0;
+  let inAll = 0;
   const add = (bytes: Uint8Array): Uint8Array => {
     size = (isEvents ? held.length : size) + bytes.length;
-    if (size > most) {
+    inAll += bytes.length;
+    if (size > most || inAll > mostInAll) {
       cancel();
-      throw tooLarge();
+      throw (
+        tooLarge?.() ?? (size > most ? largerThan(most, isEvents) : largerThan(mostInAll, false))
+      );
     }
     const length = held.length + bytes.length;
     const whole = length < pieceSize ? 0 : bytes.length;

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, interceptors, request } from 'undici';
 import { type AnswerBound, boundedAnswer } from './bounded-answer.ts';
+import { ModelError } from './model-client.ts';
 
 type Body = Dispatcher.ResponseData['body'];
 
@@ -7,13 +8,14 @@ type Body = Dispatcher.ResponseData['body'];
  * Node's own fetch gives up after five minutes without headers or without another byte; a local server that reads a long
  * conversation, and a model that thinks, are silent for longer. The session's watchdog says how long is too long.
  */
-const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 }).compose(
-  interceptors.redirect({ maxRedirections: 20, throwOnMaxRedirect: true }),
-  interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }),
-);
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+const redirect = interceptors.redirect({ maxRedirections: 20, throwOnMaxRedirect: true });
+const decompress = interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false });
 
 /** The most bytes, unpacked, of an answer or of one of its events; of a list of models; of an error. */
 const [maxAnswer, maxList, maxError] = [32 * 1024 * 1024, 4 * 1024 * 1024, 1024 * 1024];
+/** The most bytes, unpacked, of all events of an answer: the longest answers have about 50 MiB. */
+const maxEvents = 256 * 1024 * 1024;
 
 /** Statuses of answers that have no body. */
 const bodiless = new Set([204, 205, 304]);
@@ -35,6 +37,7 @@ export async function patientFetch(
   if (body !== null && typeof body !== 'string') throw new TypeError('Only text can be sent.');
   const sent = new Headers(headers);
   sent.set('accept-encoding', 'gzip, deflate');
+  const dispatcher = agent.compose(keepingTo(url), redirect, decompress);
   try {
     const answer = await request(url, { dispatcher, method, headers: sent, body, signal });
     const { statusCode: status } = answer;
@@ -49,6 +52,24 @@ export async function patientFetch(
   }
 }
 
+/**
+ * Refuses a redirect to another server: it would get the conversation, and the key in a header that only its maker knows, and
+ * it may be one that only this machine can reach. From http to https on the same host is no other server.
+ */
+const keepingTo =
+  (url: URL): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) => {
+    const to = new URL(options.origin ?? url);
+    const isSecured = url.protocol === 'http:' && to.protocol === 'https:';
+    if (to.origin === url.origin || (isSecured && to.hostname === url.hostname)) {
+      return dispatch(options, handler);
+    }
+    const message = `The server redirects to ${to.origin}, which is another server. If that is right, set it as the address ("baseUrl").`;
+    handler.onResponseError?.(undefined as never, new ModelError('MODEL_UNAVAILABLE', message));
+    return true;
+  };
+
 /** The longest time that a timer takes, ms: for an SDK's own limit. */
 export const longestTimer = 2 ** 31 - 1;
 
@@ -62,7 +83,7 @@ function boundOf(answer: Dispatcher.ResponseData, method: string): AnswerBound {
   if (answer.statusCode >= 400) return { isEvents: false, most: maxError };
   if (method === 'GET') return { isEvents: false, most: maxList };
   const isJson = /^application\/json\b/.test(String(answer.headers['content-type'] ?? ''));
-  return { isEvents: !isJson, most: maxAnswer };
+  return { isEvents: !isJson, most: maxAnswer, mostInAll: maxEvents };
 }
 
 function streamOf(
@@ -79,6 +100,14 @@ function streamOf(
     }
   };
   return boundedAnswer(next, () => void body.destroy(), bound);
+}
+
+/** The refusal of `patientFetch` itself, such as of a redirect, which the SDKs hide in the causes of their errors. */
+export function ownRefusal(thrown: unknown): ModelError | undefined {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    if (error instanceof ModelError) return error;
+  }
+  return undefined;
 }
 
 const failure = (message: string, cause: unknown, signal: AbortSignal | null): unknown =>

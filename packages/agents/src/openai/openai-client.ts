@@ -11,6 +11,7 @@ import {
   ModelError,
   type ModelRequest,
 } from '../models/model-client.ts';
+import { ownRefusal } from '../models/patient-fetch.ts';
 import { type Refusal, Refusals } from '../models/refusals.ts';
 import { chunksOf } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
@@ -148,7 +149,7 @@ export class OpenAiClient implements ModelClient {
   }
 
   #errorOf(error: unknown): ModelError {
-    const known = error instanceof ModelError ? error : this.#errorOfThrown(error);
+    const known = ownRefusal(error) ?? this.#errorOfThrown(error);
     const key = this.#apiKey;
     const said = `${known.message} ${JSON.stringify(known.details) ?? ''}`;
     if (key === undefined || !said.includes(key)) return known;

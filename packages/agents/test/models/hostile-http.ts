@@ -29,11 +29,19 @@ export async function serve(
   return { url: `http://127.0.0.1:${port}`, requests: () => requests };
 }
 
-/** Writes the piece for ever, as fast as it is read. */
-function flood(response: NodeJS.WritableStream & { destroyed?: boolean }, piece: string): void {
-  const block = piece.repeat(Math.ceil(65_536 / piece.length));
+/** Writes a piece, or one after another, for ever, as fast as it is read. */
+export function flood(
+  response: NodeJS.WritableStream & { destroyed?: boolean },
+  piece: string | (() => string),
+): void {
+  const next = (): string => {
+    if (typeof piece === 'string') return piece.repeat(Math.ceil(65_536 / piece.length));
+    let block = '';
+    while (block.length < 65_536) block += piece();
+    return block;
+  };
   const more = (): void => {
-    if (response.destroyed !== true) response.write(block, () => setImmediate(more));
+    if (response.destroyed !== true) response.write(next(), () => setImmediate(more));
   };
   more();
 }

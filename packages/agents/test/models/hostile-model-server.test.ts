@@ -7,7 +7,16 @@ import { AnswerWriter } from '../../src/models/answer-writer.ts';
 import type { ModelClient } from '../../src/models/model-client.ts';
 import { OpenAiClient } from '../../src/openai/index.ts';
 import { user } from '../openai/asking.ts';
-import { endless, endlessPacked, events, growth, json, mostGrowth, serve } from './hostile-http.ts';
+import {
+  endless,
+  endlessPacked,
+  events,
+  flood,
+  growth,
+  json,
+  mostGrowth,
+  serve,
+} from './hostile-http.ts';
 
 const clients: [string, (url: string) => ModelClient][] = [
   ['OpenAI’s Responses', (baseUrl) => new OpenAiClient({ baseUrl, api: 'responses' })],
@@ -56,6 +65,97 @@ test.each(cases)(
     expect(grown).toBeLessThan(mostGrowth);
   },
 );
+
+const event = (type: string, data: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+const begun = (block: object, index = 0): string =>
+  event('content_block_start', { index, content_block: block });
+const grown = (delta: object): string => event('content_block_delta', { index: 0, delta });
+const added = (item: object, index = 0): string =>
+  event('response.output_item.added', { output_index: index, item });
+const long = 'x'.repeat(100_000);
+const bash = { type: 'tool_use', id: 'c', name: 'bash', input: {} };
+
+/** How an answer begins, and what it says for ever. */
+const floods: [string, 'messages' | 'responses', string, (count: number) => string][] = [
+  ['pings', 'messages', '', () => event('ping', { long })],
+  [
+    'pieces of a signature',
+    'messages',
+    begun({ type: 'thinking', thinking: '' }),
+    () => grown({ type: 'signature_delta', signature: long }),
+  ],
+  [
+    'arguments',
+    'messages',
+    begun(bash),
+    () => grown({ type: 'input_json_delta', partial_json: long }),
+  ],
+  [
+    'unknown deltas',
+    'messages',
+    begun({ type: 'text', text: '' }),
+    () => grown({ type: 'odd_delta', long }),
+  ],
+  ['empty blocks', 'messages', '', (index) => begun({ type: 'text', text: '' }, index)],
+  ['blocks of one id', 'messages', '', (index) => begun(bash, index % 2)],
+  [
+    'arguments',
+    'responses',
+    added({ id: 'f', type: 'function_call', call_id: 'c', name: 'bash', arguments: '' }),
+    () => event('response.function_call_arguments.delta', { output_index: 0, delta: long }),
+  ],
+  ['items', 'responses', '', (index) => added({ id: 'm', type: 'message', content: [] }, index)],
+  ['unknown items', 'responses', '', (index) => added({ id: `o${index}`, type: 'odd' }, index)],
+  ['unknown events', 'responses', '', () => event('response.odd', { long })],
+];
+
+test.each(floods)('endless %s by the %s API end the answer', async (_what, api, start, more) => {
+  const { url } = await serve((_request, response) => {
+    let count = 0;
+    response.writeHead(200, events).write(start);
+    flood(response, () => more(count++));
+  });
+  const client =
+    api === 'messages'
+      ? new AnthropicClient({ baseUrl: url })
+      : new OpenAiClient({ baseUrl: url, api });
+  const writer = new AnswerWriter(new TurnWriter('t', () => undefined), new Set());
+  const request = { model: 'm', instructions: '', conversation: [user('hi')], tools: [] };
+
+  await expect(client.answer(request, writer, never)).rejects.toMatchObject({
+    name: 'ModelError',
+    message: expect.stringMatching(/larger than \d+ bytes|more than \d+ parts/),
+  });
+});
+
+test.each(clients)(
+  '%s: a redirect to another server is refused, and sends it nothing',
+  async (_maker, open) => {
+    const other = await serve((_request, response) => response.end('{}'));
+    const { url } = await serve((_request, response) => {
+      response.writeHead(307, { location: `${other.url}/internal` }).end();
+    });
+    const writer = new AnswerWriter(new TurnWriter('t', () => undefined), new Set());
+    const request = { model: 'm', instructions: '', conversation: [user('hi')], tools: [] };
+
+    await expect(open(url).answer(request, writer, never)).rejects.toMatchObject({
+      name: 'ModelError',
+      message: expect.stringContaining(`redirects to ${other.url}, which is another server`),
+    });
+    expect(other.requests()).toBe(0);
+  },
+);
+
+test.each(clients)('%s: a redirect within a server is followed', async (_maker, open) => {
+  const { url, requests } = await serve((asked, response) => {
+    if (asked.url === '/here') response.writeHead(200, json).end('{"data":[{"id":"m"}]}');
+    else response.writeHead(307, { location: '/here' }).end();
+  });
+
+  expect(await open(url).listModels(never)).toMatchObject([{ id: 'm' }]);
+  expect(requests()).toBe(2);
+});
 
 test('a list of models without an end is left', async () => {
   let id = 0;

@@ -95,7 +95,10 @@ export class ResponsesTranslator {
 
   #added(event: Event): void {
     const item = Item.safeParse(event.item).data;
-    if (item === undefined || !isKind(item.type)) return void this.#unknown.add(placeOf(event));
+    if (item === undefined || !isKind(item.type)) {
+      this.#writer.countPart();
+      return void this.#unknown.add(placeOf(event));
+    }
     const open = this.#open(event, item.type, item);
     this.#settle(open, wholeText(item));
   }
@@ -103,6 +106,7 @@ export class ResponsesTranslator {
   #itemDone(event: Event): void {
     const item = Item.safeParse(event.item).data;
     if (item === undefined || !isKind(item.type)) {
+      this.#writer.countPart();
       this.#unknown.add(placeOf(event));
       return this.#writer.keep(event.item);
     }
