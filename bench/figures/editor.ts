@@ -28,7 +28,7 @@ const size = 16;
 export async function* editor(): AsyncGenerator<Figure> {
   yield* await flatOut();
   yield* await added(0, 2, 20);
-  yield* await added(33, 20, 50);
+  yield* await added(33, 2, 20);
 }
 
 /** Flat out, and what `liminal acp` weighs after it. */

@@ -77,6 +77,7 @@ import { Roots } from './roots.ts';
 import type { Meter } from './meter.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
+import { DeltaPace } from './turn/index.ts';
 import { tracedLog, tracedStore, type Tracing } from './tracing/index.ts';
 import { untilDone } from './until-done.ts';
 
@@ -170,6 +171,7 @@ export class SessionRuntime implements Runtime {
       providers,
       roots,
       settings,
+      pace: new DeltaPace(settings.cadenceMs),
       logger,
       now,
       agentStores: new AgentStores({

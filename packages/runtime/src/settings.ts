@@ -2,7 +2,7 @@ import type { ApprovalPolicy } from './session/index.ts';
 
 /** What can be tuned; `defaultSettings` has the defaults. Times are ms. */
 export interface RuntimeSettings {
-  /** Deltas of one item within this time become one event. */
+  /** The longest that deltas of one item are gathered into one event; 0 logs each at once. */
   cadenceMs: number;
   /** A silent run gets a heartbeat this often; 0 never. */
   heartbeatMs: number;

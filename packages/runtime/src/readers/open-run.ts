@@ -21,14 +21,15 @@ import type { TracedRun } from '../tracing/index.ts';
 export interface RunOutputs {
   /** For readers that take appends. */
   live: FoldOutput[];
-  /** For readers that take full states by the batch gradient. */
+  /** For readers that take full states by the batch gradient; empty while `foldForPlain` was not called. */
   plain: FoldOutput[];
 }
 
 /** The shared state of a run that is under way, folded from what the log has (invariant 6). */
 export class OpenRun {
   #live: UpsertFoldState;
-  #plain: UpsertFoldState;
+  /** Folded only while there are readers of full states: they are rare, and each event would cost twice. */
+  #plain: UpsertFoldState | undefined;
   /** As its events say. */
   traced: TracedRun | undefined;
   #rendered: { state: ResponseState; response: Response | undefined } | undefined;
@@ -36,23 +37,28 @@ export class OpenRun {
   /** @param response - What is already known of the run, and shown. */
   constructor(response: ResponseState = emptyResponse()) {
     this.#live = resumeUpsertFold(response, { appends: true });
-    this.#plain = resumeUpsertFold(response);
+  }
+
+  /** Whether there are readers of full states, who are given what the run shows when they begin. */
+  set hasPlainReaders(has: boolean) {
+    this.#plain = has ? (this.#plain ?? resumeUpsertFold(this.#live.response)) : undefined;
   }
 
   apply(event: StreamEvent, now: number): RunOutputs {
     this.traced ??= { runId: event.runId, traceContext: event.traceContext };
     const response = foldResponse(this.#live.response, event);
     const live = foldUpsert(this.#live, event, now, response);
-    const plain = foldUpsert(this.#plain, event, now, response);
+    const plain = this.#plain && foldUpsert(this.#plain, event, now, response);
     this.#live = live.state;
-    this.#plain = plain.state;
+    this.#plain = plain?.state;
     return {
       live: this.#withDiscard(event, live.outputs),
-      plain: this.#withDiscard(event, plain.outputs),
+      plain: plain ? this.#withDiscard(event, plain.outputs) : [],
     };
   }
 
   flush(now: number): FoldOutput[] {
+    if (!this.#plain) return [];
     const { state, outputs } = flushIdle(this.#plain, now);
     this.#plain = state;
     return outputs;
@@ -81,7 +87,7 @@ export class OpenRun {
 
   /** When `flush` has something to give, in ms since the epoch. */
   get flushAt(): number | undefined {
-    return nextFlushAt(this.#plain);
+    return this.#plain && nextFlushAt(this.#plain);
   }
 
   /** The same object until something changes: several readers ask for it, more than once. */

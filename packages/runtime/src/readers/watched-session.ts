@@ -61,12 +61,27 @@ export class WatchedSession implements SessionReaders {
 
   /** A reader that already got part of the run from history must not see it begin again. */
   #begin(runId: string): OpenRun {
-    const run = new OpenRun();
-    this.#runs.set(runId, run);
+    const run = this.#add(runId, new OpenRun());
     for (const subscriber of this.#subscribers) {
       if (subscriber.hasSome(runId)) subscriber.fallBehind();
     }
     return run;
+  }
+
+  #add(runId: string, run: OpenRun): OpenRun {
+    run.hasPlainReaders = this.#hasPlainReaders();
+    this.#runs.set(runId, run);
+    return run;
+  }
+
+  #hasPlainReaders(): boolean {
+    for (const { deltas } of this.#subscribers) if (!deltas) return true;
+    return false;
+  }
+
+  #readersChanged(): void {
+    const has = this.#hasPlainReaders();
+    for (const run of this.#runs.values()) run.hasPlainReaders = has;
   }
 
   /** How far a run has got that was applied here and that the store may lack in its final state. */
@@ -76,7 +91,7 @@ export class WatchedSession implements SessionReaders {
 
   /** Goes on with a run from a state that readers have not seen, and brings them there. */
   restart(runId: string, response: ResponseState): void {
-    this.#runs.set(runId, new OpenRun(response));
+    this.#add(runId, new OpenRun(response));
     this.#cursor = encodeCursor({ runId, seq: response.lastSeq });
     this.resync();
   }
@@ -139,12 +154,14 @@ export class WatchedSession implements SessionReaders {
       deltas: options.deltas ?? false,
     });
     this.#subscribers.add(subscriber);
+    this.#readersChanged();
     subscriber.catchUp();
     return {
       drained: () => subscriber.catchUp(),
       close: () => {
         subscriber.close();
         this.#subscribers.delete(subscriber);
+        this.#readersChanged();
       },
     };
   }

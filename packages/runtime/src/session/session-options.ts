@@ -9,6 +9,7 @@ import type { AttachedClients } from './attached-clients.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from '../settings.ts';
 import type { Tracing } from '../tracing/index.ts';
+import type { DeltaPace } from '../turn/index.ts';
 
 /** Other servers, which also show a session and bring its runs into history. */
 export interface Cluster extends RunWatchers {
@@ -34,6 +35,8 @@ export interface SessionOptions {
   roots: Roots;
   clients: AttachedClients;
   settings: RuntimeSettings;
+  /** Shared by all sessions of the server. */
+  pace: DeltaPace;
   logger: Logger;
   meter?: Meter | undefined;
   /** ms since the epoch. */

@@ -3,6 +3,7 @@
  * stop. Out: events, numbered, closed and ended once; listeners get them when the log has them. Knows no session and no
  * reader.
  */
+export { DeltaPace } from './delta-pace.ts';
 export { isLargeRun } from './large.ts';
 export type { WrittenRun } from './run-writer.ts';
 export { Supervisor } from './supervisor.ts';

@@ -26,6 +26,7 @@ import {
   joined,
 } from './gathering.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
+import type { DeltaPace } from './delta-pace.ts';
 import { firstBatch } from './large.ts';
 import type { Meter } from '../meter.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -38,8 +39,8 @@ export interface RunWriterOptions {
   providerId: string;
   /** Whether this writer may begin the run: called before its first event, and again if it rejects. */
   mayBegin: () => Promise<boolean>;
-  /** Deltas of one item that arrive within this time become one event (ms); 0 logs each at once. */
-  cadenceMs: number;
+  /** Says when deltas are appended; those of one item that were gathered until then become one event. */
+  pace: DeltaPace;
   /** Characters of events that may wait while the log refuses them. */
   maxUnlogged: number;
   /** Keeps the bytes of what is said; the log only names them. */
@@ -88,7 +89,7 @@ const TELL_EVERY = 20;
  */
 export class RunWriter extends EventEmitter<RunNews> {
   readonly #options: RunWriterOptions;
-  /** Deltas that wait for the cadence, by item. */
+  /** Deltas that are gathered, by item. */
   readonly #pending = new Map<string, Gathering>();
   /** Numbered events that the log does not have yet. */
   #outbox: StreamEvent[] = [];
@@ -99,6 +100,8 @@ export class RunWriter extends EventEmitter<RunNews> {
   #abandoned = false;
   #isBroken = false;
   #appending = false;
+  /** Deltas wait only for the append that is under way. */
+  #isDue = false;
   /** How many times in a row the log has refused. */
   #refusals = 0;
   /** The measured size of the first events of the outbox. */
@@ -159,8 +162,8 @@ export class RunWriter extends EventEmitter<RunNews> {
     if (gathering) gather(gathering, draft);
     else this.#pending.set(draft.payload.itemId, gatherFrom(draft));
     if (this.#timer) return;
-    const { cadenceMs, supervisor } = this.#options;
-    const wait = this.#lastDeltaAt + cadenceMs - performance.now();
+    const { pace, supervisor } = this.#options;
+    const wait = pace.wait(this.#lastDeltaAt);
     if (wait <= 0) this.#release();
     else this.#timer = setTimeout(() => supervisor.run(() => this.#release()), wait);
   }
@@ -194,7 +197,8 @@ export class RunWriter extends EventEmitter<RunNews> {
     this.#lastDeltaAt = performance.now();
     // While the log refuses, deltas go on being joined until it is tried again.
     if (this.#refusals > 0) return;
-    this.#numberPending();
+    if (this.#appending && this.#options.pace.gathers) this.#isDue = true;
+    else this.#numberPending();
     this.#startDraining();
   }
 
@@ -227,7 +231,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     this.#appending = true;
     // One append for what comes in the same tick: a turn must not be in the log without its user message.
     await Promise.resolve();
-    while (this.#outbox.length > 0 && !this.#abandoned) {
+    while (this.#hasMore() && !this.#abandoned) {
       const { events, isLarge } = firstBatch(this.#outbox);
       if (isLarge) await othersFirst();
       if (this.#abandoned) break;
@@ -237,7 +241,10 @@ export class RunWriter extends EventEmitter<RunNews> {
         // Nobody must be told of bytes that are nowhere.
         if (this.#options.blobs.waiting > 0) await this.#options.blobs.store();
         const startedAt = performance.now();
-        await this.#options.log.append(this.#options.run.runId, events);
+        const appended = this.#options.log.append(this.#options.run.runId, events);
+        // Waiting for another machine takes no time of this one.
+        this.#options.pace.spent(performance.now() - startedAt);
+        await appended;
         this.#options.meter?.appended((performance.now() - startedAt) / 1_000);
       } catch (error) {
         if (isTakenOver(error)) {
@@ -259,6 +266,15 @@ export class RunWriter extends EventEmitter<RunNews> {
     this.#appending = false;
   }
 
+  /** Whether there are events to append; numbers the deltas that waited for an append. */
+  #hasMore(): boolean {
+    if (this.#isDue) {
+      this.#isDue = false;
+      this.#numberPending();
+    }
+    return this.#outbox.length > 0;
+  }
+
   async #assertMayBegin(): Promise<void> {
     if (await this.#options.mayBegin()) return;
     const { runId } = this.#options.run;
@@ -271,7 +287,9 @@ export class RunWriter extends EventEmitter<RunNews> {
       this.#waiting = { events: 0, characters: 0 };
       this.#numberPending();
     }
+    const startedAt = performance.now();
     this.#options.supervisor.run(() => this.emit('logged', events));
+    this.#options.pace.spent(performance.now() - startedAt);
   }
 
   #refused(error: unknown): void {

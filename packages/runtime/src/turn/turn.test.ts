@@ -3,6 +3,7 @@ import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
 import { BlobKeeper } from '../blobs/index.ts';
 import { defaultSettings } from '../settings.ts';
+import { DeltaPace } from './delta-pace.ts';
 import { Supervisor } from './supervisor.ts';
 import { Turn } from './turn.ts';
 
@@ -17,6 +18,7 @@ function begin(append: EventLog['append']) {
       cliType: 'demo',
       log: Object.assign(Object.create(log) as EventLog, { append }),
       settings: defaultSettings,
+      pace: new DeltaPace(defaultSettings.cadenceMs),
       iso: () => '2026-01-01T00:00:00.000Z',
       supervisor,
       blobKeeper: new BlobKeeper(blobs, 's'),

@@ -14,6 +14,7 @@ import { type EventLog, StorageError } from '@liminal/storage';
 import type { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
+import type { DeltaPace } from './delta-pace.ts';
 import type { Meter } from '../meter.ts';
 import type { RuntimeSettings } from '../settings.ts';
 import { newId, newTrace, type Tracing } from '../tracing/index.ts';
@@ -39,6 +40,7 @@ export interface TurnContext {
   cliType: string;
   log: EventLog;
   settings: RuntimeSettings;
+  pace: DeltaPace;
   /** ISO 8601 UTC. */
   iso: () => string;
   supervisor: Supervisor;
@@ -92,7 +94,7 @@ export class Turn extends EventEmitter<TurnNews> {
   constructor(context: TurnContext, { turnId, parent, ...options }: TurnOptions) {
     super();
     const { before, waitsForPerson, owns } = options;
-    const { sessionId, cliType, log, settings, supervisor, blobKeeper: blobs, meter } = context;
+    const { sessionId, cliType, log, settings, pace, supervisor, meter } = context;
     this.turnId = turnId;
     this.#parent = readTraceparent(parent?.traceparent);
     this.#iso = context.iso;
@@ -100,7 +102,8 @@ export class Turn extends EventEmitter<TurnNews> {
     const traceId = readTraceparent(traceContext.traceparent)?.traceId ?? '';
     this.ids = { turnId, runId: turnId, traceId };
     this.#writer = new RunWriter({
-      ...settings,
+      maxUnlogged: settings.maxUnlogged,
+      pace,
       log,
       // The first run of a turn shares its id.
       run: { sessionId, runId: turnId, traceContext },
@@ -110,7 +113,7 @@ export class Turn extends EventEmitter<TurnNews> {
         this.#passedOn = !(await owns());
         return !this.#passedOn;
       },
-      blobs,
+      blobs: context.blobKeeper,
       supervisor,
       meter,
     });
