@@ -91,3 +91,8 @@ export {
 export { startRedis, testRedis, type RedisServer, type TestRedis } from './services/redis.ts';
 export { freePort } from './services/server-process.ts';
 export { makeWorkspace, type Workspace } from './workspace.ts';
+export {
+  type RepositoryProgram,
+  repositoryPrograms,
+  repositorySetup,
+} from './repository-programs.ts';

@@ -3,12 +3,19 @@
  * configuration can name programs that git runs: none of them is run here.
  */
 import { spawn } from 'node:child_process';
+import { constants, createWriteStream } from 'node:fs';
+import { mkdtemp, open, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Bounds, Scan } from './bounds.ts';
 
 /** The longest list of paths, in bytes. */
 const LIST_MAX = 32 * 1024 * 1024;
 /** The most bytes of one path: no file system has longer ones. */
 const PATH_MAX = 8192;
+/** The largest index that is copied, in bytes: about a million files. */
+const INDEX_MAX = 128 * 1024 * 1024;
 
 /**
  * The files that git tracks or would track, less those that were deleted. Undefined if git cannot tell: there is no
@@ -43,45 +50,63 @@ export async function gitFiles(
   return { paths: [...paths], isWhole: isAll && !isCut, untracked };
 }
 
-/** Tracked files that differ from the last commit; none if git cannot tell in time. */
+/**
+ * Tracked files that differ from the last commit, by their times and sizes; none if git cannot tell in time. A change
+ * within the second in which git last looked at the file is not found if it leaves the size.
+ */
 export async function changedFiles(
   folder: string,
   bounds: Bounds,
   signal: AbortSignal,
 ): Promise<string[]> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(bounds.changedTime)]);
-  const filters = await noFilters(folder, inTime);
-  if (filters === undefined) return [];
-  const changed: string[] = [];
-  const asked = ['--name-only', '-z', '--relative', '--no-renames', '--ignore-submodules=all'];
-  const isWhole = await git(
-    folder,
-    [...filters, 'diff-index', ...asked, 'HEAD'],
-    inTime,
-    (path) => changed.push(path) < bounds.files,
-  );
-  return isWhole === undefined ? [] : changed;
+  const place = await mkdtemp(join(tmpdir(), 'liminal-index-'));
+  try {
+    const index = join(place, 'index');
+    await copyIndex(folder, index, inTime);
+    const changed: string[] = [];
+    const asked = ['--name-only', '-z', '--relative', '--no-renames', '--ignore-submodules=all'];
+    const isWhole = await git(
+      folder,
+      ['diff-index', ...asked, 'HEAD'],
+      inTime,
+      (path) => changed.push(path) < bounds.files,
+      { GIT_INDEX_FILE: index },
+    );
+    return isWhole === undefined ? [] : changed;
+  } catch {
+    return [];
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
 }
 
 /**
- * Options without which git, comparing a file, may run the programs that a repository names as its filters. Undefined
- * if there is a filter that no option can name.
+ * Copies the repository's index, and gives the copy no time. Git reads files that are younger than the index, by filters,
+ * which are programs that the repository names, and may name at any moment. An index without a time is younger than all.
+ * Rejects if there is no index, or a larger one.
  */
-async function noFilters(folder: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const drivers = new Set<string>();
-  const names = ['config', '-z', '--name-only', '--get-regexp', '^filter\\.'];
-  const isWhole = await git(folder, names, signal, (key) => {
-    drivers.add(key.slice(0, key.lastIndexOf('.')));
-    return drivers.size < 100;
+async function copyIndex(folder: string, to: string, signal: AbortSignal): Promise<void> {
+  let path = '';
+  const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'index'];
+  await git(folder, asked, signal, (line) => {
+    path = line.replace(/\n$/, '');
+    return true;
   });
-  // Without a match, git config fails as it does with an error: then there is none.
-  if (isWhole === false || [...drivers].some((driver) => driver.includes('='))) return undefined;
-  const off = ['clean=', 'process=', 'required=false'];
-  return [...drivers].flatMap((driver) => off.flatMap((each) => ['-c', `${driver}.${each}`]));
+  // A pipe must not be waited for.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const about = await file.stat();
+    if (!about.isFile() || about.size > INDEX_MAX) throw new Error('no index to compare with');
+    await pipeline(file.createReadStream({ end: INDEX_MAX }), createWriteStream(to), { signal });
+  } finally {
+    await file.close();
+  }
+  await utimes(to, 0, 0);
 }
 
 /**
- * Runs git, and passes its output on, one part at a time, until `take` is false. True if that was all; false if it was
+ * Runs git, and passes its output on, one part at a time, the last one also without a zero byte, until `take` is false. True if that was all; false if it was
  * ended before, by `take`, the signal or its length; undefined if git failed.
  */
 function git(
@@ -89,16 +114,19 @@ function git(
   args: readonly string[],
   signal: AbortSignal,
   take: (part: string) => boolean,
+  more: NodeJS.ProcessEnv = {},
 ): Promise<boolean | undefined> {
   if (signal.aborted) return Promise.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
   // Not started in the folder: a search path may have "." in it.
   const child = spawn('git', ['-C', folder, ...safe, ...args], {
     cwd: '/',
-    env: environment(),
+    env: { ...environment(), ...more },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  let rest: Buffer = Buffer.alloc(0);
   const end = (outcome: boolean | undefined): void => {
+    rest = Buffer.alloc(0);
     signal.removeEventListener('abort', stop);
     child.stdout.removeAllListeners('data');
     child.kill('SIGKILL');
@@ -108,14 +136,16 @@ function git(
   signal.addEventListener('abort', stop);
   child.on('error', () => end(undefined));
   let size = 0;
-  let rest: Buffer = Buffer.alloc(0);
   child.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length;
     const left = eachPart(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), take);
     if (left === undefined || left.length > PATH_MAX || size > LIST_MAX) return end(false);
     rest = left;
   });
-  child.on('close', (code) => end(code === 0 ? true : undefined));
+  child.on('close', (code) => {
+    if (code === 0 && rest.length > 0) take(rest.toString());
+    end(code === 0 ? true : undefined);
+  });
   return promise;
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { repositoryPrograms, repositorySetup } from '@liminal/testkit';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Bounds, defaultBounds } from './bounds.ts';
 import { listFiles } from './list-files.ts';
@@ -168,14 +169,6 @@ describe('in a git work tree', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test('a repository with a filter that cannot be turned off tells no changes', async () => {
-    await write({ 'a.ts': 'a' });
-    commit();
-    git('config', 'filter.a=b.clean', 'touch ran');
-    await write({ 'a.ts': 'b' });
-    expect(await list()).toMatchObject({ files: ['a.ts'], changed: [] });
-  });
-
   test('a program named git in the project does not run', async () => {
     const ran = join(folder, '..', `ran-${process.pid}`);
     await write({ git: `#!/bin/sh\ntouch ${ran}\n` });
@@ -207,6 +200,81 @@ describe('in a git work tree', () => {
     git('config', 'core.excludesFile', join(folder, '.git/info/pipe'));
     await write({ 'a.ts': '' });
     expect((await list({ time: 200, changedTime: 200 })).files).toEqual(['a.ts']);
+  });
+});
+
+/** A git that writes an included file of the project just before it compares files. */
+const changingGit = (project: string, path = process.env['PATH']) => `#!/bin/sh
+case "$*" in *diff-index*)
+  printf '[filter "x"]\\n\\tclean = ./prog\\n' > '${project}/shared.gitconfig'
+esac
+PATH='${path}' exec git "$@"
+`;
+
+describe('SAFE: no program starts that the repository names', () => {
+  let project: string;
+  let marker: string;
+
+  const person = (...commands: string[]) =>
+    execFileSync('/bin/sh', ['-c', ['set -e', ...commands].join('\n')], { cwd: project });
+
+  beforeEach(async () => {
+    project = join(folder, 'project');
+    marker = join(folder, 'outside/started');
+    await write({
+      'home/x': '',
+      'outside/x': '',
+      'project/prog': `#!/bin/sh\n: > '${marker}'\nexec cat\n`,
+    });
+    await chmod(join(project, 'prog'), 0o755);
+    vi.stubEnv('HOME', join(folder, 'home'));
+    vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
+    person(...repositorySetup);
+  });
+
+  /** Makes git take each file for one that may have changed in the second of the last look. */
+  const ageIndexes = () =>
+    person(
+      'find . -name index -type f -exec touch -d "1970-01-02" {} +',
+      'cd ..; rm -f outside/started',
+    );
+
+  test.each(Object.entries(repositoryPrograms))('%s', async (_name, { setup }) => {
+    person(...setup);
+    ageIndexes();
+    const { files } = await list({}, [], project);
+    expect(files).toContain('a.txt');
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test('a filter of an included file that is written at that moment', async () => {
+    person(
+      'git config include.path ../shared.gitconfig; echo "* filter=x" > .gitattributes; git add .gitattributes',
+    );
+    await write({ 'bin/git': changingGit(project) });
+    await chmod(join(folder, 'bin/git'), 0o755);
+    vi.stubEnv('PATH', `${join(folder, 'bin')}:${process.env['PATH']}`);
+    ageIndexes();
+    const { files, changed } = await list({}, [], project);
+    expect(existsSync(join(project, 'shared.gitconfig'))).toBe(true);
+    expect(files).toContain('a.txt');
+    expect(changed).toContain('.gitattributes');
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test.each([
+    ['an index in two files', 'git update-index --split-index'],
+    ['an index with a path of each kind', 'git update-index --index-version 4'],
+  ])('%s is compared', async (_name, command) => {
+    person(command, 'echo more >> sub/b.txt');
+    expect((await list({}, [], project)).changed).toContain('sub/b.txt');
+  });
+
+  test('a pipe in the place of the index is not waited for', async () => {
+    person('rm .git/index; mkfifo .git/index');
+    const { files, changed } = await list({ time: 200 }, [], project);
+    expect(files).toContain('a.txt');
+    expect(changed).toEqual([]);
   });
 });
 
