@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { isSecretName } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 
@@ -17,7 +18,9 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
   ];
   const named = variables
     .flatMap((values) => Object.entries(values))
-    .flatMap(([name, value]) => (value !== undefined && isSecretName(name) ? value : []));
+    .flatMap(([name, value]) =>
+      value !== undefined && isSecretName(name) && !isFolder(name, value) ? value : [],
+    );
   const passwords = [shared?.redisUrl, shared?.databaseUrl].flatMap((urls) =>
     (urls ?? '').split(',').flatMap(passwordIn),
   );
@@ -25,6 +28,10 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
   const all = [token, shared?.databaseSecret ?? '', ...passwords, ...keys, ...named];
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 }
+
+/** Some programs name a folder so, as shells do with `PWD`: texts are full of its path. */
+const isFolder = (name: string, value: string): boolean =>
+  /[_-]pwd$/i.test(name) && isAbsolute(value);
 
 /** As it stands in the address, and as it is. */
 function passwordIn(url: string): string[] {

@@ -16,7 +16,7 @@ interface SecretRule {
 }
 
 /** How the names of settings end whose values are secrets. */
-const secretName = String.raw`(?:api_?key|access_?key|secret_?key|private_?key|[_-]key|token|secret|password|passwd|passphrase|credentials?)`;
+const secretName = String.raw`(?:api_?key|access_?key|secret_?key|private_?key|[_-](?:key|pass|pwd|auth)|token|secret|password|passwd|passphrase|credentials?)`;
 /** A value that only says where the real one is, or that a mark has taken the place of: `$TOKEN`, `<token>`, `***`. */
 const noReference = String.raw`(?![$<%*{(\[]|process\.env|os\.environ|(?:true|false|null|none|undefined)\b)`;
 /** The end of a name in JSON, or in JSON within JSON. */
@@ -42,7 +42,8 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'openai-key',
     what: 'keys of OpenAI and others that begin with `sk-`',
-    patterns: [/\bsk-(?=[\w-]{0,200}\d)[\w-]{20,}/g],
+    // Another start ends the look for a digit: otherwise each start would look 200 characters ahead.
+    patterns: [/\bsk-(?=(?:(?!-sk-)[\w-]){0,200}\d)[\w-]{20,}/g],
   },
   {
     id: 'github-token',
@@ -131,7 +132,7 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'assignment',
-    what: 'values of what is called `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE` or `…CREDENTIALS`, in text, code, YAML and JSON',
+    what: 'values of what is called `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE`, `…CREDENTIALS`, `…_PASS`, `…_PWD` or `…_AUTH`, in text, code, YAML and JSON',
     patterns: [
       // Without quotes, or cut off before the second one.
       new RegExp(

@@ -40,8 +40,19 @@ test.each([
   '.sk-folding-cube-animation-wrapper { }',
   'Bearer authentication and Basic understanding',
   'apiKey: process.env.API_KEY',
+  'PWD=/home/ada/work OLDPWD=/home/ada SSH_AUTH_SOCK=/run/agent',
+  'PWD: "/home/ada/work"\nOLDPWD: /home/ada',
+  'compass: north, bypass=always, "oauth": "google", has_auth: false',
+  'SMTP_PASS=$MAIL DB_PWD="${OTHER}"',
 ])('what is no secret stays: %s', (harmless) => {
   expect(new Redactor([]).text(harmless)).toBe(harmless);
+});
+
+test('another start of a key ends the look for a digit', () => {
+  const words = 'sk-a-sk-folding-cube-animation';
+  expect(new Redactor([]).text(`${words}-sk-a1b2c3d4e5f6g7h8i9j0`)).toBe(
+    `${words}-[secret: openai-key]`,
+  );
 });
 
 test('known secrets are taken out wherever they stand, also as JSON writes them; short ones are words', () => {

@@ -40,6 +40,11 @@ export const plantedSecrets: readonly PlantedSecret[] = [
   planted('assignment', 'pa\\"ss word', '{"user": "ada", "password": "¤", "port": 1}'),
   planted('assignment', letters, '{"apiKey":"¤"}'),
   planted('assignment', letters, String.raw`{"env":"{\"MY_TOKEN\":\"¤\"}"}`),
+  planted('assignment', 'hunter2', 'SMTP_PASS=¤ npm start'),
+  planted('assignment', 'hunter2', 'export MYSQL_PWD="¤"'),
+  planted('assignment', 'ada:hunter2', 'PROXY_AUTH=¤\nPWD=/home/ada/work'),
+  planted('assignment', 'hunter2', '{"db_pass":"¤"}'),
+  planted('assignment', 'hunter2', 'mail:\n  smtp-pass: ¤\n  port: 1'),
   planted('assignment', 'hunter2', 'database:\n  password: ¤\n  port: 1'),
 ];
 
