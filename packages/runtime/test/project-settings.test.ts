@@ -236,6 +236,33 @@ test('a stopped question sends its message without them', async () => {
   expect(talk.questions).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
 });
 
+test('a Stop just before the question withdraws it, and stops the turn of its message and no other', async () => {
+  const world = await start(brought('one'));
+  const talk = await Talk.create(world);
+  const { store } = world.storage;
+  const { listGrants } = store;
+  const [looks, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  store.listGrants = async (...asked) => {
+    looks.resolve();
+    await goesOn.promise;
+    return listGrants.apply(store, asked);
+  };
+  const sending = world.runtime.send(talk.sessionId, 'Hello');
+  await looks.promise;
+  await world.runtime.cancel(talk.sessionId);
+  expect(talk.questions).toEqual([]);
+  goesOn.resolve();
+
+  expect(await sending).toMatchObject({ queued: true });
+  await expect.poll(() => world.agent.cancels).toEqual([talk.sessionId]);
+  expect(world.agent.received).toEqual(['Hello']);
+  expect(lastUsed(world)).toBeUndefined();
+  expect(talk.questions).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
+  await expect.poll(() => world.runtime.info(talk.sessionId)).toMatchObject({ queue: [] });
+  await talk.say('And now?');
+  expect(world.agent.cancels).toEqual([talk.sessionId]);
+});
+
 test('a question ends with its agent, and with the server; its message stays and is asked about again', async () => {
   const world = await start(brought('one'), {}, { medium: openMedium('sqlite') });
   const talk = await Talk.create(world);

@@ -64,6 +64,8 @@ export class SessionOutbox {
   /** The turn of the last message given to the agent: it must not be given again from here. */
   #delivered: string | undefined;
   #stopWhenSent = false;
+  /** The turn to stop of a message that waits again, since people are asked something before: it was stopped before that. */
+  #stopLater: string | undefined;
   /** Messages that are being said in the running turn: they are not sent meanwhile. */
   readonly #steering = new Set<string>();
   /** What is said in the running turn, by item. */
@@ -188,7 +190,7 @@ export class SessionOutbox {
     await this.#record.change({ queue }, undo).finally(() => this.next());
   }
 
-  /** Stops the turn of a message that is being sent as soon as it has begun. */
+  /** Stops the turn of a message that is being sent as soon as it has begun, and what people are asked before that. */
   stopWhenSent(): void {
     this.#stopWhenSent = this.isSending;
   }
@@ -308,6 +310,8 @@ export class SessionOutbox {
     }
     const { turnId, message, blocks } = entry;
     this.#sending = true;
+    if (this.#stopLater === turnId) this.#stopWhenSent = true;
+    this.#stopLater = undefined;
     let isDelivered = false;
     try {
       const sending = { queue: mark(this.#record.value.queue, turnId, 'sending') };
@@ -320,6 +324,10 @@ export class SessionOutbox {
         if (this.#stopWhenSent) await this.#stopTurn();
       } else {
         this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+        if (this.#stopWhenSent) {
+          this.#stopLater = turnId;
+          await this.#stopTurn();
+        }
       }
     } catch (error) {
       if (this.#delivered !== turnId) {
