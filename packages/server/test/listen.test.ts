@@ -33,3 +33,12 @@ test('an address of localhost that the machine does not have is left out', async
   const url = await listen(app, { host: 'localhost', port: 0 }, addressesOf);
   expect((await fetch(`${url}/`)).status).toBe(404);
 });
+
+test('a server that has closed listens on no address of localhost', async () => {
+  const app = Fastify();
+  const url = await listen(app, { host: 'localhost', port: 0 }, found('127.0.0.1', '127.0.0.2'));
+  const { port } = new URL(url);
+  expect((await fetch(`http://127.0.0.2:${port}/`)).status).toBe(404);
+  await app.close();
+  await expect(fetch(`http://127.0.0.2:${port}/`)).rejects.toThrow('fetch failed');
+});
