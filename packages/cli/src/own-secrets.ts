@@ -3,8 +3,8 @@ import { isSecretName } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 
 /**
- * The secrets that this server is given, which no log and no file of a session may show: the passwords of what it uses,
- * keys of models, and every value of its environment, agents and MCP servers whose name says that it is one. A token that
+ * The secrets that this server is given, which no log and no file of a session may show: the passwords of what it uses
+ * and of proxies, keys of models, and every value of its environment, agents and MCP servers whose name says that it is one. A token that
  * it finds in its data folder is to be added.
  */
 export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> {
@@ -21,9 +21,13 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
     .flatMap(([name, value]) =>
       value !== undefined && isSecretName(name) && !isFolder(name, value) ? value : [],
     );
-  const passwords = [shared?.redisUrl, shared?.databaseUrl].flatMap((urls) =>
-    (urls ?? '').split(',').flatMap(passwordIn),
-  );
+  const proxies = Object.keys(env).filter((name) => /_proxy$/i.test(name) && !/^no_/i.test(name));
+  const addresses = [
+    shared?.redisUrl,
+    shared?.databaseUrl,
+    ...proxies.map((name) => inScheme(env[name])),
+  ];
+  const passwords = addresses.flatMap((urls) => (urls ?? '').split(',').flatMap(passwordIn));
   const keys = models.flatMap(({ apiKey }) => apiKey ?? []);
   const all = [token, shared?.databaseSecret ?? '', ...passwords, ...keys, ...named];
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret !== ''));
@@ -32,6 +36,9 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
 /** Some programs name a folder so, as shells do with `PWD`: texts are full of its path. */
 const isFolder = (name: string, value: string): boolean =>
   /[_-]pwd$/i.test(name) && isAbsolute(value);
+/** A proxy's address may stand without its scheme. */
+const inScheme = (address = ''): string =>
+  address.includes('://') ? address : `http://${address}`;
 
 /** As it stands in the address, and as it is. */
 function passwordIn(url: string): string[] {

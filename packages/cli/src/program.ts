@@ -32,6 +32,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const outputFailure = outliveFailedOutputs(process.stdout, process.stderr);
   cleanOutputs(process.stdout, process.stderr);
   try {
+    if (Object.keys(process.env).some((name) => /_proxy$/i.test(name))) {
+      const { proxyFetch } = await import('@liminal/agents/proxy');
+      proxyFetch();
+    }
     await program.parseAsync(commandFirst(program, args), { from: 'user' });
     const failure = outputFailure();
     if (failure === undefined) return exitCode;

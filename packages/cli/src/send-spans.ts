@@ -1,4 +1,5 @@
-import { LiminalError } from '@liminal/protocol';
+import { refusalOfProxy, throughProxy } from '@liminal/agents/proxy';
+import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { z } from 'zod';
 import { isHttpAddress } from './http-address.ts';
 
@@ -24,7 +25,7 @@ export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promis
   // An answer could send what is in the headers elsewhere.
   const asked = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
   const answer = await fetch(url, asked).catch((error: unknown) => {
-    throw notSent(`${url.origin} cannot be reached: ${reasonOf(error)}`);
+    throw notSent(`${url.origin} cannot be reached${throughProxy(url)}: ${reasonOf(error)}`);
   });
   const text = await answer.text();
   if (!answer.ok) throw notSent(`${url.origin} answered ${answer.status}. ${text.slice(0, 300)}`);
@@ -74,7 +75,8 @@ function readAnswer(text: string): z.infer<typeof Answer> {
 /** What `fetch` throws has its reason as its cause. */
 export function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
-  return cause instanceof Error ? cause.message || cause.name : String(cause);
+  const said = cause instanceof Error ? cause.message || cause.name : String(cause);
+  return refusalOfProxy(error) ?? hideUrlSecrets(said);
 }
 
 function notSent(why: string): LiminalError {

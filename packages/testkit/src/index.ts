@@ -60,6 +60,7 @@ export { byModelPrompt, type ModelScript } from './responses-api/script.ts';
 export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts';
 export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
+export { startProxy, type TestProxy } from './scripted-server/proxy.ts';
 export { held, times } from './scripted-server/script.ts';
 export {
   geminiCall,

@@ -3,6 +3,7 @@ import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { cutText, headOf, hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { ownRefusal } from '../models/patient-fetch.ts';
+import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import type { Refusal } from '../models/refusals.ts';
 import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
 
@@ -222,12 +223,17 @@ function answered(error: APIError): ModelError {
   });
 }
 
-const unreachable = (baseUrl: string | undefined, reason: string, cause: unknown): ModelError =>
-  new ModelError(
+function unreachable(baseUrl: string | undefined, said: string, cause: unknown): ModelError {
+  const at = baseUrl === undefined ? '' : ` at ${hideUrlSecrets(baseUrl)}`;
+  const through = baseUrl === undefined ? '' : throughProxy(baseUrl);
+  const advice = through === '' ? 'that it runs' : 'that it and the proxy run';
+  const reason = hideUrlSecrets(refusalOfProxy(cause) ?? said);
+  return new ModelError(
     'CONNECTION_FAILED',
-    `The model server${baseUrl === undefined ? '' : ` at ${hideUrlSecrets(baseUrl)}`} could not be reached (${hideUrlSecrets(reason)}). Check its address, and that it runs.`,
+    `The model server${at} could not be reached${through} (${reason}). Check its address, and ${advice}.`,
     { isPassing: true, cause },
   );
+}
 
 /** What `fetch` throws when a connection fails hides the reason in its causes. */
 function reasonOf(error: unknown): string {

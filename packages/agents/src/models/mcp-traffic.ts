@@ -1,6 +1,7 @@
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
+import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { boundedAnswer } from './bounded-answer.ts';
 
 /** What one MCP server may send, so that neither memory nor a turn depends on it. */
@@ -102,7 +103,7 @@ export class McpTraffic {
       return response;
     } catch (error) {
       close();
-      throw error;
+      throw inWords(url, error);
     }
   };
 
@@ -158,4 +159,14 @@ class Rate {
     this.#count += 1;
     return this.#count <= this.#most;
   }
+}
+
+/** `fetch` hides in its causes why a server could not be reached. */
+function inWords(url: string | URL, error: unknown): unknown {
+  if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return error;
+  const { cause } = error;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : messageOf(cause);
+  const why = refusalOfProxy(error) ?? hideUrlSecrets(code);
+  const { origin } = new URL(url);
+  return new TypeError(`${origin} could not be reached${throughProxy(url)} (${why}).`, { cause });
 }

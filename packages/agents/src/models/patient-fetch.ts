@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher, interceptors, request } from 'undici';
+import { type Dispatcher, interceptors, request } from 'undici';
+import { proxyingDispatcher } from '../proxy/index.ts';
 import { type AnswerBound, boundedAnswer } from './bounded-answer.ts';
 import { ModelError } from './model-client.ts';
 
@@ -8,9 +9,10 @@ type Body = Dispatcher.ResponseData['body'];
  * Node's own fetch gives up after five minutes without headers or without another byte; a local server that reads a long
  * conversation, and a model that thinks, are silent for longer. The session's watchdog says how long is too long.
  */
-const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+const agent = proxyingDispatcher();
 const redirect = interceptors.redirect({ maxRedirections: 20, throwOnMaxRedirect: true });
 const decompress = interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false });
+const patience = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** The most bytes, unpacked, of an answer or of one of its events; of a list of models; of an error. */
 const [maxAnswer, maxList, maxError] = [32 * 1024 * 1024, 4 * 1024 * 1024, 1024 * 1024];
@@ -39,7 +41,15 @@ export async function patientFetch(
   sent.set('accept-encoding', 'gzip, deflate');
   const dispatcher = agent.compose(keepingTo(url), redirect, decompress);
   try {
-    const answer = await request(url, { dispatcher, method, headers: sent, body, signal });
+    const asked = {
+      dispatcher,
+      ...patience,
+      method,
+      headers: sent,
+      body,
+      signal,
+    };
+    const answer = await request(url, asked);
     const { statusCode: status } = answer;
     const init = { status, headers: headersOf(answer) };
     if (!bodiless.has(status)) {

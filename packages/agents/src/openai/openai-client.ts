@@ -13,6 +13,7 @@ import {
 } from '../models/model-client.ts';
 import { ownRefusal } from '../models/patient-fetch.ts';
 import { type Refusal, Refusals } from '../models/refusals.ts';
+import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { chunksOf } from './answer-stream.ts';
 import { CallIds } from './call-ids.ts';
 import { chatRequest } from './chat/request.ts';
@@ -173,11 +174,14 @@ export class OpenAiClient implements ModelClient {
 
   #unreachable(error: unknown): ModelError {
     const code = networkCode(error);
-    const reason = code === undefined ? '' : ` (${code})`;
+    const why = refusalOfProxy(error) ?? code;
+    const reason = why === undefined ? '' : ` (${why})`;
     const { origin } = URL.parse(this.#baseUrl) ?? { origin: 'the address that is configured' };
+    const through = throughProxy(this.#baseUrl);
+    const advice = through === '' ? 'that it runs there' : 'that both run, and the variable';
     return new ModelError(
       'CONNECTION_FAILED',
-      `The model’s server could not be reached at ${origin}${reason}. Check that it runs there.`,
+      `The model’s server could not be reached at ${origin}${through}${reason}. Check ${advice}.`,
       { isPassing: code !== 'ENOTFOUND', cause: error },
     );
   }

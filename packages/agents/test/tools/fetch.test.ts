@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { startProxy } from '@liminal/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { fetchTool } from '../../src/tools/fetch.ts';
 import type { RequestOptions } from '../../src/tools/fetch/request.ts';
 import { builtInTools } from '../../src/tools/index.ts';
@@ -48,6 +49,33 @@ test('a page comes as text, asked for by its name', async () => {
     success: true,
   });
   expect(asked).toEqual([`example.test:${port} /a?b`]);
+});
+
+test.each([
+  'http://10.0.0.1/',
+  'http://169.254.169.254/latest',
+  'http://[fd00::1]/',
+  'http://0x7f.1/',
+  'http://localhost/',
+  'http://localhost./',
+  'http://inside.test/',
+  'http://router/',
+  'http://vault.internal/',
+  'http://printer.local./',
+])('SAFE: %s is refused with a proxy, too, and the proxy is not asked', async (url) => {
+  const proxy = await startProxy({});
+  onTestFinished(() => proxy.close());
+  vi.stubEnv('http_proxy', proxy.url);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  // What only the proxy knows is not found here.
+  const lookup = async (host: string) => {
+    if (host === 'localhost' || host === 'localhost.') return ['127.0.0.1'];
+    if (host === 'inside.test') return ['192.168.1.1'];
+    throw new Error('ENOTFOUND');
+  };
+  const tool = fetchTool({ lookup });
+  expect(await refusal(call(tool, nowhere, { url }))).toContain('only the public internet');
+  expect(proxy.asked).toEqual([]);
 });
 
 test('other text comes as it is, unpacked and by its character set', async () => {

@@ -5,6 +5,7 @@ import { type Finding, findingLine } from '../finding.ts';
 import { isFree } from '../port.ts';
 import { version } from '../version.ts';
 import { checkAgents } from './doctor-agents.ts';
+import { checkProxies } from './doctor-proxies.ts';
 import { checkDataFolder, checkNode, checkShared } from './doctor-settings.ts';
 
 /** Reports what works here and what does not, and why. Returns 1 if the server could not start. */
@@ -19,6 +20,7 @@ export async function doctor(config: Config): Promise<number> {
   tell(checkDataFolder(config.dataDir));
   tell(await checkServer(config));
   tell(checkProcesses());
+  for (const finding of checkProxies(config, process.env)) tell(finding);
   if (config.shared) for (const finding of await checkShared(config.shared)) tell(finding);
   await checkAgents(config, tell);
   return isBad ? 1 : 0;

@@ -1,7 +1,10 @@
 import { LangfuseSpanProcessor } from '@langfuse/otel';
 import type { Span } from '@liminal/protocol';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
 import { BATCHED_AT_ONCE } from './otlp.ts';
+import { proxied } from './proxied.ts';
 
 interface Access {
   publicKey: string;
@@ -16,8 +19,23 @@ export function openLangfuse(access: Access): OpenedProcessor {
     shouldExportSpan: () => true,
     // Spans name images, and have none.
     mediaUploadEnabled: false,
+    ...exporterFor(access),
   });
   return { processor, atOnce: BATCHED_AT_ONCE, besides: sessionOf };
+}
+
+/** Its own exporter knows no proxies; this one sends the same where there is one. */
+function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: SpanExporter } {
+  const url = `${baseUrl}/api/public/otel/v1/traces`;
+  const { httpAgentOptions } = proxied(url);
+  if (httpAgentOptions === undefined) return {};
+  const login = Buffer.from(`${publicKey}:${secretKey}`).toString('base64');
+  const headers = {
+    authorization: `Basic ${login}`,
+    'x-langfuse-sdk-name': 'javascript',
+    'x-langfuse-public-key': publicKey,
+  };
+  return { exporter: new OTLPTraceExporter({ url, headers, httpAgentOptions }) };
 }
 
 /** By this it groups traces. */

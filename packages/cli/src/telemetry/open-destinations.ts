@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api';
+import { throughProxy } from '@liminal/agents/proxy';
 import { messageOf } from '@liminal/protocol';
 import type { Tracing } from '@liminal/runtime';
 import {
@@ -13,6 +14,7 @@ import { SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-t
 import type { Sampler, TelemetryConfig } from '../config/telemetry.ts';
 import { version } from '../version.ts';
 import { Destination } from './destination.ts';
+import { addressesOf } from './proxied.ts';
 
 type OnTrouble = (what: string) => void;
 
@@ -20,8 +22,9 @@ type OnTrouble = (what: string) => void;
 export async function openDestinations(
   config: TelemetryConfig,
   role: string,
-  onTrouble: OnTrouble,
+  report: OnTrouble,
 ): Promise<{ destinations: Destination[]; samples: Tracing['samples'] }> {
+  const onTrouble = withProxies(config, report);
   listen(onTrouble);
   const resource = resourceOf(role);
   const { otlp, langfuse, openllmetry } = config;
@@ -41,9 +44,19 @@ export async function openDestinations(
   return { destinations, samples: samplesBy(config.sampler) };
 }
 
+/** Exporters do not say which proxy they were to go through. */
+function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
+  const ways = addressesOf(config, process.env).map(([, address]) => throughProxy(address));
+  const proxies = [...new Set(ways)].filter((way) => way !== '');
+  if (proxies.length === 0) return onTrouble;
+  return (what) => onTrouble(`Spans go${proxies.join(' or')}: ${what}`);
+}
+
 /** Exporters tell their troubles here, in whatever version of their libraries: each of these finds the same `diag`. */
 function listen(onTrouble: OnTrouble): void {
-  const hear = (said: string): void => onTrouble(sentenceIn(said));
+  // Some put the name of their part first.
+  const hear = (said: string, ...more: unknown[]): void =>
+    onTrouble(sentenceIn(more.length === 0 ? said : more.map(messageOf).join(' ')));
   const ignore = (): void => {};
   const logger = { error: hear, warn: hear, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

@@ -1,4 +1,8 @@
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
+import { openLlmetryAddress, proxied } from './proxied.ts';
 
 /** Sent one by one, and its exporter refuses more than 30 at a time. */
 const AT_ONCE = 20;
@@ -13,7 +17,18 @@ export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<O
   const processor = createSpanProcessor({
     apiKey,
     disableBatch: true,
+    ...exporterFor(apiKey),
     allowedInstrumentationLibraries: ALL_INSTRUMENTATION_LIBRARIES,
   });
   return { processor, atOnce: AT_ONCE };
+}
+
+/** Its own exporter knows no proxies; this one sends the same where there is one. */
+function exporterFor(apiKey: string): { exporter?: SpanExporter } {
+  const url = openLlmetryAddress(process.env);
+  const { httpAgentOptions } = proxied(url);
+  if (httpAgentOptions === undefined) return {};
+  const given = process.env['TRACELOOP_HEADERS'];
+  const headers = given ? parseKeyPairsIntoRecord(given) : { Authorization: `Bearer ${apiKey}` };
+  return { exporter: new OTLPTraceExporter({ url, headers, httpAgentOptions }) };
 }

@@ -2,12 +2,14 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
+import { otlpAddress, proxied } from './proxied.ts';
 
 /** Half of what a batching processor holds (`OTEL_BSP_MAX_QUEUE_SIZE`) before it loses spans. */
 export const BATCHED_AT_ONCE = 1_024;
 
 /** Whatever takes OTLP over HTTP; where and how, the exporter reads in `OTEL_EXPORTER_OTLP_…` and `OTEL_BSP_…`. */
 export function openOtlp(protocol: 'http/protobuf' | 'http/json'): OpenedProcessor {
-  const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
+  const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
+  const exporter = new Exporter(proxied(otlpAddress(process.env)));
   return { processor: new BatchSpanProcessor(exporter), atOnce: BATCHED_AT_ONCE };
 }

@@ -1,5 +1,6 @@
 /** Whether the trace of a run has arrived where it can be asked for. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { throughProxy } from '@liminal/agents/proxy';
 import { LiminalError } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
 import type { TelemetryConfig } from '../config/telemetry.ts';
@@ -79,14 +80,15 @@ export async function findTrace(
 async function ask(store: TraceStore, traceId: string, signal: AbortSignal): Promise<number> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   // An answer could send what is in the headers elsewhere.
+  const address = store.address(traceId);
   const asked = { headers: store.headers, signal: limit, redirect: 'manual' } as const;
   try {
-    const answer = await fetch(store.address(traceId), asked);
+    const answer = await fetch(address, asked);
     await answer.body?.cancel();
     return answer.status;
   } catch (error) {
     signal.throwIfAborted();
-    throw notFound(`${store.name} cannot be reached: ${reasonOf(error)}.`);
+    throw notFound(`${store.name} cannot be reached${throughProxy(address)}: ${reasonOf(error)}.`);
   }
 }
 

@@ -1,12 +1,13 @@
 /** One GET request to the public internet, by an address that was checked. */
 import { lookup as systemLookup } from 'node:dns/promises';
-import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { type Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { once } from 'node:events';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { messageOf } from '@liminal/protocol';
+import { hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { proxyAgentFor, refusalOfProxy, throughProxy } from '../../proxy/index.ts';
 import { ToolError } from '../tool.ts';
 import { isPublicAddress } from './public-address.ts';
 
@@ -51,12 +52,20 @@ export async function get(
 ): Promise<Answer> {
   const { mayReach = isPublicAddress, lookup = lookUp } = options;
   try {
+    const agent = proxyAgentFor(url);
+    if (agent !== undefined) {
+      await untilAborted(checkForProxy(url, mayReach, lookup), signal);
+      return await receive(url, { agent }, signal);
+    }
     const address = await untilAborted(checkedAddress(url, mayReach, lookup), signal);
-    return await receive(url, address, mayReach, signal);
+    return await receive(url, { address, mayReach }, signal);
   } catch (error) {
     if (error instanceof ToolError) throw error;
     if (signal.aborted) throw new ToolError(`${url.host} took too long, or the call was stopped.`);
-    throw new ToolError(`${url.host} could not be reached: ${messageOf(error)}`, { cause: error });
+    const why = refusalOfProxy(error) ?? hideUrlSecrets(messageOf(error));
+    throw new ToolError(`${url.host} could not be reached${throughProxy(url)}: ${why}`, {
+      cause: error,
+    });
   }
 }
 
@@ -78,6 +87,25 @@ async function checkedAddress(
   return addresses[0];
 }
 
+/** Names that only a network of its own gives out (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+const isOfNetwork = (host: string): boolean =>
+  !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
+
+/**
+ * As `checkedAddress`, before a proxy is asked, which looks the name up itself. Where a proxy is the only way out, most
+ * names cannot be looked up here; whatever can must be public.
+ */
+async function checkForProxy(
+  { hostname, host }: URL,
+  mayReach: (address: string) => boolean,
+  lookup: (host: string) => Promise<string[]>,
+): Promise<void> {
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(literal) === 0 && isOfNetwork(hostname.replace(/\.$/, ''))) throw refused(host);
+  const addresses = isIP(literal) ? [literal] : await lookup(hostname).catch(() => []);
+  if (!addresses.every(mayReach)) throw refused(host);
+}
+
 /** Resolves as `work` does; rejects with the signal's reason once the signal is aborted. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -96,31 +124,27 @@ async function lookUp(host: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-async function receive(
-  url: URL,
-  address: string,
-  mayReach: (address: string) => boolean,
-  signal: AbortSignal,
-): Promise<Answer> {
+/** How a page is asked for: by its checked address, or through a proxy. */
+type Connection =
+  | { address: string; mayReach: (address: string) => boolean }
+  | { agent: HttpAgent };
+
+async function receive(url: URL, connection: Connection, signal: AbortSignal): Promise<Answer> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const request = send(url, {
-    agent: false,
+    ...('agent' in connection ? connection : { agent: false, lookup: to(connection.address) }),
     signal,
     headers: {
       accept: 'text/html, text/*, application/json, */*;q=0.5',
       'accept-encoding': 'gzip, deflate, br',
       'user-agent': 'liminal',
     },
-    lookup: (_host, { all }, done) => {
-      const family = isIP(address);
-      if (all === true) done(null, [{ address, family }]);
-      else done(null, address, family);
-    },
   });
   try {
     request.end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    if (!mayReach(response.socket.remoteAddress ?? '')) throw refused(url.host);
+    if ('address' in connection && !connection.mayReach(response.socket.remoteAddress ?? ''))
+      throw refused(url.host);
     const { headers, statusCode: status = 0 } = response;
     const isRedirect = [301, 302, 303, 307, 308].includes(status);
     const { body, isCut } = await bodyOf(response);
@@ -135,6 +159,15 @@ async function receive(
     request.destroy();
   }
 }
+
+/** A lookup that finds this address alone. */
+const to =
+  (address: string): LookupFunction =>
+  (_host, { all }, done) => {
+    const family = isIP(address);
+    if (all === true) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };
 
 const unpackers: Record<string, () => Transform> = {
   gzip: createGunzip,

@@ -1,0 +1,25 @@
+/** Requests of undici and of Node's `fetch` and `WebSocket` through the environment's proxies. */
+import { Agent, type Dispatcher, ProxyAgent, setGlobalDispatcher } from 'undici';
+import { wayTo } from './proxy-choice.ts';
+
+/**
+ * Sends each request directly or through a proxy, by the environment at that time: undici's own `EnvHttpProxyAgent` knows
+ * neither `ALL_PROXY` nor ranges of addresses, and would ask a proxy for this machine. Requests to https addresses go
+ * through a tunnel (CONNECT); for http addresses the proxy is given the whole address. Dispatching throws an Error if a
+ * variable is unusable.
+ */
+export function proxyingDispatcher(): Dispatcher {
+  const proxies = new Map<string, ProxyAgent>();
+  return new Agent().compose((direct) => (options, handler) => {
+    const way = wayTo(new URL(options.origin ?? ''));
+    if (way.kind === 'unusable') throw new Error(way.problem);
+    if (way.kind === 'direct') return direct(options, handler);
+    const { href } = way.proxy.url;
+    const proxy = proxies.get(href) ?? new ProxyAgent(href);
+    proxies.set(href, proxy);
+    return proxy.dispatch(options, handler);
+  });
+}
+
+/** From now on the `fetch` and `WebSocket` of this process go through the environment's proxies. */
+export const proxyFetch = (): void => setGlobalDispatcher(proxyingDispatcher());

@@ -1,0 +1,52 @@
+/** OpenTelemetry's exporters use Node's HTTP client, with an agent of their own for each. */
+import { readFileSync } from 'node:fs';
+import type { Agent } from 'node:http';
+import type { AgentOptions } from 'node:https';
+import { proxyAgentFor } from '@liminal/agents/proxy';
+import type { TelemetryConfig } from '../config/telemetry.ts';
+
+/** Where OTLP spans go; the exporter adds the path. */
+export const otlpAddress = (env: NodeJS.ProcessEnv): string =>
+  env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ||
+  env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||
+  'http://localhost:4318';
+
+/** Where OpenLLMetry's spans go. */
+export const openLlmetryAddress = (env: NodeJS.ProcessEnv): string =>
+  `${env['TRACELOOP_BASE_URL'] || 'https://api.traceloop.com'}/v1/traces`;
+
+/** Every address that spans are sent to, by the name of who takes them there. */
+export function addressesOf(
+  { otlp, langfuse, openllmetry }: TelemetryConfig,
+  env: NodeJS.ProcessEnv,
+): [name: string, address: string][] {
+  return [
+    ...(otlp ? [['OTLP', otlpAddress(env)] as [string, string]] : []),
+    ...(langfuse ? [['Langfuse', langfuse.baseUrl] as [string, string]] : []),
+    ...(openllmetry ? [['OpenLLMetry', openLlmetryAddress(env)] as [string, string]] : []),
+  ];
+}
+
+/**
+ * The options that let an exporter send to this address through the environment's proxy; nothing if it sends directly.
+ * @throws Error if a variable with a proxy or a certificate is unusable.
+ */
+export function proxied(address: string): { httpAgentOptions?: () => Agent } {
+  const agent = proxyAgentFor(new URL(address), { keepAlive: true, ...certificates() });
+  return agent === undefined ? {} : { httpAgentOptions: () => agent };
+}
+
+/** As the exporter reads them for an agent of its own. */
+function certificates(): AgentOptions {
+  const read = (name: string): Buffer | undefined => {
+    const path =
+      process.env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] ?? process.env[`OTEL_EXPORTER_OTLP_${name}`];
+    return path ? readFileSync(path) : undefined;
+  };
+  const all = {
+    ca: read('CERTIFICATE'),
+    cert: read('CLIENT_CERTIFICATE'),
+    key: read('CLIENT_KEY'),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}

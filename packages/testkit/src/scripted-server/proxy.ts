@@ -1,0 +1,76 @@
+/** An HTTP proxy on the loopback. It alone knows where the names of a test are, so whatever arrives has come through it. */
+import { once } from 'node:events';
+import { createServer, request as requestHttp } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+export interface TestProxy {
+  readonly url: string;
+  /** What it was asked for: `CONNECT models.example:443`, `POST http://models.example/v1/responses`. */
+  readonly asked: string[];
+  /** The `Proxy-Authorization` of each request. */
+  readonly logins: (string | undefined)[];
+  close(): Promise<void>;
+}
+
+/**
+ * @param ports - The loopback's port for each name.
+ * @param refusal - The status that it answers everything with.
+ */
+export async function startProxy(
+  ports: Record<string, number>,
+  refusal?: number,
+): Promise<TestProxy> {
+  const asked: string[] = [];
+  const logins: (string | undefined)[] = [];
+  const server = createServer((incoming, answer) => {
+    const { method = '', url = '', headers } = incoming;
+    asked.push(`${method} ${url}`);
+    logins.push(headers['proxy-authorization']);
+    const target = URL.parse(url);
+    const port = target === null ? undefined : ports[target.hostname];
+    if (refusal !== undefined || target === null || port === undefined) {
+      answer.writeHead(refusal ?? 502).end();
+      return;
+    }
+    const path = `${target.pathname}${target.search}`;
+    const to = { host: '127.0.0.1', port, method, path, headers, agent: false };
+    const sent = requestHttp(to, (received) => {
+      answer.writeHead(received.statusCode ?? 502, received.headers);
+      received.pipe(answer);
+    });
+    answer.on('close', () => sent.destroy());
+    sent.on('error', () => answer.destroy());
+    incoming.pipe(sent);
+  });
+  server.on('connect', ({ url = '', headers }, client) => {
+    asked.push(`CONNECT ${url}`);
+    logins.push(headers['proxy-authorization']);
+    const port = ports[url.split(':')[0] ?? ''];
+    client.on('error', () => client.destroy());
+    if (refusal !== undefined || port === undefined) {
+      client.end(`HTTP/1.1 ${refusal ?? 502} Refused\r\n\r\n`);
+      return;
+    }
+    const upstream = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.pipe(client).pipe(upstream);
+    });
+    upstream.on('error', () => client.destroy());
+    client.on('close', () => upstream.destroy());
+  });
+  // The server knows those of tunnels no more.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    logins,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
