@@ -8,10 +8,11 @@ import {
   type ModelClient,
   type ModelRequest,
 } from '../models/model-client.ts';
-import { longestTimer, patientFetch } from '../models/patient-fetch.ts';
+import { modelFetch } from '../models/model-fetch.ts';
+import { longestTimer } from '../models/patient-fetch.ts';
 import { Refusals } from '../models/refusals.ts';
 import { wellFormed } from '../models/sendable.ts';
-import { modelErrorOf, noStream, refusalIn } from './errors.ts';
+import { modelErrorOf, noStream, refusalIn, statusOf } from './errors.ts';
 import { factsListed, type ModelFacts } from './model-facts.ts';
 import { buildRequest } from './request.ts';
 import { AnswerTranslator } from './translate.ts';
@@ -53,7 +54,7 @@ export class AnthropicClient implements ModelClient {
       ...(apiKey === '' && { defaultHeaders: { authorization: null } }),
       maxRetries: 0,
       timeout: longestTimer,
-      fetch: patientFetch,
+      fetch: (input, init) => modelFetch(input, init, statusOf),
       // It would print what models say, when that cannot be read.
       logLevel: 'off',
       openTelemetry: false,

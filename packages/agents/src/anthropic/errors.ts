@@ -85,6 +85,10 @@ const statusOfType = new Map(
   }),
 );
 
+/** The status of an error that came with none. */
+export const statusOf = ({ type }: Record<string, unknown>): number =>
+  statusOfType.get(textOf(type) ?? '') ?? 400;
+
 const kindOfStatus: Record<number, Kind> = {
   401: access,
   402: billing,
@@ -151,6 +155,10 @@ export function streamedError(error: unknown): ModelError {
 /** The conversation and its answer were together longer than the model can take. */
 export const contextFull = (): ModelError =>
   new ModelError('CONTEXT_LENGTH', inWords(context.sentence, 'model_context_window_exceeded'), {});
+
+/** The server has given an error as the reason for the end of an answer, and no words. */
+export const endedInError = (): ModelError =>
+  new ModelError('MODEL_ERROR', 'The model server ended the answer with an error. Ask again.');
 
 /** The stream ended before the answer was whole. */
 export const brokenOff = (cause?: unknown): ModelError =>

@@ -7,7 +7,7 @@ import { isRecord } from '../base/parse-line.ts';
 import { TurnWriter, type TurnEnd } from '../base/turn-writer.ts';
 import { AnswerWriter } from '../models/answer-writer.ts';
 import type { ModelAnswer, ModelCall } from '../models/model-client.ts';
-import { brokenOff, contextFull, modelErrorOf, streamedError } from './errors.ts';
+import { brokenOff, contextFull, endedInError, modelErrorOf, streamedError } from './errors.ts';
 import { heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
 import { UsageCount } from './usage-count.ts';
 
@@ -87,6 +87,7 @@ export class AnswerTranslator {
   /** What the answer came to. Throws ModelError if its stream ended before it, or if the model had no more room. */
   answer(): ModelAnswer {
     if (!this.#isWhole) throw brokenOff();
+    if (this.#stopReason === 'error') throw endedInError();
     if (this.#stopReason === 'model_context_window_exceeded') throw contextFull();
     const calls = [...this.#calls];
     return {

@@ -2,9 +2,31 @@ import type { OutputItem } from '@liminal/protocol';
 import { isoNow } from '../base/iso-clock.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import { ModelError } from './model-client.ts';
+import { InlineThinking, type Piece } from './inline-thinking.ts';
 
 /** The most parts of one answer, shown or not. */
 const maxParts = 10_000;
+
+/** A message that may begin with thinking. */
+interface FirstText {
+  begun: Extract<OutputItem, { type: 'message' }>;
+  thinking: InlineThinking;
+  /** The item that its text goes to at present. */
+  open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
+  /** 0: it had no thinking. 1: it had. 2: it had, and was taken for words at first. */
+  thoughts: 0 | 1 | 2;
+}
+
+/** A whole text without the thinking in it. */
+function wordsOf(content: string): string {
+  const thinking = new InlineThinking();
+  let words = '';
+  for (const piece of [...thinking.read(content), ...thinking.end()]) {
+    if (piece.kind === 'all thinking') words = '';
+    else if (piece.kind === 'words') words += piece.text;
+  }
+  return words;
+}
 
 /**
  * Writes one answer of a model into its turn. Ids are the server's own where it gives them; one that the session has already,
@@ -21,6 +43,8 @@ export class AnswerWriter {
   /** The last number behind an id that was taken. */
   readonly #numbers = new Map<string, number>();
   #parts = 0;
+  /** The first message of the answer, while it is open. */
+  #text: FirstText | undefined;
 
   /**
    * @param taken - The item ids of the session so far; this writer adds its own.
@@ -61,16 +85,22 @@ export class AnswerWriter {
    */
   start(item: OutputItem): string {
     this.countPart();
+    const isFirst = this.#written.length === 0 && this.#text === undefined;
+    this.flush();
     const id = this.#free(item.id);
     this.#taken.add(id);
-    this.#written.push(id);
     const isNamedSo = item.type === 'function_call' && item.callId === item.id;
-    this.#at.start(isNamedSo ? { ...item, id, callId: id } : { ...item, id });
+    const begun = isNamedSo ? { ...item, id, callId: id } : { ...item, id };
+    if (isFirst && begun.type === 'message' && begun.origin === 'agent') {
+      this.#text = { begun, thinking: new InlineThinking(), open: undefined, thoughts: 0 };
+    } else this.#begin(begun);
     return id;
   }
 
   append(itemId: string, text: string): void {
-    if (text !== '') this.#at.append(itemId, text);
+    if (text === '') return;
+    if (this.#text?.begun.id === itemId) this.#write(this.#text.thinking.read(text));
+    else this.#at.append(itemId, text);
   }
 
   /** An open item in its present state. */
@@ -80,6 +110,7 @@ export class AnswerWriter {
 
   /** Ends an item as it is, or with these fields changed. */
   done(itemId: string, change: Partial<OutputItem> = {}): void {
+    if (this.#text?.begun.id === itemId) return this.#doneText(this.#text, change);
     const item = this.#writer.item(itemId);
     if (item === undefined) return;
     const whole = { ...item, ...change, id: itemId } as OutputItem;
@@ -99,10 +130,82 @@ export class AnswerWriter {
     this.#writer.keep(raw);
   }
 
+  /** Writes what is held of a text because it may be the start of a tag. */
+  flush(): void {
+    if (this.#text !== undefined) this.#write(this.#text.thinking.end());
+  }
+
   /** Takes back all that it has written. */
   withdraw(reason: string): void {
     this.#parts = 0;
+    this.#text = undefined;
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
+  }
+
+  #begin(item: OutputItem): void {
+    this.#written.push(item.id);
+    this.#at.start(item);
+  }
+
+  /** Writes pieces of the first message as what they are. */
+  #write(pieces: readonly Piece[]): void {
+    const text = this.#text;
+    if (text === undefined) return;
+    for (const piece of pieces) {
+      if (piece.kind === 'all thinking') this.#moveToThinking(text);
+      else this.#at.append(this.#openFor(text, piece.kind), piece.text);
+    }
+  }
+
+  /** The open item for a kind of text; ends that of the other kind. */
+  #openFor(text: FirstText, kind: 'words' | 'thinking'): string {
+    if (text.open?.kind === kind) return text.open.itemId;
+    if (text.open !== undefined) this.#at.done(text.open.itemId);
+    const { id } = text.begun;
+    const item: OutputItem =
+      kind === 'words'
+        ? { ...text.begun, id: this.#nextId(text.thoughts === 2 ? `${id}:2` : id) }
+        : { type: 'reasoning', id: this.#nextId(`${id}:thinking`), content: '', origin: 'agent' };
+    if (kind === 'thinking') text.thoughts = text.thoughts === 0 ? 1 : text.thoughts;
+    text.open = { kind, itemId: item.id };
+    this.#begin(item);
+    return item.id;
+  }
+
+  /** What was taken for the answer was thinking, whose start the model's template has written. */
+  #moveToThinking(text: FirstText): void {
+    const said = text.open && this.#writer.item(text.open.itemId);
+    if (text.open === undefined || said?.type !== 'message') return;
+    const { itemId } = text.open;
+    this.#written.splice(this.#written.indexOf(itemId), 1);
+    this.#at.withdraw(itemId, 'thinking');
+    text.open = undefined;
+    const thought = this.#openFor(text, 'thinking');
+    this.#at.append(thought, said.content);
+    // An id that was withdrawn is not used again.
+    text.thoughts = 2;
+  }
+
+  #doneText(text: FirstText, change: Partial<OutputItem>): void {
+    this.#write(text.thinking.end());
+    this.#text = undefined;
+    const isThought = text.open?.kind === 'thinking';
+    // An answer that is empty, or only thinking, has no words.
+    if (text.open === undefined && text.thoughts === 0) this.#openFor(text, 'words');
+    const { open } = text;
+    if (open === undefined) return;
+    if (isThought) return this.#at.done(open.itemId);
+    const item = this.#writer.item(open.itemId);
+    if (item === undefined) return;
+    const { content, ...rest } = change as { content?: string };
+    const words = content === undefined ? {} : { content: wordsOf(content) };
+    this.#at.done(open.itemId, { ...item, ...rest, ...words, id: open.itemId } as OutputItem);
+  }
+
+  #nextId(wanted: string): string {
+    const id = this.#written.includes(wanted) ? this.#free(wanted) : wanted;
+    this.#taken.add(id);
+    return id;
   }
 
   get #at(): TurnWriter {

@@ -277,6 +277,7 @@ export class ModelTurn {
         const wanted = withCutNamed([...calls, ...more], given.finishReason).map(bounded);
         return { ...given, calls: wanted };
       } catch (error) {
+        answer.flush();
         if (isLackOfTools(error) && catalog.callsTools(chosen)) {
           catalog.callsNoTools(chosen);
           continue;

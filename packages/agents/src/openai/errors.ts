@@ -18,7 +18,7 @@ export function readComplaint(body: unknown, status?: number): Complaint {
   const message = fields['message'] ?? said;
   const code = fields['code'];
   return {
-    status: status ?? (typeof code === 'number' ? code : undefined),
+    status: status === undefined || status < 400 ? (statusIn(code) ?? status) : status,
     words: wordsOf(message),
     code: field('code'),
     type: field('type'),
@@ -26,6 +26,12 @@ export function readComplaint(body: unknown, status?: number): Complaint {
     body: typeof body === 'string' ? headOf(body, maxWords) : body,
   };
 }
+
+/** Some servers give the status as the code, with status 200 or in a stream that has begun. */
+const statusIn = (code: unknown): number | undefined =>
+  typeof code === 'number' || (typeof code === 'string' && /^[45]\d\d$/.test(code))
+    ? Number(code)
+    : undefined;
 
 /** Characters of a server's words that are kept. */
 const maxWords = 2_000;
@@ -188,6 +194,10 @@ export function lacksEndpoint(complaint: Complaint): boolean {
     )
   );
 }
+
+/** The server has given an error as the reason for the end of an answer, and no words. */
+export const endedInError = (): ModelError =>
+  new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 
 /** A stream that has ended before its answer was whole. */
 export const brokeOff = (cause?: unknown): ModelError =>

@@ -12,6 +12,7 @@ import {
   type ModelRequest,
 } from '../models/model-client.ts';
 import { ownRefusal } from '../models/patient-fetch.ts';
+import { PageError } from '../models/model-fetch.ts';
 import { type Refusal, Refusals } from '../models/refusals.ts';
 import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { chunksOf } from './answer-stream.ts';
@@ -145,7 +146,9 @@ export class OpenAiClient implements ModelClient {
   /** Whether the server has only the other interface. */
   #isOfOther(api: Api, error: unknown): boolean {
     const complaint = complaintIn(error);
-    const isLacking = complaint !== undefined && lacksEndpoint(complaint);
+    // Some answer with their page at every address that they do not know.
+    const isLacking =
+      pageErrorIn(error) !== undefined || (complaint !== undefined && lacksEndpoint(complaint));
     return this.#api === undefined && api !== 'chat' && isLacking;
   }
 
@@ -160,6 +163,8 @@ export class OpenAiClient implements ModelClient {
   }
 
   #errorOfThrown(error: unknown): ModelError {
+    const page = pageErrorIn(error);
+    if (page !== undefined) return page;
     const complaint = complaintIn(error);
     if (complaint !== undefined) {
       const headers = error instanceof OpenAI.APIError ? (error.headers as Headers) : undefined;
@@ -210,6 +215,12 @@ function complaintIn(error: unknown): Complaint | undefined {
     status,
   );
 }
+
+/** The SDK takes what `fetch` throws for a failed connection. */
+const pageErrorIn = (error: unknown): PageError | undefined => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return [error, cause].find((one) => one instanceof PageError);
+};
 
 /** Also when a list takes too long, which is our own limit. */
 const isOfConnection = (error: unknown): boolean =>

@@ -1,5 +1,6 @@
 import { OpenAI } from 'openai';
-import { longestTimer, patientFetch } from '../models/patient-fetch.ts';
+import { modelFetch } from '../models/model-fetch.ts';
+import { longestTimer } from '../models/patient-fetch.ts';
 
 /** For the SDK, which wants a key; it is never sent. */
 const noKey = 'none';
@@ -23,7 +24,7 @@ export class Sdk extends OpenAI {
       timeout: longestTimer,
       logLevel: 'off',
       defaultHeaders: { 'user-agent': 'Liminal' },
-      fetch: (input, init) => patientFetch(input, { ...init, headers: headersOf(init, apiKey) }),
+      fetch: (input, init) => modelFetch(input, { ...init, headers: headersOf(init, apiKey) }),
     });
   }
 }

@@ -357,7 +357,9 @@ test('an address with something else than the API says so', async () => {
   expect(await failure(await serve('text/html', '<h1>Hello</h1>'))).toMatchObject({
     code: 'MODEL_ERROR',
     isPassing: false,
-    message: expect.stringContaining('text/html. Check the base URL.'),
+    message: expect.stringContaining(
+      'answers with a web page, not as a model’s server. Check the base URL.',
+    ),
   });
 });
 

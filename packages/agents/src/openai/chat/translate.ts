@@ -4,7 +4,7 @@ import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
-import { brokeOff, errorOfComplaint, readComplaint } from '../errors.ts';
+import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
 import { translateTurn, type Translation } from '../translated-turn.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 import { ToolCalls } from './tool-calls.ts';
@@ -42,7 +42,11 @@ export class ChatTranslator {
     for (const choice of chunk.choices ?? []) {
       // Only one answer was asked for.
       if ((choice.index ?? 0) !== 0) this.#writer.keep(choice);
-      else this.#readChoice(choice.delta ?? choice.message, choice.finish_reason);
+      else {
+        this.#readChoice(choice.delta ?? choice.message, choice.finish_reason);
+        if (choice['error'] != null) throw errorOfComplaint(readComplaint(choice));
+        if (choice.finish_reason === 'error') throw endedInError();
+      }
     }
   }
 

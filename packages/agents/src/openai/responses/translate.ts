@@ -4,7 +4,7 @@ import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
-import { brokeOff, errorOfComplaint, readComplaint } from '../errors.ts';
+import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
 import { translateTurn, type Translation } from '../translated-turn.ts';
 import { Answer, Event, Item } from './wire.ts';
 
@@ -184,11 +184,13 @@ export class ResponsesTranslator {
     if (status === 'failed' || status === 'cancelled') {
       throw errorOfComplaint(readComplaint(`The answer’s status is ${status}.`));
     }
+    const reason = answer?.incomplete_details?.reason ?? status;
+    if (reason === 'error' || answer?.status === 'error') throw endedInError();
     // An item that was not streamed is said here for the first time.
     for (const [index, item] of (answer?.output ?? []).entries()) {
       if (!this.#has(index, item)) this.#itemDone({ type: '', output_index: index, item });
     }
-    this.#finishReason = answer?.incomplete_details?.reason ?? status;
+    this.#finishReason = reason;
   }
 
   #has(index: number, item: unknown): boolean {

@@ -1,0 +1,141 @@
+/**
+ * Finds the thinking that a model writes into its words: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and
+ * others do where their server does not take it out. Some templates have written the opening tag already, so that the
+ * answer has only the closing one. Pure.
+ */
+
+/** What a piece of the answer's text turns out to be. */
+export type Piece =
+  | { kind: 'words' | 'thinking'; text: string }
+  /** All words so far were thinking, and have ended. */
+  | { kind: 'all thinking' };
+
+const [open, close] = ['<think>', '</think>'];
+const quotes = new Set(['"', "'", '“', '‘']);
+
+/** Characters before the tag. */
+const maxSpace = 1_000;
+
+/** Reads the text of one answer, in pieces of any size. */
+export class InlineThinking {
+  #state: 'start' | 'thinking' | 'after thinking' | 'words' | 'settled' = 'start';
+  /** Text that may be the start of a tag, or space that belongs to none. */
+  #held = '';
+  /** The words of the present line. */
+  #line = '';
+  /** Whether a block of code is open in the words. */
+  #isCode = false;
+
+  /** @param text - What comes next. */
+  read(text: string): Piece[] {
+    this.#held += text;
+    const pieces: Piece[] = [];
+    for (let before = ''; before !== this.#state;) {
+      before = this.#state;
+      pieces.push(...this.#step());
+    }
+    return pieces.filter((piece) => piece.kind === 'all thinking' || piece.text !== '');
+  }
+
+  /** What is still held when the answer has ended. */
+  end(): Piece[] {
+    const text = this.#held;
+    this.#held = '';
+    const isSpace = this.#state === 'after thinking';
+    if (text === '' || isSpace) return [];
+    return [{ kind: this.#state === 'thinking' ? 'thinking' : 'words', text }];
+  }
+
+  #step(): Piece[] {
+    switch (this.#state) {
+      case 'start':
+        return this.#start();
+      case 'thinking':
+        return this.#think();
+      case 'after thinking':
+        return this.#afterThinking();
+      case 'words':
+        return this.#words();
+      case 'settled':
+        return [{ kind: 'words', text: this.#take(this.#held.length) }];
+    }
+  }
+
+  #start(): Piece[] {
+    const text = this.#held.trimStart();
+    if (text.startsWith(open)) {
+      this.#held = text.slice(open.length);
+      this.#state = 'thinking';
+    } else if (!open.startsWith(text) || this.#held.length > maxSpace) this.#state = 'words';
+    return [];
+  }
+
+  #think(): Piece[] {
+    const at = this.#held.indexOf(close);
+    if (at < 0) return [{ kind: 'thinking', text: this.#take(sureLength(this.#held)) }];
+    const text = this.#take(at);
+    this.#take(close.length);
+    this.#state = 'after thinking';
+    return [{ kind: 'thinking', text }];
+  }
+
+  #afterThinking(): Piece[] {
+    this.#held = this.#held.trimStart();
+    if (this.#held !== '') this.#state = 'settled';
+    return [];
+  }
+
+  /** A closing tag among the words ends thinking, unless the words are about the tag. */
+  #words(): Piece[] {
+    const at = this.#held.indexOf(close);
+    const opened = this.#held.indexOf(open);
+    if (opened >= 0 && (at < 0 || opened < at)) {
+      this.#state = 'settled';
+      return [];
+    }
+    if (at < 0) return [{ kind: 'words', text: this.#say(sureLength(this.#held)) }];
+    const text = this.#say(at);
+    if (this.#isQuoted) {
+      this.#state = 'settled';
+      return [{ kind: 'words', text }];
+    }
+    this.#take(close.length);
+    this.#state = 'after thinking';
+    return [{ kind: 'words', text }, { kind: 'all thinking' }];
+  }
+
+  #say(length: number): string {
+    const text = this.#take(length);
+    const [first = '', ...lines] = text.split('\n');
+    this.#line += first;
+    for (const line of lines) {
+      if (isFence(this.#line)) this.#isCode = !this.#isCode;
+      this.#line = line;
+    }
+    return text;
+  }
+
+  /** Whether what comes next is quoted, or code. */
+  get #isQuoted(): boolean {
+    const isSpan = this.#line.split('`').length % 2 === 0;
+    return this.#isCode || isFence(this.#line) || isSpan || quotes.has(this.#line.at(-1) ?? '');
+  }
+
+  #take(length: number): string {
+    const text = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    return text;
+  }
+}
+
+const isFence = (line: string): boolean => line.trimStart().startsWith('```');
+
+/** The length of a text without its end, if that may be the start of a tag. */
+function sureLength(text: string): number {
+  const last = text.slice(-close.length);
+  for (let from = 0; from < last.length; from += 1) {
+    const end = last.slice(from);
+    if (close.startsWith(end) || open.startsWith(end)) return text.length - end.length;
+  }
+  return text.length;
+}
