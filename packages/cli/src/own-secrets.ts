@@ -28,7 +28,10 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
     ...proxies.map((name) => inScheme(env[name])),
   ];
   const passwords = addresses.flatMap((urls) => (urls ?? '').split(',').flatMap(passwordIn));
-  const keys = models.flatMap(({ apiKey }) => apiKey ?? []);
+  const keys = models.flatMap(({ apiKey = '', headers = {} }) => [
+    apiKey,
+    ...Object.entries(headers).flatMap(([name, value]) => secretsIn(name, value)),
+  ]);
   const all = [token, shared?.databaseSecret ?? '', ...passwords, ...keys, ...named];
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 }
@@ -36,6 +39,12 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
 /** Some programs name a folder so, as shells do with `PWD`: texts are full of its path. */
 const isFolder = (name: string, value: string): boolean =>
   /[_-]pwd$/i.test(name) && isAbsolute(value);
+/** A header's value, if it may be a key, and what follows its scheme (`Bearer …`). */
+function secretsIn(name: string, value: string): string[] {
+  const isKey = isSecretName(name) || /^(\w+ )?[\w.~+/=-]{16,}$/.test(value);
+  return isKey ? [value, value.replace(/^\w+ /, '')] : [];
+}
+
 /** A proxy's address may stand without its scheme. */
 const inScheme = (address = ''): string =>
   address.includes('://') ? address : `http://${address}`;

@@ -72,6 +72,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--agent <type>', 'agent type', 'claude-code')
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'go on with an existing session')
+    .option('--model <id>', 'ask this model, listed or not')
     .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
     .option('--attach <file>', 'send a file with the prompt; more than once for several', collect)
     .option('--json', 'one JSON object a line, instead of text')

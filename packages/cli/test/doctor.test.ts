@@ -107,7 +107,7 @@ test('doctor asks each model server for its models, and tells what to do where t
     `note  Agent other: other. It does not list “e”, which the configuration names. ${speaks}`,
     `note  Agent away: away cannot run here. The model’s server could not be reached at http://127.0.0.1:${port} (ECONNREFUSED). Check that it runs there.`,
     expect.stringMatching(
-      /^note {2}Agent wrong: wrong cannot run here\. The server does not know this address: .* it ends in \/v1\.$/,
+      /^note {2}Agent wrong: wrong cannot run here\. The server does not know this address: .* it ends in \/v1\. If it lists no models, set the "model" of its configuration\.$/,
     ),
     'note  Agent locked: locked cannot run here. Set LOCKED_KEY before Liminal is started.',
   ]);

@@ -99,6 +99,11 @@ export const ConfigOption = z.object({
       group: z.string().optional(),
     }),
   ),
+  /**
+   * Values that are not listed can be set, too, and begin with one of these prefixes. People may type such a value without
+   * a prefix: the first is then put before it.
+   */
+  takesOther: z.array(z.string()).optional(),
 });
 export type ConfigOption = z.infer<typeof ConfigOption>;
 

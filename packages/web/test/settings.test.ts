@@ -98,6 +98,36 @@ testAtLength('short lists have their groups, too', async () => {
   expect(await page.getByRole('option').count()).toBe(3);
 });
 
+it('a model that no list has is chosen by its id, by keyboard, mouse or touch', async () => {
+  const page = await stage.visit({ hasTouch: true });
+  const model = option('Model', [], {
+    category: 'model',
+    currentValue: '',
+    takesOther: ['local:'],
+  });
+  stage.tell({ configOptions: [model] });
+  await expect.poll(() => settings(page).innerText()).toBe('Choose: Model');
+  const search = page.getByRole('combobox', { name: 'Search: Model' });
+  const ways: [id: string, choose: () => Promise<void>][] = [
+    ['qwen3:8b', async () => page.keyboard.press('Enter')],
+    ['gpt-9', async () => page.getByRole('option', { name: 'Use “gpt-9”' }).click()],
+    ['glm', async () => page.getByRole('option', { name: 'Use “glm”' }).tap()],
+  ];
+  for (const [id, choose] of ways) {
+    await settings(page).click();
+    await search.fill(` ${id}`);
+    await page.getByRole('option', { name: `Use “${id}”` }).waitFor();
+    await choose();
+    await expect.poll(() => sent().at(-1)?.body).toEqual({ id: 'model', value: `local:${id}` });
+    const chosen = { value: `local:${id}`, name: id, group: 'local' };
+    stage.tell({ configOptions: [{ ...model, currentValue: chosen.value, options: [chosen] }] });
+    await expect.poll(() => settings(page).innerText()).toBe(id);
+  }
+  await settings(page).click();
+  await search.fill('glm');
+  await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual(['glm']);
+});
+
 it('many settings are behind one button, all of them by keyboard, and no page is too narrow', async () => {
   const names = ['Model', 'Mode', 'Thinking', 'Search', 'Sandbox', 'Persona', 'Depth'];
   const configOptions = names.map((name) => option(name, choices('Rather long', 'Short')));

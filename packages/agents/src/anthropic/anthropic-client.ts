@@ -9,6 +9,7 @@ import {
   type ModelRequest,
 } from '../models/model-client.ts';
 import { modelFetch } from '../models/model-fetch.ts';
+import { secretsOf, withoutSecrets } from '../models/hide-secrets.ts';
 import { longestTimer } from '../models/patient-fetch.ts';
 import { Refusals } from '../models/refusals.ts';
 import { wellFormed } from '../models/sendable.ts';
@@ -22,6 +23,8 @@ export interface AnthropicOptions {
   baseUrl?: string | undefined;
   /** Servers on one's own machine often need none. */
   apiKey?: string | undefined;
+  /** Headers of every request, as gateways want them. */
+  headers?: Record<string, string> | undefined;
 }
 
 const anthropic = 'https://api.anthropic.com';
@@ -37,21 +40,21 @@ const largestEntry = 64 * 1024;
 export class AnthropicClient implements ModelClient {
   readonly providerId = 'anthropic';
   readonly #baseUrl: string;
-  readonly #apiKey: string;
+  readonly #secrets: readonly string[];
   readonly #sdk: Anthropic;
   readonly #refusals = new Refusals();
   /** What the server has said of its models when it listed them. */
   readonly #listed = new Map<string, Partial<ModelFacts>>();
 
-  constructor({ baseUrl = anthropic, apiKey = '' }: AnthropicOptions = {}) {
+  constructor({ baseUrl = anthropic, apiKey = '', headers }: AnthropicOptions = {}) {
     // People copy it with the start of the paths.
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
-    this.#apiKey = apiKey;
+    this.#secrets = secretsOf(apiKey, headers);
     this.#sdk = new Anthropic({
       baseURL: this.#baseUrl,
       // An empty key keeps the SDK from looking for one in files and the environment.
       apiKey,
-      ...(apiKey === '' && { defaultHeaders: { authorization: null } }),
+      defaultHeaders: { ...(apiKey === '' && { authorization: null }), ...lowerCased(headers) },
       maxRetries: 0,
       timeout: longestTimer,
       fetch: (input, init) => modelFetch(input, init, statusOf),
@@ -117,17 +120,14 @@ export class AnthropicClient implements ModelClient {
   }
 
   #errorOf(error: unknown, signal: AbortSignal): unknown {
-    return signal.aborted ? signal.reason : this.#withoutKey(modelErrorOf(error, this.#baseUrl));
-  }
-
-  /** Some servers repeat the key that they refuse. */
-  #withoutKey(error: ModelError): ModelError {
-    const { code, message, isPassing, retryAfterMs, details } = error;
-    if (this.#apiKey === '' || !message.includes(this.#apiKey)) return error;
-    const clean = message.replaceAll(this.#apiKey, '***');
-    return new ModelError(code, clean, { isPassing, retryAfterMs, details });
+    if (signal.aborted) return signal.reason;
+    return withoutSecrets(modelErrorOf(error, this.#baseUrl), this.#secrets, '***');
   }
 }
+
+/** A name in other letters would be another header to the SDK. */
+const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** Other servers leave out most fields. */
 function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): ListedModel {

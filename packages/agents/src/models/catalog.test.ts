@@ -18,7 +18,8 @@ test('all servers’ models are to be chosen from, the configured one first, eac
   ]);
   await catalog.refresh('a');
 
-  const { options, currentValue } = catalog.option(catalog.first('a'));
+  const { options, currentValue, takesOther } = catalog.option(catalog.first('a'), 'a');
+  expect(takesOther).toEqual(['a:', 'b:']);
   expect(currentValue).toBe('a:own');
   expect(options).toEqual([
     { value: 'a:own', name: 'own', group: 'A' },
@@ -32,7 +33,7 @@ test('a model that is not listed can be chosen, and is then among them; a server
   const catalog = new ModelCatalog([server('a'), server('c', { problem: 'Set C_KEY.' })]);
   const chosen = catalog.choose('a:library/new:7b', 'a');
   expect(chosen.model).toBe('library/new:7b');
-  expect(catalog.option(chosen).options[0]).toMatchObject({ value: 'a:library/new:7b' });
+  expect(catalog.option(chosen, 'a').options[0]).toMatchObject({ value: 'a:library/new:7b' });
   expect(catalog.choose('one', 'a')).toMatchObject({ model: 'one', server: { name: 'a' } });
   for (const wrong of ['', 'a:']) expect(() => catalog.choose(wrong, 'a')).toThrow(/SERVER:MODEL/);
   expect(() => catalog.choose('c:one', 'a')).toThrow(/Set C_KEY/);

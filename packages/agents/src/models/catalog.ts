@@ -113,7 +113,7 @@ export class ModelCatalog {
   }
 
   /** The choice of a model, as far as the servers' lists are known. */
-  option(chosen: ChosenModel | undefined): ConfigOption {
+  option(chosen: ChosenModel | undefined, own: string): ConfigOption {
     const current = chosen && valueOf(chosen);
     const options = this.#usable.flatMap((server) =>
       this.#models(server).map(({ id, name }) => ({
@@ -123,7 +123,7 @@ export class ModelCatalog {
       })),
     );
     const isListed = current === undefined || options.some(({ value }) => value === current);
-    const own = chosen && {
+    const unlisted = chosen && {
       value: valueOf(chosen),
       name: chosen.model,
       group: chosen.server.title,
@@ -133,7 +133,8 @@ export class ModelCatalog {
       name: 'Model',
       category: 'model',
       currentValue: current ?? '',
-      options: isListed || own === undefined ? options : [own, ...options],
+      options: isListed || unlisted === undefined ? options : [unlisted, ...options],
+      takesOther: this.#prefixes(own),
     };
   }
 
@@ -149,6 +150,12 @@ export class ModelCatalog {
 
   get #usable(): ModelServer[] {
     return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
+  }
+
+  /** What names a server in a choice; that of `own` first. */
+  #prefixes(own: string): string[] {
+    const others = this.#usable.map(({ name }) => name).filter((name) => name !== own);
+    return [own, ...others].map((name) => `${name}:`);
   }
 
   #listed({ server, model }: ChosenModel): ListedModel | undefined {

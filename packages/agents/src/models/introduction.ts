@@ -24,10 +24,13 @@ export async function introduce(server: ModelServer, limitMs: number): Promise<A
   } catch (error) {
     if (signal.aborted) throw new Error(`It did not answer within ${limitMs / 1_000} s.`);
     const isListless = error instanceof ModelError && listless.includes(error.code);
-    if (model === undefined || !isListless) throw error;
+    if (!isListless) throw error;
+    if (model === undefined) throw new Error(`${error.message} ${wouldDo}`, { cause: error });
     return { protocol, abilities: [], signIn: [], problems: ['It does not list its models.'] };
   }
 }
+
+const wouldDo = 'If it lists no models, set the "model" of its configuration.';
 
 /** A server may have models, and no list of them. */
 const listless = ['MODEL_NOT_FOUND', 'MODEL_ERROR'];
@@ -40,7 +43,7 @@ function inWords(models: readonly ListedModel[]): string {
 
 function problemsOf(models: readonly ListedModel[], model: string | undefined): string[] {
   if (model === undefined) {
-    const nothing = 'It lists no model. Load one there, or name its "model" in the configuration.';
+    const nothing = 'It lists no model. Load one there, or set the "model" of its configuration.';
     return models.length === 0 ? [nothing] : [];
   }
   const isListed = models.some(({ id }) => id === model);

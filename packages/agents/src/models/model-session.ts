@@ -297,11 +297,11 @@ export class ModelSession implements AgentSession {
     if (this.#chosen !== undefined && this.#chosen.server.problem === undefined)
       return this.#chosen;
     const { title, problem } = catalog.server(name);
-    const why = problem ?? this.#notices.all.map(({ text }) => text).join(' ');
-    const nothing = problem === undefined ? ' Or name its "model" in the configuration.' : '';
+    const told = this.#notices.all.map(({ text }) => text).join(' ');
+    const why = problem ?? `${told || 'Its server lists no models.'} ${byId}`;
     const message = this.#chosen
       ? cannotBeAsked(this.#chosen)
-      : `No model of “${title}” can be asked. ${why}${nothing}`;
+      : `No model of “${title}” can be asked. ${why}`;
     throw new ProviderError('SESSION_CREATE_FAILED', message);
   }
 
@@ -338,12 +338,15 @@ export class ModelSession implements AgentSession {
   }
 
   #tellOptions(): void {
-    const { catalog } = this.#options;
-    const model = catalog.option(this.#chosen);
+    const { catalog, name } = this.#options;
+    const model = catalog.option(this.#chosen, name);
     const rest = [modeOption(this.#permissions.mode), effortOption(this.#effort)];
     this.#output.update({ configOptions: [model, ...rest], accepts: this.accepts });
   }
 }
+
+const byId =
+  'If you know the id of a model, type it in the choice of the model, give it to liminal run --model, or set it as "model" in the configuration.';
 
 const cannotBeAsked = ({ server, model }: ChosenModel): string =>
   `“${model}” of “${server.title}” cannot be asked. ${server.problem ?? ''} Or choose another model.`;

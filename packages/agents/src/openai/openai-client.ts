@@ -12,6 +12,7 @@ import {
   type ModelRequest,
 } from '../models/model-client.ts';
 import { ownRefusal } from '../models/patient-fetch.ts';
+import { secretsOf, withoutSecrets } from '../models/hide-secrets.ts';
 import { PageError } from '../models/model-fetch.ts';
 import { type Refusal, Refusals } from '../models/refusals.ts';
 import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
@@ -34,6 +35,8 @@ export interface OpenAiClientOptions {
   baseUrl?: string | undefined;
   /** A local server needs none; without it no key is sent. */
   apiKey?: string | undefined;
+  /** Headers of every request, as gateways want them. */
+  headers?: Record<string, string> | undefined;
   /** The interface to speak. Default: Responses, and Chat Completions where a server lacks it. */
   api?: Api | undefined;
 }
@@ -62,17 +65,17 @@ export class OpenAiClient implements ModelClient {
   readonly providerId = 'openai';
   readonly #sdk: Sdk;
   readonly #baseUrl: string;
-  readonly #apiKey: string | undefined;
+  readonly #secrets: readonly string[];
   readonly #fields = new RefusedFields();
   readonly #refusals = new Refusals();
   /** Undefined until a server has answered. */
   #api: Api | undefined;
 
-  constructor({ baseUrl = openAi, apiKey, api }: OpenAiClientOptions = {}) {
+  constructor({ baseUrl = openAi, apiKey, api, headers }: OpenAiClientOptions = {}) {
     this.#baseUrl = baseUrl;
-    this.#apiKey = apiKey === '' ? undefined : apiKey;
+    this.#secrets = secretsOf(apiKey, headers);
     this.#api = api;
-    this.#sdk = new Sdk(baseUrl, this.#apiKey);
+    this.#sdk = new Sdk(baseUrl, apiKey === '' ? undefined : apiKey, headers);
   }
 
   async listModels(signal: AbortSignal): Promise<ListedModel[]> {
@@ -154,12 +157,7 @@ export class OpenAiClient implements ModelClient {
 
   #errorOf(error: unknown): ModelError {
     const known = ownRefusal(error) ?? this.#errorOfThrown(error);
-    const key = this.#apiKey;
-    const said = `${known.message} ${JSON.stringify(known.details) ?? ''}`;
-    if (key === undefined || !said.includes(key)) return known;
-    // A server has repeated the key.
-    const { code, message, isPassing, retryAfterMs } = known;
-    return new ModelError(code, message.replaceAll(key, '…'), { isPassing, retryAfterMs });
+    return withoutSecrets(known, this.#secrets, '…');
   }
 
   #errorOfThrown(error: unknown): ModelError {

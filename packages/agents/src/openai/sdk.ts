@@ -12,7 +12,8 @@ const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
  * from the environment, where a key for one server would go to another.
  */
 export class Sdk extends OpenAI {
-  constructor(baseURL: string, apiKey: string | undefined) {
+  /** @param more - Headers of every request; they override its own. */
+  constructor(baseURL: string, apiKey: string | undefined, more: Record<string, string> = {}) {
     super({
       baseURL,
       apiKey: apiKey ?? noKey,
@@ -24,13 +25,20 @@ export class Sdk extends OpenAI {
       timeout: longestTimer,
       logLevel: 'off',
       defaultHeaders: { 'user-agent': 'Liminal' },
-      fetch: (input, init) => modelFetch(input, { ...init, headers: headersOf(init, apiKey) }),
+      fetch: (input, init) =>
+        modelFetch(input, { ...init, headers: headersOf(init, apiKey, more) }),
     });
   }
 }
 
-function headersOf(init: RequestInit | undefined, apiKey: string | undefined): [string, string][] {
+function headersOf(
+  init: RequestInit | undefined,
+  apiKey: string | undefined,
+  more: Record<string, string>,
+): Headers {
   const isSent = (name: string): boolean =>
     sentHeaders.includes(name) && (name !== 'authorization' || apiKey !== undefined);
-  return [...new Headers(init?.headers)].filter(([name]) => isSent(name));
+  const headers = new Headers([...new Headers(init?.headers)].filter(([name]) => isSent(name)));
+  for (const [name, value] of Object.entries(more)) headers.set(name, value);
+  return headers;
 }

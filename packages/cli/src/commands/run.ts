@@ -28,6 +28,8 @@ export interface RunFlags {
   agent: string;
   dir?: string;
   session?: string;
+  /** The id of a model. */
+  model?: string;
   /** Config options of the agent, each `id=value`. */
   set?: string[];
   /** Paths of files that go with the prompt. */
@@ -46,6 +48,11 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
   const { client, close } = await connect(config);
   try {
     const sessionId = flags.session ?? (await create(client, flags));
+    if (flags.model !== undefined) {
+      const { cliType } = await client.requests.status(sessionId);
+      const value = modelValue(flags.model, cliType, config);
+      await client.requests.setConfig(sessionId, 'model', value);
+    }
     for (const [id, value] of settings) await client.requests.setConfig(sessionId, id, value);
     await watch(client, sessionId, () => true);
     const { turnId } = await send(client, sessionId, prompt, files);
@@ -70,6 +77,13 @@ async function send(
 async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<string> {
   const projectDir = resolve(dir ?? process.cwd());
   return (await client.requests.createSession({ cliType: agent, projectDir })).sessionId;
+}
+
+/** A model's id may have colons: one of a model server gets that server's name before it. */
+function modelValue(model: string, cliType: string, { models }: Config): string {
+  const isServers = models.some((server) => server.cliType === cliType);
+  const isNamed = models.some((server) => model.startsWith(`${server.cliType}:`));
+  return isServers && !isNamed ? `${cliType}:${model}` : model;
 }
 
 /** `id=value` of `--set`. Throws ConfigError. */

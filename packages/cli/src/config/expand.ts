@@ -55,6 +55,16 @@ function expandMcpServer(server: McpServer, expand: Expand, field: string): McpS
   };
 }
 
+/** The headers of a model server, with their variables. */
+export const expandHeaders = <Entry extends { headers?: Record<string, string> | undefined }>(
+  entry: Entry,
+  expand: Expand,
+  field: string,
+): Entry =>
+  entry.headers === undefined
+    ? entry
+    : { ...entry, headers: expandValues(entry.headers, expand, `${field}.headers`) };
+
 interface Program {
   command: string;
   args: string[];

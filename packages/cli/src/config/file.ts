@@ -5,7 +5,14 @@ import { z } from 'zod';
 import { AgentEntries, ClaudeEntry, McpServerEntries } from './agents.ts';
 import { ModelEntries, ToolsEntry } from './models.ts';
 import { ConfigError, describeIssues } from './errors.ts';
-import { expandAgent, expander, expandMcpServers, fromHome, mapValues } from './expand.ts';
+import {
+  expandAgent,
+  expander,
+  expandHeaders,
+  expandMcpServers,
+  fromHome,
+  mapValues,
+} from './expand.ts';
 import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
 
 const ms = z.int().nonnegative();
@@ -102,6 +109,7 @@ export function readConfigFile(
       return { ...expanded, command: fromHere(expanded.command) };
     }),
     mcpServers: expandMcpServers(mcpServers, expand, 'mcpServers'),
+    models: mapValues(models, (entry, name) => expandHeaders(entry, expand, `models.${name}`)),
   };
 }
 

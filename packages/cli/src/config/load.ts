@@ -104,7 +104,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     mcpServers: file.mcpServers ?? {},
     models: modelConfigs(file.models ?? {}, variable),
     tools: file.tools ?? {},
-    hiddenVariables: [...keyVariables(file.models ?? {}), ...telemetrySecrets],
+    hiddenVariables: [...keyVariables(file.models ?? {}, env), ...telemetrySecrets],
   };
 }
 

@@ -5,6 +5,16 @@ const price = z.number().nonnegative();
 
 const wholeAddress = 'must be a whole address, as "http://127.0.0.1:11434/v1"';
 
+/** Headers that say how a request is sent. */
+const ownHeaders = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding'];
+
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
+  .refine((name) => !ownHeaders.includes(name.toLowerCase()), 'is set by Liminal itself');
+// Only these characters can be sent everywhere.
+const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be one line of ASCII');
+
 const modelFields = {
   /** Whose interface it speaks. */
   type: z.enum(['openai', 'anthropic']),
@@ -16,6 +26,8 @@ const modelFields = {
     // Some makers' keys are of letters, digits and "_" as well, and a name may be printed.
     .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
+  /** Headers of every request, besides the interface's own. */
+  headers: z.record(headerName, headerValue).optional(),
   /** The model of new sessions; default the first that the server lists. */
   model: z.string().min(1).optional(),
   /** US dollars for a million tokens, of that model. */
@@ -110,10 +122,21 @@ export function modelConfigs(
 }
 
 /** The variables that hold keys: no command of an agent of ours sees them. */
-export function keyVariables(entries: Record<string, ModelEntry>): string[] {
+export function keyVariables(
+  entries: Record<string, ModelEntry>,
+  env: NodeJS.ProcessEnv,
+): string[] {
   const named = Object.values(entries).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  return [...Object.values(makers).map(({ key }) => key), ...named];
+  const headers = Object.values(entries).flatMap((entry) => Object.values(entry.headers ?? {}));
+  // A header may have been made with a variable.
+  const used = Object.entries(env).flatMap(([name, value = '']) =>
+    value.length >= shortestKey && headers.some((header) => header.includes(value)) ? [name] : [],
+  );
+  return [...Object.values(makers).map(({ key }) => key), ...named, ...used];
 }
+
+/** Characters of a key; shorter values are in many headers by chance. */
+const shortestKey = 8;
 
 function modelConfig(
   cliType: string,

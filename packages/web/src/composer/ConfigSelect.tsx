@@ -12,6 +12,7 @@ import {
   isFound,
   isTelling,
   needsSearch,
+  withTyped,
 } from './config-options.ts';
 import { labelOf } from '../words/label.ts';
 
@@ -97,15 +98,20 @@ function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) 
 /** A select for many choices, with a search field. */
 function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
   const layer = useMenuLayer();
-  const chosen = option.options.find((choice) => choice.value === value) ?? null;
+  const [typed, setTyped] = useState('');
+  const listed = option.options.find((choice) => choice.value === value);
+  // A typed value is shown until the agent has confirmed it under its own name.
+  const chosen = listed ?? (value === '' ? null : { value, name: value });
+  const hasNone = option.options.length === 0;
   return (
     <Combobox.Root
       {...layer}
-      items={groupChoices(option.options)}
+      items={groupChoices(withTyped(option, typed))}
       value={chosen}
       itemToStringLabel={(choice: Choice) => choice.name}
       filter={isFound}
       isItemEqualToValue={(one, other) => one.value === other.value}
+      onInputValueChange={setTyped}
       onValueChange={(next: Choice | null) => {
         if (next !== null) onChange(next.value);
       }}
@@ -113,7 +119,7 @@ function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
     >
       <Combobox.Trigger className={css.trigger} data-waits={isPending} {...names(option)}>
         <Face option={option}>
-          <span className={css.value}>{chosen?.name}</span>
+          <span className={css.value}>{chosen?.name ?? `Choose: ${option.name}`}</span>
         </Face>
       </Combobox.Trigger>
       <Combobox.Portal>
@@ -122,9 +128,13 @@ function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
             <Combobox.Input
               className={css.search}
               aria-label={`Search: ${labelOf(option.name)}`}
-              placeholder={option.name}
+              placeholder={
+                option.takesOther !== undefined ? `${option.name}, or its id` : option.name
+              }
             />
-            <Combobox.Empty className={css.title}>Nothing found.</Combobox.Empty>
+            <Combobox.Empty className={css.title}>
+              {hasNone ? 'None is listed. Type an id.' : 'Nothing found.'}
+            </Combobox.Empty>
             <Combobox.List className={css.scroll}>
               {(group: ChoiceGroup) => (
                 <Combobox.Group key={group.value ?? ''} items={group.items}>

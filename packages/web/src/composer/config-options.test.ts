@@ -1,6 +1,13 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { expect, it } from 'vitest';
-import { groupChoices, isFound, isTelling, needsSearch, shownOptions } from './config-options.ts';
+import {
+  groupChoices,
+  isFound,
+  isTelling,
+  needsSearch,
+  shownOptions,
+  withTyped,
+} from './config-options.ts';
 
 function option(values: string[], rest: Partial<ConfigOption> = {}): ConfigOption {
   const options = values.map((value) => ({ value, name: value.toUpperCase() }));
@@ -37,6 +44,19 @@ it('choices stand under the names of their groups, in their order', () => {
 it('many choices have a search, few have none', () => {
   const many = Array.from({ length: 40 }, (_, index) => `m${index}`);
   expect([needsSearch(option(many)), needsSearch(option(['a', 'b']))]).toEqual([true, false]);
+});
+
+it('an option that takes other values is shown without choices, with what is typed as a choice', () => {
+  const open = option([], { takesOther: ['s:', 't:'] });
+  expect(shownOptions([open])).toEqual([open]);
+  expect(needsSearch(open)).toBe(true);
+  expect(withTyped(open, ' x ')).toEqual([{ value: 's:x', name: 'Use “x”', group: 'Not listed' }]);
+  expect(withTyped(open, 't:x')).toMatchObject([{ value: 't:x' }]);
+  expect(withTyped(open, 'x:8b')).toMatchObject([{ value: 's:x:8b' }]);
+  for (const typed of ['', 's:a', 'a', 'S:A']) {
+    expect(withTyped(option(['s:a'], { takesOther: ['s:', 't:'] }), typed)).toHaveLength(1);
+  }
+  expect(withTyped(option(['a']), 'x')).toHaveLength(1);
 });
 
 it('a choice is found by words of its name and its group, in any order', () => {

@@ -8,16 +8,16 @@ export interface ChoiceGroup {
   items: readonly Choice[];
 }
 
-/** The options worth showing: those with choices. */
+/** The options worth showing: those with choices, and those whose value can be typed. */
 export function shownOptions(options: readonly ConfigOption[]): ConfigOption[] {
   return options
-    .filter((option) => option.options.length > 0)
+    .filter((option) => option.options.length > 0 || option.takesOther !== undefined)
     .map((option) => ({ ...option, options: withCurrent(option) }));
 }
 
 /** The present value is a choice too, even if the agent does not offer it. */
 function withCurrent({ options, currentValue }: ConfigOption): Choice[] {
-  if (options.some(({ value }) => value === currentValue)) return options;
+  if (currentValue === '' || options.some(({ value }) => value === currentValue)) return options;
   return [...options, { value: currentValue, name: currentValue }];
 }
 
@@ -41,9 +41,20 @@ export function isFound({ name, group = '', value }: Choice, sought: string): bo
     .every((word) => text.includes(word));
 }
 
-/** Whether there are too many choices to look through. */
-export function needsSearch({ options }: ConfigOption): boolean {
-  return options.length > 12;
+/** Whether there are too many choices to look through, or a value can be typed. */
+export function needsSearch({ options, takesOther }: ConfigOption): boolean {
+  return options.length > 12 || takesOther !== undefined;
+}
+
+/** The choices for what is typed: those of the option, and the typed value itself, if it is another. */
+export function withTyped({ options, takesOther }: ConfigOption, text: string): Choice[] {
+  const typed = text.trim();
+  if (takesOther === undefined || typed === '') return options;
+  const isWhole = takesOther.some((prefix) => typed.startsWith(prefix));
+  const value = isWhole ? typed : `${takesOther[0] ?? ''}${typed}`;
+  const isKnown = options.some((choice) => choice.value === value || choice.name === typed);
+  if (isKnown) return options;
+  return [...options, { value, name: `Use “${typed}”`, group: 'Not listed' }];
 }
 
 /** Whether an option's values are clear without its name. */

@@ -1,0 +1,24 @@
+import { ModelError } from './model-client.ts';
+
+/** The secrets of a server: its key and the values of its headers, as far as they are long enough to be one. */
+export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): string[] =>
+  [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')])]
+    .filter((value) => value === apiKey || value.length >= shortest)
+    .filter((value) => value !== '')
+    // One may be the beginning of another.
+    .toSorted((a, b) => b.length - a.length);
+
+const shortest = 8;
+
+/** The error without what a server has repeated of its secrets. @param mark - What stands in their place. */
+export function withoutSecrets(
+  error: ModelError,
+  secrets: readonly string[],
+  mark: string,
+): ModelError {
+  const said = `${error.message} ${JSON.stringify(error.details) ?? ''}`;
+  if (!secrets.some((secret) => said.includes(secret))) return error;
+  const { code, isPassing, retryAfterMs } = error;
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, mark), error.message);
+  return new ModelError(code, message, { isPassing, retryAfterMs });
+}

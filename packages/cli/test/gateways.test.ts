@@ -1,0 +1,186 @@
+/** Model servers behind gateways: headers that they want, and models that they do not list. */
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import {
+  answer,
+  chat,
+  reply,
+  startChatCompletionsApi,
+  startMessagesApi,
+  startResponsesApi,
+  text,
+} from '@liminal/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Home } from './command.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+let home: Home;
+
+beforeEach(() => {
+  home = new Home();
+  mkdirSync(home.data);
+  ends.push(() => home.close());
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+const configure = (models: object): void =>
+  writeFileSync(join(home.data, 'liminal.json'), JSON.stringify({ models }));
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  ends.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const kinds = ['Chat Completions', 'Responses', 'Messages'] as const;
+
+/** A server of an interface that answers `Done.`, and its entry in the configuration. */
+async function start(kind: (typeof kinds)[number]) {
+  if (kind === 'Messages') {
+    const api = await startMessagesApi({ script: [reply(text('Done.'))] });
+    ends.push(() => api.close());
+    return { api, entry: { type: 'anthropic', baseUrl: api.url } };
+  }
+  const isChat = kind === 'Chat Completions';
+  const api = isChat
+    ? await startChatCompletionsApi({ script: [chat.answer('Done.')] })
+    : await startResponsesApi({ script: [answer('Done.')] });
+  ends.push(() => api.close());
+  return { api, entry: { type: 'openai', baseUrl: api.url, api: isChat ? 'chat' : 'responses' } };
+}
+
+test.each(kinds)(
+  'by %s: the headers of the configuration are sent, and override ours',
+  async (kind) => {
+    const { api, entry } = await start(kind);
+    const headers = {
+      'X-Gateway': 'team-${TEAM}',
+      Authorization: 'Bearer gate',
+      'user-agent': 'We',
+    };
+    configure({ local: { ...entry, model: 'm', headers } });
+    const command = home.start(['run', 'hi', '--agent', 'local'], { TEAM: 'seven' });
+    expect(await command.exitCode).toBe(0);
+    expect(api.requests.at(-1)?.headers).toMatchObject({
+      'x-gateway': 'team-seven',
+      authorization: 'Bearer gate',
+      'user-agent': 'We',
+    });
+  },
+);
+
+const secret = 'gateway-secret-0123456789';
+
+test.each(kinds)(
+  'SAFE: by %s: secret headers do not follow a redirect to another server, and are in no output',
+  async (kind) => {
+    const seen: IncomingHttpHeaders[] = [];
+    const other = await serve((request, response) => {
+      seen.push(request.headers);
+      const body = JSON.stringify({ error: { message: `No ${secret} here` } });
+      response.writeHead(401, { 'content-type': 'application/json' }).end(body);
+    });
+    const url = await serve((request, response) => {
+      const isAway = request.headers['x-gate'] === secret && request.method === 'POST';
+      const body = JSON.stringify({
+        error: { message: `Bad ${String(request.headers['x-gate'])}` },
+      });
+      if (isAway) response.writeHead(307, { location: `${other}${request.url}` }).end();
+      else response.writeHead(403, { 'content-type': 'application/json' }).end(body);
+    });
+    const type = kind === 'Messages' ? 'anthropic' : 'openai';
+    const api = kind === 'Chat Completions' ? { api: 'chat' } : {};
+    const headers = { 'X-Gate': '${GATE}' };
+    const baseUrl = kind === 'Messages' ? url : `${url}/v1`;
+    configure({ local: { type, ...api, baseUrl, model: 'm', headers } });
+    const command = home.start(['run', 'hi', '--agent', 'local'], { GATE: secret });
+    expect(await command.exitCode).toBe(1);
+    expect(seen.length).toBeGreaterThan(0);
+    for (const one of seen) expect(JSON.stringify(one)).not.toContain(secret);
+    const doctor = home.start(['doctor', '--port', '0'], { GATE: secret });
+    await doctor.exitCode;
+    expect(doctor.stdout).toMatch(/Bad (\*\*\*|…)/);
+    for (const { stdout, stderr } of [command, doctor]) {
+      expect(stdout + stderr).not.toContain(secret);
+    }
+  },
+);
+
+test.each([
+  [{ 'bad name': 'a' }, /"models\.local\.headers.*must be the name of a header/],
+  [{ host: 'a' }, /is set by Liminal itself/],
+  [{ 'x-a': 'a\nb' }, /must be one line of ASCII/],
+  [{ 'x-a': '${NOT_SET_HERE}' }, /models\.local\.headers\.x-a.*NOT_SET_HERE is not set/],
+])('the headers %j are a mistake in the configuration', async (headers, said) => {
+  configure({ local: { type: 'openai', baseUrl: 'http://127.0.0.1:1/v1', headers } });
+  const command = home.start(['doctor', '--port', '0']);
+  expect(await command.exitCode).toBe(2);
+  expect(command.stderr).toMatch(said);
+});
+
+test('SAFE: a variable that a header was made with is hidden from commands of the model', async () => {
+  const api = await startChatCompletionsApi({
+    script: [
+      chat.answer(chat.call('bash', { command: 'echo "<$GATE|$OTHER>"' })),
+      chat.answer('Done.'),
+    ],
+  });
+  ends.push(() => api.close());
+  const headers = { 'x-gate': 'Bearer ${GATE}' };
+  configure({ local: { type: 'openai', api: 'chat', baseUrl: api.url, model: 'm', headers } });
+  const command = home.start(['run', 'hi', '--agent', 'local', '--set', 'mode=all'], {
+    GATE: secret,
+    OTHER: 'shown',
+  });
+  expect(await command.exitCode).toBe(0);
+  expect(JSON.stringify(api.requests.at(-1)?.body)).toContain('<|shown>');
+});
+
+test.each([
+  ['has no list', 404],
+  ['lists none', 200],
+])('a server that %s is asked for a model whose id a person gives', async (_, status) => {
+  const models: unknown[] = [];
+  const url = await serve((request, response) => {
+    if (request.method === 'GET') {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      return void response.end(status === 200 ? '{"data":[]}' : '{"error":{"message":"No"}}');
+    }
+    let body = '';
+    request.on('data', (piece) => (body += piece));
+    request.on('end', () => {
+      models.push((JSON.parse(body) as { model: string }).model);
+      const delta = { choices: [{ index: 0, delta: { content: 'Done.' }, finish_reason: 'stop' }] };
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`data: ${JSON.stringify(delta)}\n\ndata: [DONE]\n\n`);
+    });
+  });
+  configure({ local: { type: 'openai', api: 'chat', baseUrl: `${url}/v1` } });
+  const without = home.start(['run', 'hi', '--agent', 'local']);
+  expect(await without.exitCode).toBe(1);
+  expect(without.stderr.trim().split('\n').at(-1)).toMatch(
+    /^No model of “local” can be asked\. \S.*\S If you know the id of a model, type it .* --model, or set it as "model" in the configuration\.$/,
+  );
+  for (const id of ['qwen3', 'qwen3:8b', 'local:library/a:b']) {
+    const command = home.start(['run', 'hi', '--agent', 'local', '--model', id]);
+    expect(await command.exitCode).toBe(0);
+    expect(command.stdout).toBe('Done.\n');
+  }
+  expect(models).toEqual(['qwen3', 'qwen3:8b', 'library/a:b']);
+  const doctor = home.start(['doctor', '--port', '0']);
+  await doctor.exitCode;
+  const line = doctor.stdout.split('\n').find((one) => one.includes('Agent local')) ?? '';
+  expect(line).toContain('set the "model" of its configuration');
+  expect(readFileSync(join(home.data, 'liminal.json'), 'utf8')).not.toContain('model"');
+});
