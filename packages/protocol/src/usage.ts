@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /**
  * Token counts of one turn (seed 000), and an agent's counts of the session.
- * `costUsd` is the session's total so far in US dollars; `contextTokens` of `contextWindow` tokens are in use.
+ * `inputTokens` are all of the input, with the tokens that came from the model's cache (`cacheReadInputTokens`) and those
+ * that were put there (`cacheCreationInputTokens`), as OpenTelemetry's `gen_ai.usage.input_tokens`; do not add them again.
+ * Turns of Claude Code that were stored before 29 November 2026 have only the other tokens in `inputTokens`. `costUsd` is the session's total so far in US dollars; `contextTokens` of `contextWindow` tokens are in use.
  */
 export const Usage = z.object({
   inputTokens: z.number().nonnegative(),

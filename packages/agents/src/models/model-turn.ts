@@ -64,7 +64,13 @@ const maxCalls = 128;
 /** How often what is too long for a summary, or refused, is halved. */
 const maxHalvings = 6;
 /** Codes of errors that a shorter conversation may not have. */
-const refusals = new Set<string>(['CONTEXT_LENGTH', 'CONTENT_FILTER', 'MODEL_ERROR']);
+const refusals = new Set<string>([
+  'CONTEXT_LENGTH',
+  'CONTENT_FILTER',
+  'MODEL_ERROR',
+  // Some servers fail in this way, for ever, at something in the conversation.
+  'MODEL_UNAVAILABLE',
+]);
 const nothingSent =
   '(Nothing of our conversation is here: the server of the model refuses each part of it.)';
 const nothingSummarized = ({ message }: ModelError): string =>
@@ -210,7 +216,7 @@ export class ModelTurn {
       const asked = { type: 'message', id: 'summarize', origin: 'user', content } as const;
       let answer: ModelAnswer;
       try {
-        answer = await this.#ask([...conversation, asked], true);
+        answer = await this.#ask([...conversation, asked], true, halvings === 0 ? undefined : 1);
       } catch (error) {
         const isRefused = error instanceof ModelError && refusals.has(error.code);
         if (!isRefused || conversation.length === 0) throw refusal ?? error;
@@ -256,8 +262,13 @@ export class ModelTurn {
   }
 
   /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
-  async #ask(conversation: readonly OutputItem[], isWithoutCalls = false): Promise<Asked> {
-    const { chosen, catalog, retries, wait } = this.#options;
+  async #ask(
+    conversation: readonly OutputItem[],
+    isWithoutCalls = false,
+    attempts = this.#options.retries.attempts,
+  ): Promise<Asked> {
+    const { chosen, catalog, wait } = this.#options;
+    const retries = { ...this.#options.retries, attempts };
     const { client, problem } = chosen.server;
     if (problem !== undefined) throw new ModelError('MODEL_UNAVAILABLE', problem);
     const { signal } = this.#abort;

@@ -338,6 +338,24 @@ test('upserts and turn events are folded from the same events', async () => {
   expect(turns).toEqual(['turn_started', 'turn_complete']);
 });
 
+test('the input of a turn is all of it, with the parts that came from the cache and went there', async () => {
+  const usage = {
+    input_tokens: 100,
+    output_tokens: 5,
+    cache_creation_input_tokens: 10,
+    cache_read_input_tokens: 20,
+  };
+  const { listener } = share(() => ['One.', 'Two.'].map((one) => reply(one, { usage })));
+  await listener.ask('First.');
+  expect((await listener.ask('Second.')).usage).toMatchObject({
+    inputTokens: 130,
+    outputTokens: 5,
+    cacheCreationInputTokens: 10,
+    cacheReadInputTokens: 20,
+    contextTokens: 135,
+  });
+});
+
 test('usage is the turn’s, cost the session’s, over a restart of the process too', async () => {
   const { listener, provider } = share(() => ['One.', 'Two.', 'Three.'].map((one) => reply(one)));
   const before = (await listener.ask('First.')).usage!;

@@ -359,3 +359,18 @@ test.each(interfaces)(
     );
   },
 );
+
+test.each(interfaces)(
+  'by %s: /compact gets out of a conversation at which the server fails for ever, without a reason',
+  async (kind) => {
+    const { say } = await open(kind, (body) =>
+      sent(body).includes('poison') ? { refused: '', status: 500 } : { words: 'Well.' },
+    );
+    await say('This is poison.');
+    for (const words of ['And this?', 'Go on']) {
+      expect(await say(words)).toMatchObject({ status: 'error' });
+    }
+    expect(await say('/compact')).toMatchObject({ status: 'complete' });
+    expect(await say('And now?')).toMatchObject({ status: 'complete' });
+  },
+);

@@ -26,7 +26,7 @@ export class Metrics implements Meter {
   );
   readonly #tokens = this.#counter(
     'liminal_tokens_total',
-    'Tokens of the turns that have ended, as their agents count them: input, output, cache_read, cache_creation.',
+    'Tokens of the turns that have ended, as their agents count them: input (all of it), output, and the parts of the input that came from the cache (cache_read) or went there (cache_creation).',
     [...turnLabels, 'kind'],
   );
   readonly #cost = this.#counter(

@@ -68,7 +68,7 @@ describe('a turn', () => {
     };
     translator.finish({ stopReason: 'end_turn', usage }, timestamp);
     expect(drafts.at(-1)?.payload).toMatchObject({
-      usage: { inputTokens: 5, outputTokens: 3, cacheReadInputTokens: 1 },
+      usage: { inputTokens: 6, outputTokens: 3, cacheReadInputTokens: 1 },
     });
   });
 

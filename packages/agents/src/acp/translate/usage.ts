@@ -36,13 +36,35 @@ export const TurnUsage = z
     outputTokens: count.nullish(),
     cachedReadTokens: count.nullish(),
     cachedWriteTokens: count.nullish(),
+    totalTokens: count.nullish(),
   })
   .transform((turn): Usage => {
     const { cachedReadTokens: read, cachedWriteTokens: written } = turn;
     return {
-      inputTokens: turn.inputTokens ?? 0,
+      inputTokens: wholeInput(turn),
       outputTokens: turn.outputTokens ?? 0,
       ...(read != null && { cacheReadInputTokens: read }),
       ...(written != null && { cacheCreationInputTokens: written }),
     };
   });
+
+interface Counts {
+  inputTokens?: number | null | undefined;
+  outputTokens?: number | null | undefined;
+  cachedReadTokens?: number | null | undefined;
+  cachedWriteTokens?: number | null | undefined;
+  totalTokens?: number | null | undefined;
+}
+
+/**
+ * All of the input. Some agents count what came from the cache, or went there, apart: their total, or an input that is
+ * smaller than these parts of it, shows that.
+ */
+function wholeInput({ totalTokens: total, ...counts }: Counts): number {
+  const input = counts.inputTokens ?? 0;
+  const cached = (counts.cachedReadTokens ?? 0) + (counts.cachedWriteTokens ?? 0);
+  const apart = input + cached + (counts.outputTokens ?? 0);
+  const isApart =
+    total == null ? counts.inputTokens != null && input < cached : cached > 0 && total >= apart;
+  return isApart ? input + cached : input;
+}

@@ -109,7 +109,7 @@ const counted = {
 
 test('usage is that of the turn’s own calls if no more is known', () => {
   expect(readOutcome({ ...success, usage: counted }, facts).usage).toEqual({
-    inputTokens: 1,
+    inputTokens: 4_301,
     outputTokens: 20,
     cacheReadInputTokens: 300,
     cacheCreationInputTokens: 4_000,
@@ -125,7 +125,10 @@ test('usage is that of all models, subagents included, if reported', () => {
   });
   const since = { 'model-1': model(1), 'model-2': model(2) };
   const result = { ...success, usage: counted, model_usage_since_last_result: since };
-  expect(readOutcome(result, facts).usage).toEqual(model(3));
+  expect(readOutcome(result, facts).usage).toEqual({
+    ...model(3),
+    inputTokens: 3 + 300 + 3_000,
+  });
 });
 
 test('the size of the context is the last answer’s whole count', () => {

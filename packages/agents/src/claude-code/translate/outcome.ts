@@ -94,7 +94,7 @@ function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnF
 function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessage): Usage {
   if (turn === undefined) {
     return {
-      inputTokens: usage?.input_tokens ?? 0,
+      inputTokens: usage == null ? 0 : inputOf(usage),
       outputTokens: usage?.output_tokens ?? 0,
       cacheReadInputTokens: usage?.cache_read_input_tokens ?? 0,
       cacheCreationInputTokens: usage?.cache_creation_input_tokens ?? 0,
@@ -103,13 +103,17 @@ function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessa
   const sum = (count: (model: ModelUsage) => number): number =>
     Object.values(turn).reduce((total, model) => total + count(model), 0);
   return {
-    inputTokens: sum((model) => model.inputTokens),
+    inputTokens: sum(
+      ({ inputTokens, cacheReadInputTokens, cacheCreationInputTokens }) =>
+        inputTokens + cacheReadInputTokens + cacheCreationInputTokens,
+    ),
     outputTokens: sum((model) => model.outputTokens),
     cacheReadInputTokens: sum((model) => model.cacheReadInputTokens),
     cacheCreationInputTokens: sum((model) => model.cacheCreationInputTokens),
   };
 }
 
+/** All of the input: Claude Code counts what came from the cache, or went there, apart. */
 const inputOf = (usage: NativeUsage): number =>
   (usage.input_tokens ?? 0) +
   (usage.cache_read_input_tokens ?? 0) +

@@ -221,10 +221,17 @@ function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
 /** Each block of an answer repeats the answer's usage. */
 function sumUsage(entries: readonly TranscriptEntry[]): Usage {
   const answers = new Map(entries.map((entry) => [entry.messageId, entry.usage]));
-  const total = { inputTokens: 0, outputTokens: 0 };
+  let [plain, output, read, written] = [0, 0, 0, 0];
   for (const usage of answers.values()) {
-    total.inputTokens += usage?.input_tokens ?? 0;
-    total.outputTokens += usage?.output_tokens ?? 0;
+    plain += usage?.input_tokens ?? 0;
+    output += usage?.output_tokens ?? 0;
+    read += usage?.cache_read_input_tokens ?? 0;
+    written += usage?.cache_creation_input_tokens ?? 0;
   }
-  return total;
+  return {
+    inputTokens: plain + read + written,
+    outputTokens: output,
+    ...(read > 0 && { cacheReadInputTokens: read }),
+    ...(written > 0 && { cacheCreationInputTokens: written }),
+  };
 }

@@ -62,7 +62,12 @@ export interface TranscriptEntry {
   model: string | undefined;
   blocks: NativeBlock[];
   usage:
-    | { input_tokens?: number | null | undefined; output_tokens?: number | null | undefined }
+    | {
+        input_tokens?: number | null | undefined;
+        output_tokens?: number | null | undefined;
+        cache_read_input_tokens?: number | null | undefined;
+        cache_creation_input_tokens?: number | null | undefined;
+      }
     | undefined;
 }
 

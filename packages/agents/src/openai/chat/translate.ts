@@ -147,11 +147,12 @@ const translated = new Set([
 function usageOf(said: unknown): Usage | undefined {
   const usage = ChatUsage.safeParse(said).data;
   if (usage === undefined) return undefined;
-  const cached = usage.prompt_tokens_details?.cached_tokens;
+  const { cached_tokens: cached, cache_write_tokens: written } = usage.prompt_tokens_details ?? {};
   return {
     inputTokens: usage.prompt_tokens ?? 0,
     outputTokens: usage.completion_tokens ?? 0,
     ...(cached != null && { cacheReadInputTokens: cached }),
+    ...(written != null && { cacheCreationInputTokens: written }),
   };
 }
 

@@ -35,7 +35,13 @@ const count = z.number().nonnegative();
 export const ChatUsage = z.looseObject({
   prompt_tokens: count.nullish(),
   completion_tokens: count.nullish(),
-  prompt_tokens_details: z.looseObject({ cached_tokens: count.nullish() }).nullish(),
+  prompt_tokens_details: z
+    .looseObject({
+      cached_tokens: count.nullish(),
+      /** OpenRouter. */
+      cache_write_tokens: count.nullish(),
+    })
+    .nullish(),
 });
 
 export const Chunk = z.looseObject({

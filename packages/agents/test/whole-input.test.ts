@@ -1,0 +1,127 @@
+/** `inputTokens` are all of a turn's input for every agent: here 100 tokens new, 10 written to the cache, 20 read from it. */
+import type { Usage } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { TurnUsage } from '../src/acp/translate/usage.ts';
+import { translateMessages } from '../src/anthropic/translate.ts';
+import { TurnWriter } from '../src/base/turn-writer.ts';
+import { readOutcome } from '../src/claude-code/translate/outcome.ts';
+import { CodexTurn } from '../src/codex/translate/turn.ts';
+import { translateChat } from '../src/openai/chat/translate.ts';
+import { translateResponses } from '../src/openai/responses/translate.ts';
+import { foldTurn } from '../src/testing/folding.ts';
+import { streamOf } from '../src/testing/collected-turn.ts';
+import type { EventDraft } from '@liminal/protocol';
+
+const about = { turnId: 't', modelId: 'm', now: () => '2026-01-01T00:00:00.000Z' };
+
+async function usageOf(drafts: AsyncIterable<EventDraft>): Promise<Usage | undefined> {
+  return foldTurn(await Array.fromAsync(drafts), 't').usage;
+}
+
+const native = {
+  input_tokens: 100,
+  output_tokens: 5,
+  cache_creation_input_tokens: 10,
+  cache_read_input_tokens: 20,
+};
+const facts = { errorCategory: undefined, lastUsage: undefined, modelId: 'm', costUsd: undefined };
+const success = { type: 'result', subtype: 'success', is_error: false } as const;
+const told = { inputTokens: 130, outputTokens: 5, cacheReadInputTokens: 20 };
+const all = { ...told, cacheCreationInputTokens: 10 };
+const parts = { outputTokens: 5, cachedReadTokens: 20, cachedWriteTokens: 10 };
+
+const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]> = {
+  'Claude Code, of one model': [
+    async () => readOutcome({ ...success, usage: native }, facts).usage,
+    all,
+  ],
+  'Claude Code, of all models': [
+    async () => {
+      const model = {
+        inputTokens: 100,
+        outputTokens: 5,
+        cacheReadInputTokens: 20,
+        cacheCreationInputTokens: 10,
+      };
+      return readOutcome({ ...success, model_usage_since_last_result: { m: model } }, facts).usage;
+    },
+    all,
+  ],
+  Codex: [
+    async () => {
+      const drafts: EventDraft[] = [];
+      const writer = new TurnWriter('t', (draft) => drafts.push(draft));
+      writer.at(about.now());
+      writer.begin({ modelId: 'm', providerId: 'openai', trigger: 'user' }, undefined);
+      const turn = new CodexTurn(writer, '/', 'thread');
+      const last = { totalTokens: 135, inputTokens: 130, cachedInputTokens: 20, outputTokens: 5 };
+      turn.read('thread/tokenUsage/updated', { tokenUsage: { last, modelContextWindow: null } });
+      turn.end({ id: 't', status: 'completed', error: null });
+      return foldTurn(drafts, 't').usage;
+    },
+    told,
+  ],
+  'an ACP agent that counts the parts apart': [
+    async () => TurnUsage.parse({ ...parts, inputTokens: 100, totalTokens: 135 }),
+    all,
+  ],
+  'an ACP agent that counts all': [
+    async () => TurnUsage.parse({ ...parts, inputTokens: 130, totalTokens: 135 }),
+    all,
+  ],
+  'an ACP agent without a total': [
+    async () => TurnUsage.parse({ ...parts, inputTokens: 130 }),
+    all,
+  ],
+  'the Messages API': [
+    async () =>
+      usageOf(
+        translateMessages(
+          streamOf([
+            { type: 'message_start', message: { id: 'm', usage: native } },
+            { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+            { type: 'message_stop' },
+          ]) as AsyncIterable<{ type: string }>,
+          about,
+        ),
+      ),
+    all,
+  ],
+  'Chat Completions': [
+    async () =>
+      usageOf(
+        translateChat(
+          streamOf([
+            { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] },
+            {
+              usage: {
+                prompt_tokens: 130,
+                completion_tokens: 5,
+                prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 10 },
+              },
+            },
+          ]),
+          about,
+        ),
+      ),
+    all,
+  ],
+  'the Responses API': [
+    async () => {
+      const usage = {
+        input_tokens: 130,
+        output_tokens: 5,
+        input_tokens_details: { cached_tokens: 20 },
+      };
+      const response = { status: 'completed', output: [], usage };
+      return usageOf(
+        translateResponses(streamOf([{ type: 'response.completed', response }]), about),
+      );
+    },
+    told,
+  ],
+};
+
+test.each(Object.entries(agents))('by %s the input is 130 tokens', async (_, [usage, expected]) => {
+  expect(await usage()).toMatchObject(expected);
+});
