@@ -60,7 +60,7 @@ const testkit = '^packages/testkit/';
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
 /** Folders in the rooms of adapters that are none: every other folder there is one. */
-const shared = 'base|log|models|process|scripts|store|testing|tools';
+const shared = 'base|log|models|process|proxy|scripts|store|testing|tools';
 
 export const rules: IForbiddenRuleType[] = [
   ...Object.entries(rooms).map(roomRule),

@@ -3,7 +3,6 @@ import { sizeOf } from '@liminal/protocol';
 import type { AnswerWriter } from '../models/answer-writer.ts';
 import {
   type ListedModel,
-  ModelError,
   type ModelAnswer,
   type ModelClient,
   type ModelRequest,

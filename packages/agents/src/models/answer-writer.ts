@@ -199,7 +199,7 @@ export class AnswerWriter {
     if (item === undefined) return;
     const { content, ...rest } = change as { content?: string };
     const words = content === undefined ? {} : { content: wordsOf(content) };
-    this.#at.done(open.itemId, { ...item, ...rest, ...words, id: open.itemId } as OutputItem);
+    this.#at.done(open.itemId, { ...item, ...rest, ...words, id: open.itemId });
   }
 
   #nextId(wanted: string): string {
