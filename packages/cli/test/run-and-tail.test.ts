@@ -61,6 +61,27 @@ test('SIGINT stops the turn', async () => {
   await eventually(() => state(sessionId)).toBe('idle');
 });
 
+test('SIGINT pauses the queue behind its turn, which the list says; of a turn that waits it takes the message out of the queue', async () => {
+  const command = demo('slow', 'normal');
+  const sessionId = await sessionOf(command);
+  await command.says(/Demo, recorded/);
+  await client.requests.send(sessionId, 'fix');
+  const waiting = home.start(['run', 'plan', '--session', sessionId]);
+  await waiting.says(/^Session /m);
+  const listed = async () =>
+    (await home.play('sessions')).stdout.split('\n').find((line) => line.includes(sessionId));
+  waiting.signal('SIGINT');
+  expect(await waiting.exitCode).toBe(1);
+  expect(waiting.stderr).toContain('Not sent: the message was taken out of the queue.');
+  expect(await state(sessionId)).toBe('running');
+
+  command.signal('SIGINT');
+  expect(await command.exitCode).toBe(1);
+  expect(await listed()).toContain('queued, queue paused');
+  await client.requests.resumeQueue(sessionId);
+  await eventually(async () => (await client.requests.history(sessionId)).turns.length).toBe(2);
+});
+
 test('tail follows a session as lines, until a signal, and as JSON', async () => {
   const sessionId = await talked(client, home.project, 'plan');
   const [tail, json] = [home.start(['tail', sessionId]), home.start(['tail', sessionId, '--json'])];

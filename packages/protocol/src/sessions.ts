@@ -37,6 +37,8 @@ export const SessionSummary = z.object({
   isAlive: z.boolean(),
   /** Whether it is open in the server (created or loaded, not killed). */
   active: z.boolean(),
+  /** Messages wait, and none is sent before a person resumes the queue: a person has stopped a turn. */
+  queuePaused: z.boolean().optional(),
   /** Put away by a person; a message brings it back. */
   archived: z.boolean().optional(),
   /** Kept at the top by a person. */

@@ -280,8 +280,8 @@ export class SessionRuntime implements Runtime {
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
-    const { cliType, isAlive, state } = (await this.info(sessionId)).session;
-    return { sessionId, cliType, isAlive, state };
+    const { cliType, isAlive, state, queuePaused } = (await this.info(sessionId)).session;
+    return { sessionId, cliType, isAlive, state, ...(queuePaused && { queuePaused }) };
   }
 
   async info(sessionId: string): Promise<SessionInfo> {
@@ -395,6 +395,11 @@ export class SessionRuntime implements Runtime {
 
   async sendQueuedNow(sessionId: string, turnId: string): Promise<SendNowResult> {
     return this.#kept.use(sessionId, async (session) => session.sendQueuedNow(turnId));
+  }
+
+  async resumeQueue(sessionId: string): Promise<void> {
+    this.#assertTakesTurns();
+    await this.#kept.use(sessionId, async (session) => session.resumeQueue());
   }
 
   async cancel(sessionId: string): Promise<void> {

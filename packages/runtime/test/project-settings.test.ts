@@ -225,18 +225,7 @@ test.each(['allow', 'reject'] as const)(
   },
 );
 
-test('a stopped question sends its message without them', async () => {
-  const world = await start(brought('one'));
-  const talk = await Talk.create(world);
-  await world.runtime.send(talk.sessionId, 'Hello');
-  await talk.asked();
-  await world.runtime.cancel(talk.sessionId);
-  await talk.received('Hello');
-  expect(lastUsed(world)).toBeUndefined();
-  expect(talk.questions).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
-});
-
-test('a Stop just before the question withdraws it, and stops the turn of its message and no other', async () => {
+test('a Stop just before the question withdraws it, and keeps its message in the paused queue', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   const { store } = world.storage;
@@ -254,13 +243,12 @@ test('a Stop just before the question withdraws it, and stops the turn of its me
   goesOn.resolve();
 
   expect(await sending).toMatchObject({ queued: true });
-  await expect.poll(() => world.agent.cancels).toEqual([talk.sessionId]);
-  expect(world.agent.received).toEqual(['Hello']);
-  expect(lastUsed(world)).toBeUndefined();
-  expect(talk.questions).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
-  await expect.poll(() => world.runtime.info(talk.sessionId)).toMatchObject({ queue: [] });
-  await talk.say('And now?');
-  expect(world.agent.cancels).toEqual([talk.sessionId]);
+  await expect.poll(() => talk.questions).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
+  expect(world.agent.received).toEqual([]);
+  expect(await world.runtime.info(talk.sessionId)).toMatchObject({
+    session: { queuePaused: true },
+    queue: [{ message: 'Hello' }],
+  });
 });
 
 test('a question ends with its agent, and with the server; its message stays and is asked about again', async () => {
@@ -279,9 +267,9 @@ test('a question ends with its agent, and with the server; its message stays and
   const later = new Talk(next, talk.sessionId);
   await next.runtime.send(talk.sessionId, 'The third');
   await later.answer('use');
-  await later.received('Hello');
+  await later.received('Hello again');
   expect((await next.runtime.info(talk.sessionId)).queue.map(({ message }) => message)).toContain(
-    'Hello again',
+    'Hello',
   );
 });
 

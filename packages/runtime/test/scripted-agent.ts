@@ -180,6 +180,11 @@ export class ScriptedAgent extends DriverProvider {
     this.say(sessionId, { type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
+  /** The turn that runs, or has run last. */
+  turnOf(sessionId: string): string {
+    return this.#turns.get(sessionId) ?? '';
+  }
+
   /** The agent has taken a message in the middle of its turn up. */
   takeUp(sessionId: string, messageId: string, content: string): void {
     const id = steeredItem(this.#turns.get(sessionId) ?? '', messageId);

@@ -218,7 +218,7 @@ test('INV-8 a queued message starts no agent in a killed session, nor in a serve
   await world.runtime.close();
   await reader.untilTurn('turn_error');
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([
-    ['first', 'second'],
+    ['first', 'third'],
     false,
   ]);
 });

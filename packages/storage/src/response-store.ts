@@ -36,6 +36,8 @@ export const SessionRecord = z.object({
   config: z.record(z.string(), z.string()),
   /** Messages that wait for their turn, first one next. */
   queue: z.array(QueuedMessage),
+  /** A person has stopped a turn: no message of the queue is sent until it is resumed. */
+  queuePaused: z.boolean().optional(),
   /** What runs beside the turns of its agent, or has ended with it and is still to be told. */
   tasks: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   /** A turn was cut off while it waited for a person's answer; it may go on. */

@@ -160,3 +160,36 @@ testAtLength(
     await expect.poll(() => bodies('/queue/two/now')).toHaveLength(1);
   },
 );
+
+const pauses: [string, (page: Page) => Promise<void>][] = [
+  ['the mouse', async (page) => button(page, 'Resume').click()],
+  ['a key', async (page) => button(page, 'Resume').press('Enter')],
+];
+
+it.each(pauses)('a queue that a stop has paused says so, and is resumed by %s', async (_, use) => {
+  stage.history = { ...stage.history, turns: [turn('t1', { status: 'aborted', endedAt: 1 })] };
+  stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
+  const page = await stage.visitShared();
+  await page.getByRole('status').filter({ hasText: 'Queue paused' }).waitFor();
+  await use(page);
+  await expect.poll(() => bodies('/queue/resume')).toHaveLength(1);
+  stage.tell({ session: { ...stage.info.session, queuePaused: undefined } });
+  await expect.poll(() => button(page, 'Resume').count()).toBe(0);
+  await field(page).and(page.locator(':focus')).waitFor();
+});
+
+it('the first message of a paused queue can be sent now, too', async () => {
+  stage.history = { ...stage.history, turns: [turn('t1', { status: 'aborted', endedAt: 1 })] };
+  stage.info = { ...stage.info, canSteer: false };
+  stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
+  const page = await stage.visitShared();
+  await queued(page, 'one').getByRole('button', { name: 'Send now' }).click();
+  await expect.poll(() => bodies('/queue/one/now')).toHaveLength(1);
+});
+
+testAtLength('on a phone a paused queue is resumed by a tap', async () => {
+  stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
+  const page = await stage.visit(phone);
+  await button(page, 'Resume').tap();
+  await expect.poll(() => bodies('/queue/resume')).toHaveLength(1);
+});

@@ -163,6 +163,16 @@ export class ClaudeProcess extends EventEmitter<News> {
     this.#input.push(...message);
   }
 
+  /**
+   * Withdraws a message that waits in its queue. Returns whether it was there: then it is reported as cancelled, and begins
+   * no turn. The SDK's types lack this request (`cancel_async_message`).
+   */
+  async withdraw(uuid: string): Promise<boolean> {
+    const request: unknown = Reflect.get(this.query, 'cancelAsyncMessage');
+    if (typeof request !== 'function') return false;
+    return (await Reflect.apply(request, this.query, [uuid])) === true;
+  }
+
   /** Why the process ended, with its own words about it. */
   explain(error: unknown): string {
     const reason = messageOf(error);

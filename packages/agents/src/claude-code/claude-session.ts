@@ -1,4 +1,5 @@
 import { randomUUID, type UUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
   isTerminal,
@@ -36,6 +37,9 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
 
 /** How many messages that were said amid turns are remembered. */
 const maxSteered = 1_000;
+
+/** How long a stop waits until Claude Code has dropped the messages that it has not read, in ms. */
+const withdrawLimitMs = 500;
 
 interface Sending {
   turnId: string;
@@ -338,12 +342,29 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#isStopping = true;
     this.#translator.stop(now());
     try {
+      // First: after an interrupt Claude Code begins a turn for the messages that it has not read yet.
+      await this.#withdrawUnread();
       await this.#process.query.interrupt();
     } catch (error) {
       if (!this.#isAlive) return;
       const message = `Claude Code could not be interrupted. ${this.#process.explain(error)}`;
       throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
     }
+  }
+
+  /** What is not withdrawn within the limit gets a turn of its own. */
+  async #withdrawUnread(): Promise<void> {
+    const { unread } = this.#translator;
+    if (unread.length === 0) return;
+    const signal = AbortSignal.timeout(withdrawLimitMs);
+    const late = once(signal, 'abort');
+    const withdraw = async (uuid: string): Promise<void> => {
+      // Until Claude Code has put a message into its queue, there is nothing to withdraw.
+      while (this.#translator.unread.includes(uuid) && !(await this.#process.withdraw(uuid)))
+        await once(this.#process, 'message', { signal });
+    };
+    const withdrawals = Promise.all(unread.map(withdraw));
+    await Promise.race([withdrawals.catch(() => undefined), late]);
   }
 
   /** For an earlier interrupt: no caller waits for it. */

@@ -81,6 +81,10 @@ test('what was said in the middle of a turn stands before what the model said af
   expect(shape(items)).toEqual(['Thinking', 'a', 'a → true', 'Stop', 'I see']);
 });
 
+test('what the model had not read when the turn ended is not part of it', () => {
+  expect(shape([message('Go'), message('Stop', { delivery: 'not_taken' })])).toEqual(['Go']);
+});
+
 test('it never stands between a call and its output, not even if all happens at once', () => {
   const steered = message('Stop', { delivery: 'taken' });
   expect(shape([call('a'), steered, output('a'), message('I see', { origin: 'agent' })])).toEqual([

@@ -95,6 +95,8 @@ function isShown(item: OutputItem): boolean {
   switch (item.type) {
     case 'message':
       if (item.origin === 'system' || isCommand(item)) return false;
+      // People read that the model has not read it, and may have sent it again.
+      if (item.delivery === 'not_taken') return false;
       return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
     case 'reasoning':
     case 'function_call':

@@ -106,16 +106,39 @@ test('a message that no tool makes room for begins the next turn, and later mess
   expect(said(await next)).toEqual(['user: The next.', 'agent: To the next.']);
 });
 
-test('a turn that is stopped before the message was taken up leaves it a turn of its own', async () => {
+test('messages that were not read when the turn was stopped say so, and no turn begins for them', async () => {
   const { claude, listener, turnId } = await asking(reply('To that.'));
-  const messageId = await steer(claude, listener, turnId, 'A word.');
+  await steer(claude, listener, turnId, 'Rather not.');
+  await steer(claude, listener, turnId, 'And another.');
 
   await claude.provider.cancelTurn(listener.sessionId);
 
   const stopped = await listener.ended(turnId);
   expect(stopped.status).toBe('aborted');
-  expect(said(stopped)).toEqual(['user: Do it.']);
-  expect(said(await listener.ended(messageId))).toEqual(['user: A word.', 'agent: To that.']);
+  expect(deliveries(stopped.outputItems)).toEqual([
+    ['Rather not.', 'not_taken'],
+    ['And another.', 'not_taken'],
+  ]);
+  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
+  expect(JSON.stringify(claude.api.requests.at(-1)!.body)).not.toContain('Rather not.');
+});
+
+test('a message amid a text that was not read when the turn was stopped begins no turn', async () => {
+  const held = gate();
+  const { listener, ...claude } = share(() => [
+    reply(text(['Half a sent', held, 'ence.'])),
+    reply('To that.'),
+  ]);
+  const { turnId } = await listener.send('Go.');
+  await held.reached;
+  await steer(claude, listener, turnId, 'A word.');
+
+  await claude.provider.cancelTurn(listener.sessionId);
+
+  expect(deliveries((await listener.ended(turnId)).outputItems)).toEqual([
+    ['A word.', 'not_taken'],
+  ]);
+  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
 });
 
 test('a message for a turn that does not run is refused with what to do instead', async () => {

@@ -56,7 +56,6 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
     for (const [id, value] of settings) await client.requests.setConfig(sessionId, id, value);
     await watch(client, sessionId, () => true);
     const { turnId } = await send(client, sessionId, prompt, files);
-    console.error(`Session ${sessionId}`);
     return await new PrintedTurn(client, sessionId, turnId, flags.json ?? false).follow();
   } finally {
     await close();
@@ -123,9 +122,11 @@ export class PrintedTurn {
 
   /** Returns the exit code. */
   async follow(): Promise<number> {
-    const cancel = () => void this.#client.requests.cancel(this.#sessionId).catch(complain);
+    const interrupted = new AbortController();
+    const cancel = () => void this.#stop(interrupted).catch(complain);
     // The first signal stops the turn; without this handler the second one ends the process as usual.
     process.once('SIGINT', cancel);
+    console.error(`Session ${this.#sessionId}`);
     const isGone = readerGone(process.stdout);
     let exitCode = closedPipeExit;
     const look = ({ turns, info }: SessionView): boolean => {
@@ -145,12 +146,30 @@ export class PrintedTurn {
         this.#turnId = turn.goesOnIn;
       }
     };
-    await watch(this.#client, this.#sessionId, look, isGone);
+    await watch(this.#client, this.#sessionId, look, AbortSignal.any([isGone, interrupted.signal]));
+    if (interrupted.signal.aborted) exitCode = 1;
     this.#takeBack();
     this.#print();
     this.#text.breakLine();
     process.off('SIGINT', cancel);
     return exitCode;
+  }
+
+  /** Stops the turn, which pauses the queue. A turn that has not begun is taken out of the queue; others go on. */
+  async #stop(interrupted: AbortController): Promise<void> {
+    const { requests } = this.#client;
+    const { turns } = this.#client.session(this.#sessionId).getSnapshot();
+    if (turns.some(({ turnId }) => turnId === this.#turnId))
+      return requests.cancel(this.#sessionId);
+    try {
+      await requests.removeQueued(this.#sessionId, this.#turnId);
+    } catch (error) {
+      const hasBegun = error instanceof LiminalError && error.code === 'MESSAGE_NOT_QUEUED';
+      if (!hasBegun) throw error;
+      return requests.cancel(this.#sessionId);
+    }
+    console.error('Not sent: the message was taken out of the queue.');
+    interrupted.abort();
   }
 
   /** Before the turn begins, its server may ask about the settings of the project folder, in a turn of its own. */

@@ -39,12 +39,17 @@ function lineOf({
   sessionId,
   cliType,
   state,
+  queuePaused,
   pinned,
   updatedAt,
   projectDir,
   title,
 }: SessionSummary) {
-  const marks = pinned === true ? `${state}, pinned` : state;
+  const marks = [
+    state,
+    ...(queuePaused === true ? ['queue paused'] : []),
+    ...(pinned === true ? ['pinned'] : []),
+  ].join(', ');
   const when = updatedAt.slice(0, 16).replace('T', ' ');
   return oneRow(`${sessionId}  ${when}  ${cliType}  ${marks}  ${projectDir}  ${title}`);
 }

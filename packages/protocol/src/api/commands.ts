@@ -78,7 +78,7 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/send',
     summary:
-      'Sends a message, with images and files; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once.',
+      'Sends a message, with images and files; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once. Resumes a paused queue, before whose messages it goes.',
     body: SendBody,
     traced: true,
     fields: ['message', 'turnId'],
@@ -148,14 +148,22 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/queue/:turnId/now',
     summary:
-      'Says a message of the queue in the turn that runs, if the agent can be steered; else it becomes the next one.',
+      'Says a message of the queue in the turn that runs, if the agent can be steered; else it becomes the next one. Resumes a paused queue.',
     answer: SendNowResult,
     refusals: [...refusalsOfCommands, 'BLOB_NOT_FOUND', 'MESSAGE_NOT_QUEUED', 'PROCESS_CRASH'],
+  },
+  /** Does nothing to a queue that is not paused. */
+  resumeQueue: {
+    method: 'POST',
+    path: '/api/session/:id/queue/resume',
+    summary: 'Resumes a queue that was paused by a stop: its first message is sent.',
+    refusals: [...refusalsOfCommands, 'SHUTTING_DOWN'],
   },
   cancel: {
     method: 'POST',
     path: '/api/session/:id/cancel',
-    summary: 'Stops the running turn; with nothing to stop it does nothing.',
+    summary:
+      'Stops the running turn and pauses the queue until it is resumed or a new message is sent; with nothing to stop it does nothing.',
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
   /** From outside: its agent may not have seen that it is done. Of all commands, this one takes the agent's own id, too. */

@@ -126,6 +126,7 @@ export const SessionStatusResult = z.object({
   cliType: z.string(),
   isAlive: z.boolean(),
   state: SessionSummary.shape.state,
+  queuePaused: SessionSummary.shape.queuePaused,
 });
 export type SessionStatusResult = z.infer<typeof SessionStatusResult>;
 

@@ -225,8 +225,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
-    const { cliType, isAlive, state } = (await this.info(sessionId)).session;
-    return { sessionId, cliType, isAlive, state };
+    const { cliType, isAlive, state, queuePaused } = (await this.info(sessionId)).session;
+    return { sessionId, cliType, isAlive, state, ...(queuePaused && { queuePaused }) };
   }
 
   async info(sessionId: string): Promise<SessionInfo> {

@@ -19,7 +19,7 @@ import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from '../errors.ts';
 import { meterTurn } from '../meter.ts';
 import { hasEndInHistory, keepEvents, readRun, type Storage } from './read-run.ts';
-import type { WrittenRun } from '../turn/index.ts';
+import { backInQueue, openSteered, type WrittenRun } from '../turn/index.ts';
 
 /** Why a turn was cut off. */
 const STOPPED: ErrorObject = {
@@ -120,7 +120,7 @@ async function mend(
   runs: readonly LoggedRun[],
 ): Promise<SessionRecord> {
   const lost = runs.some((run) => !run.ended);
-  const asked = await Promise.all(runs.map(async (run) => !run.ended && wasAsking(storage, run)));
+  const asked = await Promise.all(runs.map(async (run) => !run.ended && waits(storage, run)));
   const sending = record.queue.some((entry) => entry.state === 'sending');
   const over = (await Promise.all(runs.map(async ({ runId }) => leftOver(storage, runId)))).flat();
   if (!sending && !lost && over.length === 0) return record;
@@ -133,17 +133,22 @@ async function mend(
   return mended;
 }
 
-/** Whether a run that was cut off waited for a person. */
-async function wasAsking(storage: Storage, { runId }: LoggedRun): Promise<boolean> {
+/** Whether a run that was cut off waited for a person, who had not stopped it. */
+async function waits(storage: Storage, { runId, sessionId }: LoggedRun): Promise<boolean> {
+  if (await wasStopped(storage, { runId, sessionId })) return false;
   const items = toResponse(await readRun(storage, runId))?.outputItems ?? [];
   return items.some((item) => item.type === 'approval' && item.outcome?.outcome === 'cancelled');
 }
+
+/** Whether a message was withdrawn from a run to get a turn of its own. */
+const isForLater = (reason: string | undefined): boolean =>
+  reason === 'own_turn' || reason === backInQueue;
 
 /** What was said in a run, and was to get a turn of its own after it: the queue may not have it yet. */
 async function leftOver({ log }: Storage, runId: string): Promise<QueuedMessage[]> {
   const events = await log.read(runId);
   return events.flatMap(({ payload, timestamp }, at): QueuedMessage[] => {
-    if (payload.type !== 'item_cancelled' || payload.reason !== 'own_turn') return [];
+    if (payload.type !== 'item_cancelled' || !isForLater(payload.reason)) return [];
     const before = events.slice(0, at).reduce(foldResponse, emptyResponse());
     const [item] = currentItems(before, [payload.itemId]);
     if (item?.type !== 'message') return [];
@@ -171,6 +176,15 @@ async function undelivered(
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
+/** Whether a person stopped a run: the session's record may have that before the log has. */
+async function wasStopped(
+  { log, store }: Storage,
+  { runId, sessionId }: Pick<LoggedRun, 'runId' | 'sessionId'>,
+): Promise<boolean> {
+  if ((await store.getSession(sessionId))?.queuePaused === true) return true;
+  return (await log.read(runId)).some(({ payload }) => payload.type === 'turn_aborted_by_user');
+}
+
 /** Gives an open run its terminal event (invariant 2), after its open items have ended (invariant 3). */
 async function endRun(
   storage: Storage,
@@ -178,6 +192,7 @@ async function endRun(
   now: () => string,
   error = STOPPED,
 ): Promise<void> {
+  const isStopped = !run.ended && (await wasStopped(storage, run));
   let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
@@ -185,7 +200,7 @@ async function endRun(
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
-      const end = endOf(run, state, now(), error);
+      const end = endOf(run, state, now(), error, isStopped);
       await storage.log.append(run.runId, end);
       open = false;
       await count(storage, end.reduce(foldResponse, state));
@@ -250,15 +265,21 @@ async function count({ meter, store, cluster }: Storage, ended: ResponseState): 
   if (turn) meter.turnEnded(turn);
 }
 
-/** The events that end an open run, after its open items. */
+/** The events that end an open run, after its open items. What a stopped run's agent had not read waits in the queue. */
 function endOf(
   run: RunEnvelope & { turnId: string },
   state: ResponseState,
   timestamp: string,
   error: ErrorObject,
+  isStopped = false,
 ): StreamEvent[] {
+  const unread = new Set(isStopped ? openSteered(state).map(({ id }) => id) : []);
   const payloads: EventPayload[] = [
-    ...closeOpenItems(state, { status: 'error', error }),
+    ...closeOpenItems(state, { status: 'error', error }).map((close): EventPayload =>
+      'itemId' in close && unread.has(close.itemId)
+        ? { type: 'item_cancelled', itemId: close.itemId, reason: backInQueue }
+        : close,
+    ),
     { type: 'response_error', error },
   ];
   return payloads.map((payload, index) =>

@@ -38,6 +38,17 @@ export function withFirst(queue: MessageQueue, entry: QueuedMessage): QueuedMess
   return move([...queue, entry], entry.turnId, queue[0]?.turnId);
 }
 
+/** Puts a message that was not read before all that wait, but behind others that came back just before it. */
+export function giveBack(
+  queue: MessageQueue,
+  message: QueuedMessage,
+  cameBack: ReadonlySet<string>,
+): QueuedMessage[] {
+  const others = remove(queue, message.turnId);
+  const first = others.find(({ turnId, state }) => state === 'queued' && !cameBack.has(turnId));
+  return move([...others, message], message.turnId, first?.turnId);
+}
+
 export function remove(queue: MessageQueue, turnId: string): QueuedMessage[] {
   return queue.filter((entry) => entry.turnId !== turnId);
 }

@@ -269,6 +269,11 @@ export class SessionAgent {
     await this.#stopping;
   }
 
+  /** Resolves when it is not being stopped. */
+  async stopped(): Promise<void> {
+    await this.#stopping;
+  }
+
   get isRetired(): boolean {
     return this.#retired !== undefined;
   }

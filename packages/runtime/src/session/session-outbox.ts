@@ -1,15 +1,18 @@
-import type {
-  EventDraft,
-  QueuedMessage,
-  SendNowResult,
-  SendResult,
-  SteerResult,
+import {
+  type EventDraft,
+  type QueuedMessage,
+  type SendNowResult,
+  type SendResult,
+  steeredItem,
+  type SteerResult,
 } from '@liminal/protocol';
 import { type SessionRecord, StorageError } from '@liminal/storage';
+import type { SteeredMessage } from '../turn/index.ts';
 import {
   assertWaiting,
   assertFits,
   enqueue,
+  giveBack,
   inOrderOf,
   mark,
   type MessageQueue,
@@ -64,8 +67,6 @@ export class SessionOutbox {
   /** The turn of the last message given to the agent: it must not be given again from here. */
   #delivered: string | undefined;
   #stopWhenSent = false;
-  /** The turn to stop of a message that waits again, since people are asked something before: it was stopped before that. */
-  #stopLater: string | undefined;
   /** Messages that are being said in the running turn: they are not sent meanwhile. */
   readonly #steering = new Set<string>();
   /** What is said in the running turn, by item. */
@@ -75,6 +76,8 @@ export class SessionOutbox {
    * each. Until that is logged they can be lost with agent or server, so the queue has them.
    */
   readonly #leftOver = new Set<string>();
+  /** Messages of the last turn that came back to the queue, since it was stopped before its agent had read them. */
+  readonly #cameBack = new Set<string>();
   /** Unanswered sends, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
   #again: NodeJS.Timeout | undefined;
@@ -166,9 +169,11 @@ export class SessionOutbox {
     try {
       const { message, blocks } = entry;
       const steered = await steer({ message, ...(blocks && { blocks }) }, turnId);
+      if (this.#cameBack.has(turnId)) return { turnId: steered.turnId, steered: true };
       if (!this.#leftOver.has(turnId)) {
         this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       }
+      this.#record.keep(this.#resumed);
       return { turnId: steered.turnId, steered: true };
     } catch (error) {
       this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
@@ -180,14 +185,32 @@ export class SessionOutbox {
     const { queue } = this.#record.value;
     // It may have been the next one, and be on its way by now.
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
-    if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId));
+    if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId), this.#resumed);
     return { turnId, steered: false };
   }
 
-  async #reorder(queue: SessionRecord['queue']): Promise<void> {
-    const { queue: earlier } = this.#record.value;
-    const undo = (now: SessionRecord) => ({ queue: inOrderOf(now.queue, earlier) });
-    await this.#record.change({ queue }, undo).finally(() => this.next());
+  /** Sends what waits in a queue that was paused. */
+  async resume(): Promise<void> {
+    const { queuePaused, active } = this.#record.value;
+    if (queuePaused === true) {
+      await this.#record.change(this.#resumed, () => ({ queuePaused, active }));
+    }
+    this.#sendWaiting();
+  }
+
+  /** What a paused queue's record changes as it is resumed. */
+  get #resumed(): Partial<SessionRecord> {
+    return this.#record.value.queuePaused === true ? { queuePaused: false, active: true } : {};
+  }
+
+  async #reorder(
+    queue: SessionRecord['queue'],
+    resumed: Partial<SessionRecord> = {},
+  ): Promise<void> {
+    const { queue: earlier, queuePaused, active } = this.#record.value;
+    const paused = 'queuePaused' in resumed && { queuePaused, active };
+    const undo = (now: SessionRecord) => ({ queue: inOrderOf(now.queue, earlier), ...paused });
+    await this.#record.change({ queue, ...resumed }, undo).finally(() => this.next());
   }
 
   /** Stops the turn of a message that is being sent as soon as it has begun, and what people are asked before that. */
@@ -211,7 +234,25 @@ export class SessionOutbox {
       this.#record.keep({
         queue: withFirst(this.#record.value.queue, { ...said, state: 'sending' }),
       });
+      // The turn was stopped, and its agent begins another all the same.
+      if (this.#record.value.queuePaused === true) this.#stopWhenSent = true;
     }
+  }
+
+  /** A turn was stopped before its agent had read a message of it, which waits for a turn of its own again. */
+  unread({ id, content, blocks }: SteeredMessage, turnId: string): void {
+    const messageId = id.slice(steeredItem(turnId, '').length);
+    const shown = { message: content, ...(blocks && { blocks }) };
+    const said = this.#said.get(id) ?? {
+      ...shown,
+      turnId: messageId,
+      queuedAt: this.#context.iso(),
+    };
+    this.#said.delete(id);
+    const { queue } = this.#record.value;
+    const message: QueuedMessage = { ...said, state: 'queued' };
+    this.#record.keep({ queue: giveBack(queue, message, this.#cameBack) });
+    this.#cameBack.add(messageId);
   }
 
   /** The agent has ended: it begins no turn by itself any more. */
@@ -225,8 +266,8 @@ export class SessionOutbox {
 
   /** Sends the queue's head if nothing is in its way; on failure it stays queued. */
   next(): void {
-    const { active, queue } = this.#record.value;
-    if (this.#isClosed || this.#context.serverEnds()) return;
+    const { active, queue, queuePaused } = this.#record.value;
+    if (this.#isClosed || this.#context.serverEnds() || queuePaused === true) return;
     if (this.#agent.isStopping || !active || !this.#isFree || queue.length === 0) return;
     const head = queue[0]?.turnId ?? '';
     if (head === this.#delivered || this.#steering.has(head)) return;
@@ -272,14 +313,22 @@ export class SessionOutbox {
   }
 
   async #enqueue(turnId: string, said: UserMessage, state: QueuedMessage['state']): Promise<void> {
-    const { queue, title, active, failed, updatedAt, archived } = this.#record.value;
+    const { queue, title, active, failed, updatedAt, archived, queuePaused } = this.#record.value;
+    const isPaused = queuePaused === true;
     const put = archived === undefined ? {} : { archived };
-    const before = { title, active, failed, updatedAt, ...put };
+    const before = { title, active, failed, updatedAt, ...put, ...(isPaused && { queuePaused }) };
     const now = this.#context.iso();
     const entry = { turnId, ...said, queuedAt: now, state };
-    const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
+    const all = enqueue(queue, entry, this.#context.settings.maxQueue);
+    // Who sends a message after a stop wants it answered next.
+    const longer = isPaused ? move(all, turnId, queue[0]?.turnId) : all;
     const named = title === '' ? titleOf(said) : title;
-    const open = { active: true, failed: false, ...(archived === true && { archived: false }) };
+    const open = {
+      active: true,
+      failed: false,
+      ...(archived === true && { archived: false }),
+      ...(isPaused && { queuePaused: false }),
+    };
     const change = { queue: longer, title: named, ...open, updatedAt: now };
     // A caller that gets the failure will send the message again.
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
@@ -310,8 +359,6 @@ export class SessionOutbox {
     }
     const { turnId, message, blocks } = entry;
     this.#sending = true;
-    if (this.#stopLater === turnId) this.#stopWhenSent = true;
-    this.#stopLater = undefined;
     let isDelivered = false;
     try {
       const sending = { queue: mark(this.#record.value.queue, turnId, 'sending') };
@@ -321,14 +368,10 @@ export class SessionOutbox {
       if (isDelivered) {
         this.#delivered = turnId;
         void this.#removeWhenLogged(turnId);
-        if (this.#stopWhenSent) await this.#stopTurn();
       } else {
         this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
-        if (this.#stopWhenSent) {
-          this.#stopLater = turnId;
-          await this.#stopTurn();
-        }
       }
+      if (this.#stopWhenSent) await this.#stopTurn();
     } catch (error) {
       if (this.#delivered !== turnId) {
         this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
@@ -344,6 +387,7 @@ export class SessionOutbox {
 
   #begins(turnId: string): void {
     this.#said.clear();
+    this.#cameBack.clear();
     if (!this.#leftOver.delete(turnId)) return;
     this.#delivered = turnId;
     void this.#removeWhenLogged(turnId);

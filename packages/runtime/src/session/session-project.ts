@@ -122,11 +122,10 @@ export class SessionProject implements ProjectTrust {
     return true;
   }
 
-  /** Withdraws the question, if one waits: its message goes to the agent without these settings. */
+  /** Withdraws the question, if one waits. Nothing is decided: it is asked again before the next message. */
   cancel(): boolean {
     const question = this.#question;
     if (!question) return false;
-    this.#leftOut = question.settings.hash;
     question.end({ outcome: 'cancelled' });
     return true;
   }

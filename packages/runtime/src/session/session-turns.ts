@@ -14,7 +14,7 @@ import { endLostRun, keepEvents, readRun } from '../history/index.ts';
 import { meterTurn } from '../meter.ts';
 import type { SessionReaders } from '../readers/index.ts';
 import { Stage } from '../tracing/index.ts';
-import { Turn } from '../turn/index.ts';
+import { type SteeredMessage, Turn } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
 import type { Approvals } from './approvals.ts';
 import { notifiedEnd } from './server-turns.ts';
@@ -31,6 +31,8 @@ interface SessionTurnsOptions {
   onSettled: (failed: boolean) => void;
   /** A turn was ended before its agent ended it: the agent must be stopped. */
   onGivenUp: () => void;
+  /** A steered message was not read before its turn was stopped. */
+  onUnread: (message: SteeredMessage, turnId: string) => void;
 }
 
 /** What a session's agent says, turn by turn: into the log, then to readers, and in the end into history. */
@@ -134,6 +136,7 @@ export class SessionTurns {
     });
     turn.on('logged', (events) => this.#logged(events));
     turn.on('refused', (error) => this.#logTrouble(error));
+    turn.on('unread', (message) => this.#options.onUnread(message, turnId));
     turn.on('silent', () => this.#endSilent(turn));
     turn.on('overflow', () => this.#endUnlogged(turn));
     this.#current = turn;

@@ -49,6 +49,9 @@ const END_WAIT_MS = 3_000;
 /** How long an agent that is said to have ended its turn may take to say so itself, in ms. */
 const OWN_END_MS = 100;
 
+/** An empty queue can be paused, too: a steered message that was not read may come back to it. */
+const paused = { queuePaused: true };
+
 /** What comes with a message. */
 export interface Said {
   blocks?: ContentBlock[] | undefined;
@@ -111,14 +114,15 @@ export class Session {
         if (!(await this.#project.answer(...answer))) await this.#agent.answerApproval(...answer);
       },
     };
-    this.#approvals = new Approvals(context, answered, async () => this.cancel());
+    this.#approvals = new Approvals(context, answered, async () => this.#stopTurn());
     this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
       onSettled: (failed) => this.#settled(failed),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
+      onUnread: (...unread) => this.#outbox.unread(...unread),
     });
     this.#outbox = new SessionOutbox(context, this.#agent, this.#turns, {
       deliver: async (...message) => this.#deliver(...message),
-      stop: async () => this.cancel(),
+      stop: async () => this.#stopTurn(),
       onTrouble: (error) => this.#undelivered(error),
     });
     // An earlier server may have ended before it could say so.
@@ -251,9 +255,28 @@ export class Session {
 
   async removeQueued(turnId: string): Promise<void> {
     await this.#outbox.remove(turnId);
+    // It is asked for the sake of a message.
+    if (this.record.queue.length === 0) this.#project.cancel();
   }
 
+  async resumeQueue(): Promise<void> {
+    this.assertGoesOn();
+    await this.goOn();
+    await this.#agent.stopped();
+    await this.#outbox.resume();
+  }
+
+  /** Stops the turn that runs or is about to begin, and pauses the queue: resolves when the store has that. */
   async cancel(): Promise<void> {
+    await Promise.all([this.#hasNothing || this.#record.update(paused), this.#stopTurn()]);
+  }
+
+  /** Whether nothing runs and nothing waits. */
+  get #hasNothing(): boolean {
+    return this.isIdle && this.record.queue.length === 0;
+  }
+
+  async #stopTurn(): Promise<void> {
     const turn = this.#turns.current;
     if (!turn || turn.over) return this.#outbox.stopWhenSent();
     turn.abort();
@@ -289,12 +312,14 @@ export class Session {
   }
 
   /**
-   * Ends the agent and all that it started; a turn under way ends as cancelled, and the queue waits for a `send`. Whoever
-   * opens the session again names its MCP servers again.
+   * Ends the agent and all that it started; a turn under way ends as cancelled, and the queue is paused. Whoever opens the
+   * session again names its MCP servers again.
    */
   async kill(): Promise<void> {
     this.#agent.forgetMcpServers();
-    await Promise.all([this.stopAgent(), this.#record.update({ active: false })]);
+    this.#turns.current?.abort();
+    const closed = { active: false, ...(!this.#hasNothing && paused) };
+    await Promise.all([this.stopAgent(), this.#record.update(closed)]);
   }
 
   /**

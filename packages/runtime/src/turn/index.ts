@@ -7,4 +7,4 @@ export { DeltaPace } from './delta-pace.ts';
 export { isLargeRun } from './large.ts';
 export type { WrittenRun } from './run-writer.ts';
 export { Supervisor } from './supervisor.ts';
-export { Turn } from './turn.ts';
+export { backInQueue, openSteered, type SteeredMessage, Turn } from './turn.ts';

@@ -1,10 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  currentItems,
   type ErrorObject,
   type EventDraft,
+  isTerminal,
+  type OutputItem,
   readTraceparent,
   type Response,
+  type ResponseState,
   type SpanPlace,
   type StreamEvent,
   type TraceContext,
@@ -71,7 +75,12 @@ interface Said {
 interface TurnNews extends RunNews {
   /** The agent has been silent for too long. */
   silent: [];
+  /** A message that was steered into a turn and not read before a person stopped the turn: it is no part of it any more. */
+  unread: [message: SteeredMessage];
 }
+
+/** A message that was steered into a turn. */
+export type SteeredMessage = Extract<OutputItem, { type: 'message' }>;
 
 /** A turn under way: its writer and its watchdog. */
 export class Turn extends EventEmitter<TurnNews> {
@@ -194,7 +203,7 @@ export class Turn extends EventEmitter<TurnNews> {
       if (this.#aborted || this.#endsWithServer) return;
       this.#aborted = true;
     }
-    this.#writer.add(this.#traced(this.#explained(draft)));
+    this.#write(this.#traced(draft));
   }
 
   /** Records, once, that the user asked to stop. */
@@ -252,9 +261,39 @@ export class Turn extends EventEmitter<TurnNews> {
   }
 
   #say(payload: EventDraft['payload']): void {
-    const draft = { turnId: this.turnId, timestamp: this.#iso(), payload };
+    this.#write({ turnId: this.turnId, timestamp: this.#iso(), payload });
+  }
+
+  #write(draft: EventDraft): void {
+    const { payload } = draft;
+    const unread = this.#aborted && !this.over ? this.#unreadAt(payload) : [];
+    for (const item of unread) {
+      const withdrawn = { type: 'item_cancelled', itemId: item.id, reason: backInQueue } as const;
+      this.#writer.add({ ...draft, payload: withdrawn });
+      this.emit('unread', item);
+    }
+    if (payload.type === 'item_done' && unread.length > 0) return;
     this.#writer.add(this.#explained(draft));
   }
+
+  /** The messages that a payload would close as not read. */
+  #unreadAt(payload: EventDraft['payload']): SteeredMessage[] {
+    if (payload.type === 'item_done') {
+      const { finalItem: item } = payload;
+      return item.type === 'message' && item.delivery === 'not_taken' ? [item] : [];
+    }
+    return isTerminal(payload) ? openSteered(this.written.state) : [];
+  }
+}
+
+/** Why a steered message is withdrawn from its turn: it waits in the queue again. */
+export const backInQueue = 'back_in_queue';
+
+/** The steered messages of a run that its agent has not read, in the order in which they were sent. */
+export function openSteered(state: ResponseState): SteeredMessage[] {
+  return currentItems(state, state.open.keys()).filter(
+    (item): item is SteeredMessage => item.type === 'message' && item.delivery === 'sent',
+  );
 }
 
 /** Throws after `BEFORE_MS`: that is then retried and reported like a refusal of the log. */

@@ -65,6 +65,36 @@ test('a message amid a turn and the order of the queue go through any server, on
   ]);
 });
 
+test('a stop on any server pauses the queue on all of them, also after the owner’s death, until one resumes it', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  await b.runtime.send(sessionId, 'Go.');
+  await b.runtime.send(sessionId, 'One.');
+  await b.runtime.steer(sessionId, 'A word.');
+  const shown = (info = reader.ofType('session:info').at(-1)?.info) => [
+    info?.session.queuePaused,
+    info?.queue.map(({ message }) => message).join(' '),
+  ];
+
+  await Promise.all([a.runtime.cancel(sessionId), b.runtime.cancel(sessionId)]);
+  await reader.until(() => shown().join() === 'true,A word. One.');
+  a.kill();
+  // Nobody owns the session.
+  await expect
+    .poll(async () => b.runtime.cancel(sessionId), { timeout: 10 * LEASE_MS })
+    .toBeUndefined();
+  expect((await b.runtime.info(sessionId)).session.queuePaused).toBe(true);
+  expect(b.agent.received).toEqual([]);
+
+  await b.runtime.resumeQueue(sessionId);
+  await expect.poll(() => b.agent.received).toEqual(['A word.']);
+  const { session, queue } = await b.runtime.info(sessionId);
+  expect([session.queuePaused, queue.at(-1)?.message]).toEqual([undefined, 'One.']);
+  expect([...a.agent.received, ...a.agent.steered]).toEqual(['Go.', 'A word.']);
+});
+
 test('MCP servers that are named on any server reach the owner, whose agent gets them at its next start', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

@@ -19,6 +19,7 @@ import type { Runtime, Subscription } from '@liminal/runtime';
 import { type AttachedPlace, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
 import { badParams, requestError } from './errors.ts';
+import { ownMeta } from './fold/meta.ts';
 import { noticeOf } from './fold/notice.ts';
 import { withClientPaths } from './client-paths.ts';
 import { promptEnd } from './fold/prompt-end.ts';
@@ -74,7 +75,7 @@ export class AttachedSession {
   #tellingInfo: Promise<void> = Promise.resolve();
   readonly #hasSettings = Promise.withResolvers<void>();
   #info: SessionInfo | undefined;
-  #toldInfo = { options: '', commands: '[]', title: '', mode: '' };
+  #toldInfo = { options: '', commands: '[]', title: '', mode: '', isPaused: false };
   readonly #toldNotices = new Set<string>();
   #isInfoDue = false;
   #tellsInfo = false;
@@ -344,7 +345,8 @@ export class AttachedSession {
     });
   }
 
-  #infoNews({ configOptions, commands, session, notices = [] }: SessionInfo): SessionUpdate[] {
+  #infoNews(info: SessionInfo): SessionUpdate[] {
+    const { configOptions, commands, session, queue, notices = [] } = info;
     const settings = settingsOf(configOptions);
     const mode = modeOption(configOptions)?.currentValue ?? '';
     const availableCommands = commandsOf(commands);
@@ -353,6 +355,7 @@ export class AttachedSession {
       commands: JSON.stringify(availableCommands),
       title: session.title,
       mode,
+      isPaused: session.queuePaused === true,
     };
     const before = this.#toldInfo;
     this.#toldInfo = now;
@@ -367,9 +370,14 @@ export class AttachedSession {
     if (now.commands !== before.commands) {
       news.push({ sessionUpdate: 'available_commands_update', availableCommands });
     }
-    if (now.title !== before.title) {
+    const { isPaused } = now;
+    if (now.title !== before.title || isPaused !== before.isPaused) {
       const { title, updatedAt } = session;
-      news.push({ sessionUpdate: 'session_info_update', title, updatedAt });
+      const meta = isPaused === before.isPaused ? {} : ownMeta({ queuePaused: isPaused });
+      news.push({ sessionUpdate: 'session_info_update', title, updatedAt, ...meta });
+    }
+    if (isPaused && !before.isPaused && this.#shows.notices) {
+      news.push(noticeOf('info', pausedNotice(queue.length)));
     }
     for (const { level, text } of notices) {
       if (this.#toldNotices.has(text)) continue;
@@ -392,6 +400,10 @@ export class AttachedSession {
 /** What a message may have is told with the settings, as soon as the agent runs: it may have none. */
 const areSettingsKnown = ({ configOptions, accepts }: SessionInfo): boolean =>
   configOptions.length > 0 || accepts !== undefined;
+
+/** The client began none of these messages, or did not wait for them. */
+const pausedNotice = (count: number): string =>
+  `The queue is paused: ${count === 1 ? 'a message waits' : `${count} messages wait`}.\nSend a message to go on.`;
 
 /** How a turn ends for its client that never ran, or goes on without it. */
 const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;

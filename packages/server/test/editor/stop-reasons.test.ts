@@ -1,8 +1,10 @@
 /** Turns that the agent did not end itself, as the editor that asked for them sees their end. */
+import { isDeepStrictEqual } from 'node:util';
+import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import type { RuntimeSettings } from '@liminal/runtime';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
 
 /** An editor that waits for an agent which has said something and says no more. */
@@ -34,4 +36,45 @@ test('FR-039-06, AS-039-5: a turn that the idle limit ends has the stop reason c
     _meta: { liminal: { error: { code: 'IDLE_TIMEOUT' } } },
   });
   expect(zed.said).toContain('Half of it.');
+});
+
+test('a stop pauses the queue, which editors read in a notice and as a field, and the next prompt resumes it', async () => {
+  const scripted = await acpAgent({
+    turns: [{ when: 'Hello', steps: [{ say: 'Half of it.' }, { hang: true }] }, { steps: [] }],
+  });
+  onTestFinished(() => scripted.control.close());
+  const { command, args, env } = scripted;
+  const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
+  const provide = () => new AcpProvider({ ...about, command, args, env });
+  const { runtime, editor } = await stage({ provide });
+  const zed = await editor({ capabilities: { session: { notices: {} } } });
+  const sessionId = await zed.create();
+  const answered = zed.prompt(sessionId, 'Hello.');
+  await zed.until(() => zed.said.includes('Half of it.') || undefined);
+  await runtime.send(sessionId, 'Of another.');
+
+  await zed.agent.notify(methods.agent.session.cancel, { sessionId });
+  expect(await answered).toMatchObject({ stopReason: 'cancelled' });
+  const isPaused = (wanted: boolean) =>
+    zed.until((updates) =>
+      updates.find(
+        (update) =>
+          update.sessionUpdate === 'session_info_update' &&
+          isDeepStrictEqual(update._meta, { liminal: { queuePaused: wanted } }),
+      ),
+    );
+  await isPaused(true);
+  const notice = await zed.until((updates) =>
+    updates.find((update) => update.sessionUpdate === 'notice'),
+  );
+  expect(notice).toMatchObject({ title: 'The queue is paused: a message waits.' });
+  expect(await zed.prompt(sessionId, 'On.')).toMatchObject({ stopReason: 'end_turn' });
+  await isPaused(false);
+  await vi.waitFor(async () => {
+    const { entries } = await runtime.history(sessionId);
+    const said = entries.flatMap((one) =>
+      one.type === 'message' && one.origin === 'user' ? [one.content] : [],
+    );
+    expect(said).toEqual(['Hello.', 'On.', 'Of another.']);
+  });
 });

@@ -40,7 +40,7 @@ export function Home({ onNew }: { onNew: () => void }) {
               {recent.map((session) => (
                 <li key={session.sessionId}>
                   <SessionLink sessionId={session.sessionId} className={css.link}>
-                    <StateMark state={session.state} />
+                    <StateMark state={session.state} isPaused={session.queuePaused} />
                     <span className={css.title}>{session.title}</span>
                     <AgentMark cliType={session.cliType} />
                     <span className={css.folder}>{shortPath(session.projectDir)}</span>

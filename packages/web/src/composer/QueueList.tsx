@@ -1,11 +1,12 @@
 import type { QueuedMessage } from '@liminal/protocol';
-import { ArrowDown, ArrowUp, Clock, Pencil, X } from 'lucide-react';
+import { ArrowDown, ArrowUp, Clock, Pause, Pencil, Play, X } from 'lucide-react';
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { altKey } from '../app/keys.ts';
 import { isTouch } from '../app/typing.ts';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from '../transcript/Attachments.tsx';
+import { focusComposer } from './focus-composer.ts';
 import css from './QueueList.module.css';
 import { isSlowBlock, mostInLine, slowLettersToEdit } from '../look/text-pieces.ts';
 
@@ -19,11 +20,14 @@ interface QueueListProps {
   onNow: (turnId: string) => void;
   /** Whether the agent takes messages in the turn that runs. */
   canSteer: boolean;
+  /** A person has stopped a turn: nothing is sent before the queue is resumed. */
+  isPaused: boolean;
+  onResume: () => void;
 }
 
 /** Messages that wait for their turn; each can still be edited, moved, said at once or removed. */
 export function QueueList(props: QueueListProps) {
-  const { queue, onEdit, onRemove, onMove, onNow, canSteer } = props;
+  const { queue, onEdit, onRemove, onMove, onNow, canSteer, isPaused, onResume } = props;
   const keepFocus = useKeptFocus(queue);
   const move = (turnId: string, before: string | undefined) => {
     keepFocus();
@@ -32,26 +36,56 @@ export function QueueList(props: QueueListProps) {
   if (queue.length === 0) return null;
   const free = queue.filter(({ state }) => state === 'queued');
   return (
-    <ul className={css.queue} aria-label="Queued messages">
-      {queue.map((queued) => {
-        const { turnId } = queued;
-        const place = free.indexOf(queued);
-        const [previous, afterNext] = [free[place - 1], free[place + 2]];
-        const isLast = place === free.length - 1;
-        return (
-          <Queued
-            key={turnId}
-            queued={queued}
-            onEdit={(message) => onEdit(turnId, message)}
-            onRemove={() => onRemove(turnId)}
-            onUp={previous && (() => move(turnId, previous.turnId))}
-            onDown={isLast ? undefined : () => move(turnId, afterNext?.turnId)}
-            onNow={canSteer || place > 0 ? () => onNow(turnId) : undefined}
-            canSteer={canSteer}
-          />
-        );
-      })}
-    </ul>
+    <>
+      {isPaused && <Paused onResume={onResume} />}
+      <ul className={css.queue} aria-label="Queued messages">
+        {queue.map((queued) => {
+          const { turnId } = queued;
+          const place = free.indexOf(queued);
+          const [previous, afterNext] = [free[place - 1], free[place + 2]];
+          const isLast = place === free.length - 1;
+          return (
+            <Queued
+              key={turnId}
+              queued={queued}
+              onEdit={(message) => onEdit(turnId, message)}
+              onRemove={() => onRemove(turnId)}
+              onUp={previous && (() => move(turnId, previous.turnId))}
+              onDown={isLast ? undefined : () => move(turnId, afterNext?.turnId)}
+              onNow={canSteer || isPaused || place > 0 ? () => onNow(turnId) : undefined}
+              nowTitle={nowTitle(canSteer, isPaused)}
+            />
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function nowTitle(canSteer: boolean, isPaused: boolean): string {
+  if (canSteer) return 'Steer: send it now';
+  return isPaused ? 'Send it now, then the others' : 'Move to the front';
+}
+
+/** Says that the queue is paused, until it is resumed. */
+function Paused({ onResume }: { onResume: () => void }) {
+  return (
+    <div className={css.paused} role="status">
+      <Pause size={14} aria-hidden="true" />
+      <span>Queue paused</span>
+      <Button
+        look="quiet"
+        className={css.now}
+        title="Send the messages in the queue"
+        onClick={() => {
+          onResume();
+          focusComposer();
+        }}
+      >
+        <Play size={13} aria-hidden="true" />
+        Resume
+      </Button>
+    </div>
   );
 }
 
@@ -78,10 +112,10 @@ interface QueuedProps {
   onDown: (() => void) | undefined;
   /** Undefined if it is the next one already. */
   onNow: (() => void) | undefined;
-  canSteer: boolean;
+  nowTitle: string;
 }
 
-function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, canSteer }: QueuedProps) {
+function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, nowTitle }: QueuedProps) {
   const [editing, setEditing] = useState(false);
   const others = useUnmentioned(queued.message, queued.blocks);
   const sending = queued.state === 'sending';
@@ -120,12 +154,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, canSteer }: Que
       {!sending && (
         <>
           {onNow !== undefined && (
-            <Button
-              look="quiet"
-              className={css.now}
-              title={canSteer ? 'Say it now, in this turn' : 'Make it the next one'}
-              onClick={onNow}
-            >
+            <Button look="quiet" className={css.now} title={nowTitle} onClick={onNow}>
               Send now
             </Button>
           )}

@@ -2,9 +2,17 @@ import type { SessionState } from '@liminal/protocol';
 import css from './StateMark.module.css';
 import { states } from './states.ts';
 
+interface StateMarkProps {
+  state: SessionState;
+  /** Its queue waits until a person resumes it. */
+  isPaused?: boolean | undefined;
+}
+
 /** A session's state: a shape of its own for each, so that colour is never the only sign. */
-export function StateMark({ state }: { state: SessionState }) {
-  const { label, color } = states[state];
+export function StateMark({ state, isPaused = false }: StateMarkProps) {
+  const { color } = states[state];
+  const showsPause = isPaused && state === 'queued';
+  const label = showsPause ? 'queue paused' : states[state].label;
   return (
     <svg
       className={css.mark}
@@ -15,9 +23,13 @@ export function StateMark({ state }: { state: SessionState }) {
       style={{ color }}
     >
       <title>{label}</title>
-      <Shape state={state} />
+      {showsPause ? <Pause /> : <Shape state={state} />}
     </svg>
   );
+}
+
+function Pause() {
+  return <path d="M5.5 3.5v9m5-9v9" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />;
 }
 
 function Shape({ state }: { state: SessionState }) {

@@ -114,7 +114,9 @@ function EntryFace({ entry, search }: { entry: Entry; search: string }) {
   }
   return (
     <>
-      {entry.kind === 'session' && <StateMark state={entry.session.state} />}
+      {entry.kind === 'session' && (
+        <StateMark state={entry.session.state} isPaused={entry.session.queuePaused} />
+      )}
       <bdi className={css.name}>{entry.name}</bdi>
       {entry.kind === 'session' && <AgentMark cliType={entry.session.cliType} />}
       <span className={css.hint}>{entry.hint}</span>

@@ -173,7 +173,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           />
           <SessionQueue
             sessionId={sessionId}
-            queue={info?.queue ?? []}
+            info={info}
             canSteer={canSteer}
             blocksOfEdited={blocksOfEdited}
             attempt={attempt}

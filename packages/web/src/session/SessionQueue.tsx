@@ -1,11 +1,11 @@
 import { useClient } from '@liminal/client/react';
-import type { QueuedMessage } from '@liminal/protocol';
+import type { SessionInfo } from '@liminal/protocol';
 import { QueueList } from '../composer/QueueList.tsx';
 import type { Mentioned } from '../mentions/use-mentioned.ts';
 
 interface SessionQueueProps extends Pick<Mentioned, 'blocksOfEdited'> {
   sessionId: string;
-  queue: readonly QueuedMessage[];
+  info: SessionInfo | undefined;
   /** Whether the agent takes messages in the turn that runs. */
   canSteer: boolean;
   /** Shows the failure of a request. */
@@ -14,7 +14,8 @@ interface SessionQueueProps extends Pick<Mentioned, 'blocksOfEdited'> {
 
 /** The messages of a session that wait, and what people do with them. */
 export function SessionQueue(props: SessionQueueProps) {
-  const { sessionId, queue, canSteer, blocksOfEdited, attempt } = props;
+  const { sessionId, info, canSteer, blocksOfEdited, attempt } = props;
+  const queue = info?.queue ?? [];
   const { requests } = useClient();
   return (
     <QueueList
@@ -28,6 +29,8 @@ export function SessionQueue(props: SessionQueueProps) {
       onMove={(turnId, before) => void attempt(requests.moveQueued(sessionId, turnId, before))}
       onNow={(turnId) => void attempt(requests.sendQueuedNow(sessionId, turnId))}
       canSteer={canSteer}
+      isPaused={info?.session.queuePaused === true}
+      onResume={() => void attempt(requests.resumeQueue(sessionId))}
     />
   );
 }

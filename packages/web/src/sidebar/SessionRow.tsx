@@ -45,7 +45,7 @@ export const SessionRow = memo(function SessionRow({ session, now, onFollow }: S
           if (event.key === 'ArrowRight') openMenu(session, { element: event.currentTarget });
         }}
       >
-        <StateMark state={session.state} />
+        <StateMark state={session.state} isPaused={session.queuePaused} />
         <span className={css.title}>{session.title}</span>
         <AgentMark cliType={session.cliType} />
         <span className={css.meta}>{ago(session.updatedAt, now)}</span>

@@ -62,7 +62,9 @@ export function Tab({ sessionId }: { sessionId: string }) {
           close(sessionId);
         }}
       >
-        {session !== undefined && <StateMark state={session.state} />}
+        {session !== undefined && (
+          <StateMark state={session.state} isPaused={session.queuePaused} />
+        )}
         <bdi className={css.title}>{title}</bdi>
         {session !== undefined && <AgentMark cliType={session.cliType} />}
       </SessionLink>

@@ -31,7 +31,7 @@ export default function TabsMenu({ look }: TabsMenuProps) {
         </Menu.Trigger>
       ) : (
         <Menu.Trigger className={css.switcher}>
-          {shown !== undefined && <StateMark state={shown.state} />}
+          {shown !== undefined && <StateMark state={shown.state} isPaused={shown.queuePaused} />}
           <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
           <span className={css.count}>
             {tabs.length}
@@ -74,7 +74,7 @@ function TabItem({ sessionId }: { sessionId: string }) {
       aria-current={sessionId === active ? 'page' : undefined}
       onClick={() => show(sessionId)}
     >
-      {session !== undefined && <StateMark state={session.state} />}
+      {session !== undefined && <StateMark state={session.state} isPaused={session.queuePaused} />}
       <bdi className={css.title}>{session?.title ?? 'Session'}</bdi>
       {sessionId === active && <Check size={14} aria-hidden="true" />}
       {session !== undefined && <AgentMark cliType={session.cliType} />}

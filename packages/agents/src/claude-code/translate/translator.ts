@@ -117,6 +117,11 @@ export class ClaudeTranslator {
     else if (this.#untold.length < maxWaiting) this.#untold.push(words);
   }
 
+  /** The steered messages that the agent has not read yet. */
+  get unread(): string[] {
+    return [...this.#steered.keys()];
+  }
+
   /** The user asked to stop the turn. */
   stop(timestamp: string): void {
     this.#turn?.at(timestamp);
