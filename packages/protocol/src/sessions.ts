@@ -39,6 +39,8 @@ export const SessionSummary = z.object({
   active: z.boolean(),
   /** Messages wait, and none is sent before a person resumes the queue: a person has stopped a turn. */
   queuePaused: z.boolean().optional(),
+  /** Its last turn was cut off by the end of a server, and no turn has followed. */
+  interrupted: z.boolean().optional(),
   /** Put away by a person; a message brings it back. */
   archived: z.boolean().optional(),
   /** Kept at the top by a person. */
@@ -50,6 +52,13 @@ export const SessionSummary = z.object({
   importedFrom: ImportOrigin.optional(),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
+
+/** Whether a turn with this error was cut off by the end or the loss of its server. */
+export const isInterruption = (code: string | undefined): boolean =>
+  code === 'SERVER_ENDED' || code === 'OWNER_LOST';
+
+/** The message with which a person lets an agent go on after an interruption. */
+export const continueMessage = 'Continue.';
 
 export const Project = z.object({
   projectId: z.string(),

@@ -76,6 +76,26 @@ test('a turn that its server’s end cuts off ends as an error that says so, wit
   expect(await second.runtime.getRun(cancelled.turnId)).toMatchObject({ status: 'aborted' });
 });
 
+test.each(['crash', 'close'] as const)(
+  'a session whose turn the end of the server cut off (%s) is interrupted until its next turn; one that a person stopped is not',
+  async (how) => {
+    const { runtime } = world;
+    const stopped = await newSession();
+    await runtime.send(sessionId, 'Hello');
+    await runtime.send(stopped, 'Hello');
+    await runtime.cancel(stopped);
+    const second = await world.restart(how);
+    const session = async (id: string) => (await second.runtime.info(id)).session;
+    expect(await session(sessionId)).toMatchObject({ interrupted: true });
+    expect((await session(stopped)).interrupted).toBeUndefined();
+    await second.runtime.send(sessionId, 'Continue.');
+    expect((await session(sessionId)).interrupted).toBeUndefined();
+    second.agent.finish(sessionId);
+    await expect.poll(async () => session(sessionId)).toMatchObject({ state: 'idle' });
+    expect((await session(sessionId)).interrupted).toBeUndefined();
+  },
+);
+
 test('a server in which nothing runs is finished at once', async () => {
   expect(await world.runtime.finish(never())).toBeUndefined();
 });

@@ -36,6 +36,8 @@ export const SessionRecord = z.object({
   config: z.record(z.string(), z.string()),
   /** Messages that wait for their turn, first one next. */
   queue: z.array(QueuedMessage),
+  /** Its last turn was cut off by the end of a server, and no turn has followed. */
+  interrupted: z.boolean().optional(),
   /** A person has stopped a turn: no message of the queue is sent until it is resumed. */
   queuePaused: z.boolean().optional(),
   /** What runs beside the turns of its agent, or has ended with it and is still to be told. */

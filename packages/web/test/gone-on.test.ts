@@ -60,7 +60,9 @@ it.each([
     holds([head], cut);
     const page = await stage.visit({ viewport });
     // Nothing yet says that it goes on.
-    await log(page).getByRole('group', { name: 'The turn failed' }).waitFor();
+    await log(page)
+      .getByRole('group', { name: 'The server restarted while the agent was working' })
+      .waitFor();
     const started = {
       turnId: 't2',
       sessionId,

@@ -128,7 +128,15 @@ async function mend(
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   const awaits = asked.some(Boolean);
   const failed = record.failed || lost;
-  const mended = { ...record, queue, failed, ...(awaits && { awaits }) };
+  // One that waited for a person goes on by itself; one that a person stopped was over.
+  const isInterrupted = lost && !awaits && record.queuePaused !== true;
+  const mended = {
+    ...record,
+    queue,
+    failed,
+    ...(awaits && { awaits }),
+    ...(isInterrupted && { interrupted: true }),
+  };
   await storage.store.saveSession(mended);
   return mended;
 }

@@ -105,6 +105,7 @@ export function summarize(record: SessionRecord): SessionSummary {
     source: 'liminal',
     ...(forkedFrom && { forkedFrom }),
     ...(importedFrom && { importedFrom }),
+    ...(record.failed && record.interrupted === true && { interrupted: true }),
     ...(record.queuePaused === true && record.queue.length > 0 && { queuePaused: true }),
     ...(record.archived === true && { archived: true }),
     ...(record.pinned === true && { pinned: true }),

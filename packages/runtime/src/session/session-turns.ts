@@ -1,6 +1,7 @@
 import type { SessionExit } from '@liminal/agents';
 import {
   type EventDraft,
+  isInterruption,
   isServerTurn,
   type QueuedMessage,
   type Response,
@@ -28,7 +29,7 @@ const LOST =
 
 interface SessionTurnsOptions {
   /** A turn is over and, if possible, in history. */
-  onSettled: (failed: boolean) => void;
+  onSettled: (end: { failed: boolean; interrupted: boolean }) => void;
   /** A turn was ended before its agent ended it: the agent must be stopped. */
   onGivenUp: () => void;
   /** A steered message was not read before its turn was stopped. */
@@ -185,8 +186,16 @@ export class SessionTurns {
     this.#tell(turn, 'a turn has ended', response ? inShort(response) : { status: 'lost' });
     const hasFailed = response === undefined || response.status === 'error';
     // A turn of the server itself does not make up for one of the agent that has failed.
-    const hadFailed = isServerTurn(response ?? {}) && this.#context.record.value.failed;
-    this.#options.onSettled(hasFailed || hadFailed);
+    const { record } = this.#context;
+    const isOwn = isServerTurn(response ?? {});
+    const had = {
+      failed: isOwn && record.value.failed,
+      interrupted: isOwn && record.value.interrupted,
+    };
+    this.#options.onSettled({
+      failed: hasFailed || had.failed,
+      interrupted: isInterruption(response?.error?.code) || had.interrupted === true,
+    });
   }
 
   async #count(run: Response): Promise<void> {

@@ -116,7 +116,7 @@ export class Session {
     };
     this.#approvals = new Approvals(context, answered, async () => this.#stopTurn());
     this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
-      onSettled: (failed) => this.#settled(failed),
+      onSettled: (end) => this.#settled(end),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
       onUnread: (...unread) => this.#outbox.unread(...unread),
     });
@@ -569,8 +569,9 @@ export class Session {
     return kept;
   }
 
-  #settled(failed: boolean): void {
-    this.#record.keep({ failed, updatedAt: this.#context.iso() });
+  #settled({ failed, interrupted }: { failed: boolean; interrupted: boolean }): void {
+    const marks = { failed, ...(this.record.interrupted !== interrupted && { interrupted }) };
+    this.#record.keep({ ...marks, updatedAt: this.#context.iso() });
     this.#context.supervisor.start(async () => this.#outside.note());
     this.#outbox.next();
   }

@@ -1,6 +1,8 @@
-import { useSessions } from '@liminal/client/react';
-import type { SessionSummary } from '@liminal/protocol';
+import { describeError } from '@liminal/client';
+import { useClient, useSessions } from '@liminal/client/react';
+import { continueMessage, type SessionSummary } from '@liminal/protocol';
 import { Plus } from 'lucide-react';
+import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { StateMark } from '../look/StateMark.tsx';
@@ -16,8 +18,8 @@ const recentCount = 6;
 /** The page without a session: start one, or continue one. */
 export function Home({ onNew }: { onNew: () => void }) {
   const { projects } = useSessions();
-  const recent = projects
-    .flatMap((project) => project.sessions)
+  const all = projects.flatMap((project) => project.sessions);
+  const recent = all
     .filter((session) => !session.archived || session.state === 'waiting')
     .toSorted(byUrgency)
     .slice(0, recentCount);
@@ -33,6 +35,7 @@ export function Home({ onNew }: { onNew: () => void }) {
           <Plus size={16} aria-hidden="true" />
           New session
         </Button>
+        <Interrupted sessions={all} />
         {recent.length > 0 && (
           <section aria-label="Recent sessions">
             <h2>Go on with</h2>
@@ -53,6 +56,41 @@ export function Home({ onNew }: { onNew: () => void }) {
         <MissingAgents />
       </div>
     </main>
+  );
+}
+
+/** Lets all agents go on that the end of a server has interrupted. */
+function Interrupted({ sessions }: { sessions: readonly SessionSummary[] }) {
+  const { requests } = useClient();
+  const [problem, setProblem] = useState<string>();
+  const [isSending, setSending] = useState(false);
+  const interrupted = sessions.filter(
+    ({ interrupted: is, archived }) => is === true && archived !== true,
+  );
+  if (interrupted.length === 0 && problem === undefined) return null;
+  const { length } = interrupted;
+  const resume = async () => {
+    setSending(true);
+    setProblem(undefined);
+    const sent = await Promise.allSettled(
+      interrupted.map(async ({ sessionId }) => requests.send(sessionId, continueMessage)),
+    );
+    const failed = sent.find((one) => one.status === 'rejected');
+    if (failed !== undefined) setProblem(describeError(failed.reason).message);
+    setSending(false);
+  };
+  return (
+    <section aria-label="Interrupted sessions" className={css.interrupted}>
+      {length > 0 && (
+        <>
+          <span>{length === 1 ? '1 session was' : `${length} sessions were`} interrupted</span>
+          <Button disabled={isSending} onClick={() => void resume()}>
+            {length === 1 ? 'Continue' : 'Continue all'}
+          </Button>
+        </>
+      )}
+      {problem !== undefined && <p role="alert">{problem}</p>}
+    </section>
   );
 }
 

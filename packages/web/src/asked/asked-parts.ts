@@ -62,6 +62,8 @@ export function headOf(request: WaitingRequest, folder: string | undefined): str
   const asked = askedCall(request);
   if (asked !== undefined) {
     const { verb, subject } = toolWords(asked, folder);
+    // The command stands below, whole.
+    if (commandOf(asked) !== undefined) return `${verb} a command`;
     return `${verb} ${subject}`.trim();
   }
   const asks = asksSomething(approval);

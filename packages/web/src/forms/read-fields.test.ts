@@ -1,7 +1,7 @@
 import { Form, readFields } from '@liminal/protocol';
 import { expect, it } from 'vitest';
 import { initialAnswers } from './check-answers.ts';
-import { filledRows } from './FilledForm.tsx';
+import { filledRows } from './filled-rows.ts';
 
 const release = Form.parse({
   properties: {

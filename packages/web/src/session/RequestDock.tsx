@@ -58,6 +58,7 @@ export function RequestDock(props: RequestDockProps) {
     isSeen,
     isRead: whole.isRead,
     running,
+    isWriting: draft.trim() !== '',
     answer: (approvalId, optionId) => {
       answeredHere(approvalId);
       return answer(approvalId, optionId);

@@ -11,6 +11,8 @@ interface AnswerKeys {
   /** Whether all of it has been shown, long enough to be allowed. */
   isRead: () => boolean;
   running: boolean;
+  /** Whether a person is writing, perhaps a note about the request: Escape then rejects nothing. */
+  isWriting: boolean;
   /** Rejects if the answer failed. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
@@ -20,11 +22,11 @@ interface AnswerKeys {
 const tooSoon = 400;
 
 /**
- * Enter and Escape answer the docked request; if it has a form, Enter focuses the form. Without a request, Escape stops
- * the turn.
+ * Enter and Escape answer the docked request; if it has a form, Enter focuses the form, and while something is written in
+ * the composer Escape does nothing. Without a request, Escape stops the turn.
  */
 export function useAnswerKeys(keys: AnswerKeys): void {
-  const { approval, isSeen, isRead, running, answer, stop } = keys;
+  const { approval, isSeen, isRead, running, isWriting, answer, stop } = keys;
   const isAsked = approval !== undefined;
   const changed = useRef({ isAsked: false, at: 0 });
   /** The request answered here: it stays docked until the server confirms. */
@@ -42,6 +44,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
         if (event.key === 'Escape' && running && isMeant) stop();
         return;
       }
+      if (event.key === 'Escape' && isWriting) return;
       const { allow, deny } = keyAnswers(approval);
       const chosen = { Enter: allow, Escape: deny }[event.key];
       if (chosen === undefined || !isSeen()) return;
@@ -57,7 +60,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [approval, isSeen, isRead, running, answer, stop]);
+  }, [approval, isSeen, isRead, running, isWriting, answer, stop]);
 }
 
 /** Focuses a form, to be filled in before it is sent. A key does not scroll over what was not read yet. */

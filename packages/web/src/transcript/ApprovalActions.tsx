@@ -213,8 +213,9 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
   return (
     <>
       <p className={css.note} data-allowed={wasAllowed(approval)}>
-        {asksSomething(approval) ? <ShownText text={approval.title} /> : 'Permission'}
-        {content === undefined && <ShownText text={`: ${outcomeWords(approval)}`} />}
+        {asksSomething(approval) && <ShownText text={approval.title} />}
+        {asksSomething(approval) && content === undefined && ': '}
+        {content === undefined && <ShownText text={outcomeWords(approval)} />}
         {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>
       {content !== undefined && <FilledForm form={form} content={content} />}

@@ -1,3 +1,4 @@
+import { isInterruption } from '@liminal/protocol';
 import { Ban } from 'lucide-react';
 import type { ToolRow } from './arrange.ts';
 import { ToolCard } from './ToolCard.tsx';
@@ -5,8 +6,9 @@ import card from './ToolCard.module.css';
 import css from './ReadRun.module.css';
 import { openName, RowScope, useRemembered } from './remembered.ts';
 import { RowGuard } from './RowGuard.tsx';
-import { toolPhase } from './tool-outcome.ts';
+import { neverRan, toolPhase } from './tool-outcome.ts';
 import { notMadeWords } from './tool-words.ts';
+import { serverRestarted, useTurnError } from './turn-error.ts';
 
 interface NotMadeRunProps {
   rows: readonly ToolRow[];
@@ -21,6 +23,9 @@ export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
   const isRejected = rows.every(
     ({ call, approval }) => toolPhase(call, false, turnEnded, approval) === 'rejected',
   );
+  const wasInterrupted = isInterruption(useTurnError());
+  const areUnrun = rows.every(({ call, approval }) => neverRan(call, approval));
+  const why = wasInterrupted && areUnrun ? serverRestarted : 'stopped';
   return (
     <div className={css.run} role="group" aria-label={label} data-count={rows.length}>
       <button
@@ -31,7 +36,7 @@ export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
       >
         <Ban size={15} aria-hidden="true" />
         <span className={card.verb}>{label}</span>
-        <span className={card.subject}>{isRejected ? 'you rejected them' : 'stopped'}</span>
+        <span className={card.subject}>{isRejected ? 'you rejected them' : why}</span>
       </button>
       {open && (
         <div className={css.calls}>

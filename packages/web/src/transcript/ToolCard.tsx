@@ -3,13 +3,14 @@ import { type ReactNode, useId, useEffect } from 'react';
 import { join } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
+import { saidWith } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import { openName, useFirst, useRemembered } from './remembered.ts';
 import css from './ToolCard.module.css';
 import { ToolDetails } from './ToolDetails.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
-import { beganAt, type ToolPhase, toolPhase } from './tool-outcome.ts';
+import { beganAt, neverRan, type ToolPhase, toolPhase } from './tool-outcome.ts';
 import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
 import { labelOf } from '../words/label.ts';
 import { mostInLine } from '../look/text-pieces.ts';
@@ -47,6 +48,7 @@ export function ToolCard(props: ToolCardProps) {
   const isLive = showsBelow || worthWatching;
   const open = chosen ?? (question === undefined && opensItself(phase, isLive));
   const bodyId = useId();
+  const said = approval === undefined || waits ? undefined : saidWith(approval);
   const words = toolWords(call, folder);
   const { verb, subject } = question === undefined ? words : { ...words, subject: question };
 
@@ -75,10 +77,16 @@ export function ToolCard(props: ToolCardProps) {
           <span className={join(css.subject, !verb && css.verb)}>
             <ShownText text={subject.slice(0, mostInLine)} />
           </span>
-          <ToolOutcome call={call} phase={phase} began={began} />
+          <ToolOutcome call={call} phase={phase} began={began} isUnrun={neverRan(call, approval)} />
         </button>
         {waits && <WaitingLink approval={asked} />}
       </div>
+      {said !== undefined && !open && (
+        <p className={css.said}>
+          <span>You: </span>
+          <ShownText text={said} />
+        </p>
+      )}
       {open && (
         <div id={bodyId} className={css.body}>
           <ToolDetails

@@ -1,4 +1,4 @@
-import type { ToolCallUpsert } from '@liminal/protocol';
+import { isInterruption, type ToolCallUpsert } from '@liminal/protocol';
 import { Ban, Check, X } from 'lucide-react';
 import { ChangeCount } from '../diff/ChangeCount.tsx';
 import { duration } from '../words/time.ts';
@@ -6,16 +6,19 @@ import { Elapsed } from './Elapsed.tsx';
 import { isNotMade, type ToolPhase, toolTook } from './tool-outcome.ts';
 import { notMadeReason } from './tool-words.ts';
 import css from './ToolOutcome.module.css';
+import { serverRestarted, useTurnError } from './turn-error.ts';
 
 interface ToolOutcomeProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
   /** See `beganAt`. */
   began: string | undefined;
+  /** See `neverRan`. */
+  isUnrun?: boolean;
 }
 
 /** The right end of a tool's line: changed lines, exit code, time, and a mark. */
-export function ToolOutcome({ call, phase, began }: ToolOutcomeProps) {
+export function ToolOutcome({ call, phase, began, isUnrun = false }: ToolOutcomeProps) {
   const isMade = !isNotMade(phase) && phase !== 'failed';
   const took = isNotMade(phase) ? undefined : toolTook(call, began);
   return (
@@ -27,7 +30,7 @@ export function ToolOutcome({ call, phase, began }: ToolOutcomeProps) {
         <span className={css.bad}>exit {call.exitCode}</span>
       )}
       {took !== undefined && took >= 100 && <span className={css.time}>{duration(took)}</span>}
-      <PhaseMark call={call} phase={phase} since={began} />
+      <PhaseMark call={call} phase={phase} since={began} isUnrun={isUnrun} />
     </span>
   );
 }
@@ -36,9 +39,11 @@ interface PhaseMarkProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
   since: string | undefined;
+  isUnrun: boolean;
 }
 
-function PhaseMark({ call, phase, since }: PhaseMarkProps) {
+function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
+  const wasInterrupted = isInterruption(useTurnError());
   switch (phase) {
     case 'running':
       return (
@@ -59,10 +64,11 @@ function PhaseMark({ call, phase, since }: PhaseMarkProps) {
     case 'failed':
       return <X size={14} className={css.bad} role="img" aria-label="failed" aria-hidden={false} />;
     case 'rejected':
-      return <span className={css.time}>{notMadeReason(call, true)}</span>;
+      return <span className={css.time}>{notMadeReason(call, 'you rejected it')}</span>;
     case 'stopped':
-      if (call.kind === 'edit') {
-        return <span className={css.time}>{notMadeReason(call, false)}</span>;
+      if (call.kind === 'edit' || isUnrun) {
+        const why = wasInterrupted && isUnrun ? serverRestarted : 'stopped';
+        return <span className={css.time}>{notMadeReason(call, why)}</span>;
       }
       return (
         <Ban size={13} className={css.time} role="img" aria-label="stopped" aria-hidden={false} />

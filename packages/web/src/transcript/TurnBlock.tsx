@@ -4,6 +4,7 @@ import { memo } from 'react';
 import { RowView } from './RowList.tsx';
 import css from './Transcript.module.css';
 import { TurnEnd } from './TurnEnd.tsx';
+import { TurnErrorProvider } from './turn-error.ts';
 import type { DrawnTurn } from './window/lay-out.ts';
 import { toRows } from './window/turn-rows.ts';
 
@@ -45,12 +46,14 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
             {part.row === undefined ? (
               <TurnEnd turn={turn} isLast={isLast} />
             ) : (
-              <RowView
-                row={part.row}
-                folder={folder}
-                turnEnded={ended}
-                turnError={turn.error?.message}
-              />
+              <TurnErrorProvider value={turn.error?.code}>
+                <RowView
+                  row={part.row}
+                  folder={folder}
+                  turnEnded={ended}
+                  turnError={turn.error?.message}
+                />
+              </TurnErrorProvider>
             )}
           </div>
         ),

@@ -1,5 +1,5 @@
 import { goesOnWords, type JoinedTurn, stopReason, type TurnView } from '@liminal/client';
-import { isServerTurn } from '@liminal/protocol';
+import { continueMessage, isInterruption, isServerTurn } from '@liminal/protocol';
 import { Check, Copy } from 'lucide-react';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useCopy } from '../look/use-copy.ts';
@@ -29,7 +29,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'error') {
     return (
       <TurnFailure error={turn.error}>
-        {isLast && <SendAgain turn={turn} />}
+        {isLast && <Resume turn={turn} />}
         <ForkHere turnId={turn.turnId} />
         <RewindFiles turn={turn} />
       </TurnFailure>
@@ -109,10 +109,14 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
   );
 }
 
-/** Sends the question again. */
-function SendAgain({ turn }: { turn: TurnView }) {
+/** Lets an agent that was interrupted go on, or sends the question again. */
+function Resume({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
   const isReadOnly = useReadOnly();
+  const hasBegun = turn.items.some((item) => item.type !== 'message' || item.origin === 'agent');
+  if (!isReadOnly && hasBegun && isInterruption(turn.error?.code)) {
+    return <Button onClick={() => send(continueMessage)}>Continue</Button>;
+  }
   const asked = turn.items.find((item) => item.type === 'message' && item.origin === 'user');
   if (isReadOnly || asked?.type !== 'message') return null;
   return <Button onClick={() => send(asked.content, asked.blocks)}>Send again</Button>;

@@ -1,5 +1,6 @@
 import type { TurnView } from '@liminal/client';
-import { KeyRound } from 'lucide-react';
+import { isInterruption } from '@liminal/protocol';
+import { KeyRound, Unplug } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useAgent, useAgentName } from '../app/agents.tsx';
 import { ErrorNote } from './Notes.tsx';
@@ -29,13 +30,22 @@ export function TurnFailure({ error, children }: TurnFailureProps) {
   // The agent's message is about the protocol; our advice is about the program.
   const advice = error?.code === 'AUTH_REQUIRED' ? agent?.reason : undefined;
   return (
-    <ErrorNote title={title} Icon={KeyRound} advice={advice} {...message}>
+    <ErrorNote
+      title={title}
+      Icon={isInterruption(code) ? Unplug : KeyRound}
+      advice={advice}
+      {...message}
+    >
       {children}
     </ErrorNote>
   );
 }
 
+const interrupted = (): string => 'The server restarted while the agent was working';
+
 const titles: Record<string, (name: string) => string> = {
+  OWNER_LOST: interrupted,
+  SERVER_ENDED: interrupted,
   AUTH_REQUIRED: (name) => `${name} is not signed in`,
   AUTHENTICATION_FAILED: (name) => `${name} could not sign in`,
 };

@@ -39,4 +39,6 @@ it('an outcome is shown in the words of the option', () => {
   expect([outcomeWords(denied), wasAllowed(denied)]).toEqual(['Deny', false]);
   const gone = approval('p', { outcome: { outcome: 'cancelled', reason: 'The agent ended.' } });
   expect([outcomeWords(gone), wasAllowed(gone)]).toEqual(['The agent ended.', false]);
+  const ended = approval('p', { outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
+  expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
 });

@@ -1,4 +1,5 @@
 import { type ApprovalOption, type ApprovalUpsert, defaultOption } from '@liminal/protocol';
+import { filledRows } from '../forms/filled-rows.ts';
 
 /** The order of options: allowing first, the most regrettable last. */
 const order: ApprovalOption['kind'][] = [
@@ -28,7 +29,26 @@ export function outcomeWords(approval: ApprovalUpsert): string {
     const chosen = approval.options.find((option) => option.optionId === outcome.optionId);
     return chosen?.name ?? outcome.optionId;
   }
-  return outcome?.reason ?? 'Not answered';
+  const { reason } = outcome ?? {};
+  if (reason === undefined) return 'Not answered';
+  // Others are an agent's own words.
+  const why = Object.hasOwn(unanswered, reason) ? unanswered[reason] : undefined;
+  return why === undefined ? reason : `Not answered: ${why}`;
+}
+
+/** Why a request was not answered, by the reason that the log has. */
+const unanswered: Partial<Record<string, string>> = {
+  turn_ended: 'the turn ended',
+  process_ended: 'the agent ended',
+  cancelled: 'the turn was stopped',
+};
+
+/** What a person said with an answer: a note, or what was filled in. Undefined if nothing. */
+export function saidWith({ form, outcome }: ApprovalUpsert): string | undefined {
+  if (outcome?.outcome !== 'selected') return undefined;
+  const { note = '', content = {} } = outcome;
+  const answers = filledRows(form, content).map(({ text }) => text);
+  return [...answers, note].filter((text) => text.trim() !== '').join('; ') || undefined;
 }
 
 export function wasAllowed(approval: ApprovalUpsert): boolean {

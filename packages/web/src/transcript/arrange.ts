@@ -1,4 +1,5 @@
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
+import { saidWith } from './answering.ts';
 import { isNotMade, toolPhase } from './tool-outcome.ts';
 
 /** A row of a turn. */
@@ -117,7 +118,8 @@ function asRun(kind: RunKind, rows: ToolRow[]): Row {
 function runKindOf(row: ToolRow, turnEnded: boolean): RunKind | undefined {
   const { call, approval, below } = row;
   const waits = approval !== undefined && isWaiting(approval);
-  if (below.length === 0 && isNotMade(toolPhase(call, waits, turnEnded, approval))) {
+  const isSaid = approval !== undefined && saidWith(approval) !== undefined;
+  if (below.length === 0 && !isSaid && isNotMade(toolPhase(call, waits, turnEnded, approval))) {
     return 'not-made';
   }
   return isSmallRead(row) ? 'reads' : undefined;

@@ -18,12 +18,19 @@ export function toolPhase(
   script?: ToolCallUpsert,
 ): ToolPhase {
   if (approval !== undefined && wasRejected(approval)) return 'rejected';
+  if (turnEnded && neverRan(call, approval)) return 'stopped';
   if (call.errorCode === 'CANCELLED' || script?.errorCode === 'SCRIPT_CANCELLED') return 'stopped';
   if (call.toolOutputIsError === true && isForModel(call.toolOutput ?? '')) return 'stopped';
   if (call.status === 'error' || call.toolOutputIsError === true) return 'failed';
   if (call.status === 'complete') return 'done';
   if (turnEnded) return 'stopped';
   return waits ? 'waiting' : 'running';
+}
+
+/** Whether the turn ended before anybody allowed the call. */
+export function neverRan(call: ToolCallUpsert, approval?: ApprovalUpsert): boolean {
+  const hasResult = call.status === 'complete' && call.toolOutputIsError !== true;
+  return approval?.outcome?.outcome === 'cancelled' && !hasResult;
 }
 
 /** Whether a call changed nothing, so that its lines and files do not count. */

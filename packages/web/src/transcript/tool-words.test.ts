@@ -95,8 +95,8 @@ it('calls that were not made are counted by kind', () => {
   expect(notMadeWords([edit, edit, edit])).toBe('3 edits not made');
   expect(notMadeWords([run, run])).toBe('2 commands not run');
   expect(notMadeWords([run, edit])).toBe('2 steps not done');
-  expect(notMadeReason(edit, true)).toBe('Not made: you rejected it');
-  expect(notMadeReason(run, false)).toBe('Not run: stopped');
+  expect(notMadeReason(edit, 'you rejected it')).toBe('Not made: you rejected it');
+  expect(notMadeReason(run, 'stopped')).toBe('Not run: stopped');
 });
 
 it('an argument that the subject already shows is left out', () => {

@@ -169,9 +169,9 @@ function oneLine(text: string): string {
 }
 
 /** Says that a call was not made, and why: `Not made: you rejected it`. */
-export function notMadeReason(call: ToolCallUpsert, isRejected: boolean): string {
+export function notMadeReason(call: ToolCallUpsert, why: string): string {
   const what = isEdit(call) ? 'Not made' : call.kind === 'execute' ? 'Not run' : 'Not done';
-  return `${what}: ${isRejected ? 'you rejected it' : 'stopped'}`;
+  return `${what}: ${why}`;
 }
 
 /** One line for calls that were not made: `30 edits not made`. */
