@@ -305,7 +305,7 @@ describe.each(next)('a paused queue, %s', (how) => {
     expect(talk.world.agent.received.slice(before)).toEqual(['One.', 'Two.', 'Three.']);
   });
 
-  test('goes on with the message that is to be sent now, then with the rest', async () => {
+  test('sends the message of Send now first, then the rest', async () => {
     const talk = await pausedTalk();
     await go(talk, how);
     const before = talk.world.agent.received.length;

@@ -352,7 +352,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** What is not withdrawn within the limit gets a turn of its own. */
+  /** A message that is not withdrawn within the limit gets a turn of its own. */
   async #withdrawUnread(): Promise<void> {
     const { unread } = this.#translator;
     if (unread.length === 0) return;

@@ -128,7 +128,7 @@ async function mend(
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   const awaits = asked.some(Boolean);
   const failed = record.failed || lost;
-  // One that waited for a person goes on by itself; one that a person stopped was over.
+  // A turn that waited for a person resumes by itself; a turn that a person stopped was over.
   const isInterrupted = lost && !awaits && record.queuePaused !== true;
   const mended = {
     ...record,

@@ -198,7 +198,7 @@ export class SessionOutbox {
     this.#sendWaiting();
   }
 
-  /** What a paused queue's record changes as it is resumed. */
+  /** The changes to the record that resume a paused queue. */
   get #resumed(): Partial<SessionRecord> {
     return this.#record.value.queuePaused === true ? { queuePaused: false, active: true } : {};
   }

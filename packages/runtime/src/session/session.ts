@@ -49,7 +49,7 @@ const END_WAIT_MS = 3_000;
 /** How long an agent that is said to have ended its turn may take to say so itself, in ms. */
 const OWN_END_MS = 100;
 
-/** An empty queue can be paused, too: a steered message that was not read may come back to it. */
+/** An empty queue can also be paused: a steered message that was not read may come back to it. */
 const paused = { queuePaused: true };
 
 /** What comes with a message. */

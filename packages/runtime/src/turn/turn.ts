@@ -75,7 +75,7 @@ interface Said {
 interface TurnNews extends RunNews {
   /** The agent has been silent for too long. */
   silent: [];
-  /** A message that was steered into a turn and not read before a person stopped the turn: it is no part of it any more. */
+  /** A message that was steered into a turn and not read before a person stopped the turn, which no longer contains it. */
   unread: [message: SteeredMessage];
 }
 

@@ -43,7 +43,7 @@ const unanswered: Partial<Record<string, string>> = {
   cancelled: 'the turn was stopped',
 };
 
-/** What a person said with an answer: a note, or what was filled in. Undefined if nothing. */
+/** A person’s words in an answer: a note, or the values of a form. Undefined without any. */
 export function saidWith({ form, outcome }: ApprovalUpsert): string | undefined {
   if (outcome?.outcome !== 'selected') return undefined;
   const { note = '', content = {} } = outcome;
