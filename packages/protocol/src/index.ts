@@ -10,6 +10,8 @@ export { defaultOption } from './default-option.ts';
 export { closeList, closeObject, comma, eachMark, hasMoreValues } from './json-marks.ts';
 export { cutDepth, isDepthCut, maxDepth, withinDepth } from './depth.ts';
 export { cutText, headOf, maxHeadSize, maxItemSize, sizeOf, tailOf, withinSize } from './size.ts';
+export { toResponsesEvent, toResponsesResponse, type UuidOf } from './dialects/responses.ts';
+export * from './dialects/responses-schema.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './exports/export-file.ts';

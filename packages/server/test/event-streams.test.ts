@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type HistoryMessage, ServerMessage, StreamEvent } from '@liminal/protocol';
+import { seed001Event, seed001Response } from '@liminal/protocol/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EventStreamReader } from './event-stream-reader.ts';
 import { bearer, eventually, startServer, type TestServer } from './harness.ts';
@@ -243,6 +244,37 @@ describe('a run as server-sent events', () => {
         code: 'INVALID_CURSOR',
       });
     }
+  });
+
+  test('has seed 001’s own form, if that is asked: live, going on after an id, and stored', async () => {
+    const sessionId = await createSession();
+    const { turnId } = await server.runtime.send(sessionId, 'hello');
+    const other = `${path(turnId)}?format=responses`;
+    const reader = await open(other);
+    await reader.hear('response_start');
+    const rest = await open(other, { 'last-event-id': `${turnId}:0` });
+    const message = server.agent.message(sessionId);
+    message.more('Hi.');
+    message.done();
+    server.agent.end(sessionId);
+    await Promise.all([reader.end(), rest.end()]);
+    expect(rest.events).toEqual(reader.events.slice(1));
+    for (const { event, data } of reader.events) {
+      expect(seed001Event.parse(data)).toEqual(data);
+      expect(event).toBe(data['type']);
+    }
+    expect(reader.events.map(({ id }) => id)).toEqual(
+      reader.events.map((_, index) => `${turnId}:${index}`),
+    );
+    expect(reader.events.at(-1)?.data).toMatchObject({
+      run_id: turnId,
+      payload: { type: 'response_done', response_id: turnId, status: 'complete' },
+    });
+    await eventually(async () => (await open(other)).hear('snapshot')).toBeDefined();
+    const { data } = await (await open(other)).hear('snapshot');
+    expect(seed001Response.parse(data)).toEqual(data);
+    expect(data).toMatchObject({ id: turnId, status: 'complete' });
+    expect(await ask(`${path(turnId)}?format=other`)).toMatchObject({ code: 'INVALID_QUERY' });
   });
 
   test('of a reader that has left is closed', async () => {

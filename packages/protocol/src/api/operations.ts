@@ -210,6 +210,14 @@ export const serverOperations = {
     query: z.object({
       /** `1`: a run that has not begun is waited for. Whoever chose its id misses nothing of it then. */
       wait: z.enum(['0', '1']).optional(),
+      /** `responses`: each event is a `ResponsesEvent` (seed 001, A.1), and a snapshot a `ResponsesResponse`. */
+      format: z
+        .enum(['canonical', 'responses'])
+        .meta({
+          description:
+            '`responses`: each event is a ResponsesEvent, in snake case with UUIDs and milliseconds, and a snapshot is a ResponsesResponse. `canonical`, the default: StreamEvent and Response.',
+        })
+        .optional(),
     }),
     streams: true,
     refusals: ['RUN_NOT_FOUND', 'INVALID_CURSOR', 'TOO_MANY_CONNECTIONS'],

@@ -3,3 +3,4 @@ export { eventScripts } from './event-scripts.ts';
 export { plantedSecrets, type PlantedSecret } from './planted-secrets.ts';
 export { naiveTurn, naiveViews } from './naive-folds.ts';
 export { runOf } from './run-of.ts';
+export { seed001Event, seed001Response } from './seed-001.ts';

@@ -5,6 +5,8 @@ import {
   type Response,
   serverOperations,
   type StreamEvent,
+  toResponsesEvent,
+  toResponsesResponse,
 } from '@liminal/protocol';
 import type { RunFeed, Runtime } from '@liminal/runtime';
 import { RequestError } from '../http/errors.ts';
@@ -13,13 +15,24 @@ import type { App } from '../http/schema.ts';
 import type { EventStream } from './event-stream.ts';
 import type { EventStreams } from './event-streams.ts';
 import { lastEventId } from './last-event-id.ts';
+import { uuidOf } from './uuid-of.ts';
 
 interface Options {
   runtime: Runtime;
   streams: EventStreams;
 }
 
-/** A run as its canonical events, each named by its type; or as one `snapshot` once the log has dropped them. */
+/** The forms in which a run is told. */
+const forms = {
+  canonical: { event: (event: StreamEvent) => event, run: (run: Response) => run },
+  responses: {
+    event: (event: StreamEvent) => toResponsesEvent(event, uuidOf),
+    run: (run: Response) => toResponsesResponse(run, uuidOf),
+  },
+};
+type Form = (typeof forms)[keyof typeof forms];
+
+/** A run as its canonical events, each named by its type; or as one `snapshot` once the log has dropped them; in the form that is asked for. */
 export async function runStreamRoute(app: App, { runtime, streams }: Options) {
   app.route({
     ...routeOf(serverOperations.followRun),
@@ -29,6 +42,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
       const after = positionIn(id, lastEventId(request.headers));
       // Browsers reconnect after the end of a stream, until the answer is 204.
       const waits = request.query.wait === '1';
+      const form = forms[request.query.format ?? 'canonical'];
       const run = await runtime.getRun(id).catch((error: unknown) => {
         const isMissing = error instanceof LiminalError && error.code === 'RUN_NOT_FOUND';
         if (!waits || !isMissing) throw error;
@@ -49,7 +63,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
         drained = Promise.withResolvers();
       };
       const feed = await runtime.followRun(id, { after, signal: gone.signal, waits });
-      copy(feed, stream, waitForRoom, gone.signal).catch((error: unknown) => {
+      copy(feed, stream, form, waitForRoom, gone.signal).catch((error: unknown) => {
         request.log.error({ err: error }, 'a run’s stream broke off');
       });
       return stream.answer(reply);
@@ -60,14 +74,15 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
 async function copy(
   feed: RunFeed,
   stream: EventStream,
+  form: Form,
   waitForRoom: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    if (feed.kind === 'snapshot') sendSnapshot(stream, feed.response);
+    if (feed.kind === 'snapshot') sendSnapshot(stream, feed.response, form);
     else {
       for await (const event of feed.events) {
-        if (!sendEvent(stream, event)) await waitForRoom();
+        if (!sendEvent(stream, event, form)) await waitForRoom();
       }
     }
   } catch (error) {
@@ -77,13 +92,14 @@ async function copy(
   }
 }
 
-function sendEvent(stream: EventStream, event: StreamEvent): boolean {
-  return stream.send({ event: event.type, id: event.eventId, data: JSON.stringify(event) });
+function sendEvent(stream: EventStream, event: StreamEvent, form: Form): boolean {
+  const told = form.event(event);
+  return stream.send({ event: told.type, id: event.eventId, data: JSON.stringify(told) });
 }
 
-function sendSnapshot(stream: EventStream, response: Response): void {
+function sendSnapshot(stream: EventStream, response: Response, form: Form): void {
   const id = encodeCursor({ runId: response.id, seq: response.lastSeq });
-  stream.send({ event: 'snapshot', id, data: JSON.stringify(response) });
+  stream.send({ event: 'snapshot', id, data: JSON.stringify(form.run(response)) });
 }
 
 function positionIn(runId: string, eventId: string | undefined): number {
