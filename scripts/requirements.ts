@@ -1,19 +1,33 @@
 // Lists every requirement with its tests: `npm run requirements`. Fails on one that has none and is not open, on one
-// that is open and has one, and on an id that is unknown or stands in a suite's name.
-import { relative } from 'node:path';
+// that is open and has one, on an id that is unknown or stands in a suite's name, and on a docs/requirements.md that is
+// old; `-- --write` writes that page.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './bootstrap/root.mjs';
 import { catalogue } from './requirements/catalogue.ts';
 import { cover, describeCoverage, findProblems } from './requirements/coverage.ts';
 import { listTests, testsThatRan } from './requirements/find-tests.ts';
+import { departures } from './requirements/decisions.ts';
+import { requirementsPage } from './requirements/page.ts';
 
-const { values } = parseArgs({ options: { results: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { results: { type: 'string' }, write: { type: 'boolean' } },
+});
 const found = values.results === undefined ? listTests() : testsThatRan(values.results);
 const tests = found.map(({ file, ...named }) => ({ file: relative(root, file), ...named }));
 
 const covered = cover(catalogue, tests);
 const open = covered.filter((requirement) => requirement.open !== undefined);
-const problems = findProblems(catalogue, tests);
+const pagePath = join(root, 'docs/requirements.md');
+const page = requirementsPage(covered, departures);
+if (values.write) writeFileSync(pagePath, page);
+const problems = [
+  ...findProblems(catalogue, tests),
+  ...(readFileSync(pagePath, 'utf8') === page
+    ? []
+    : ['docs/requirements.md is old: npm run requirements -- --write']),
+];
 
 for (const requirement of covered) console.log(describeCoverage(requirement));
 for (const problem of problems) console.log(problem);

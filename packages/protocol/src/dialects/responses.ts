@@ -215,7 +215,7 @@ function saying(base: { id: string }, content: string): ResponsesItem {
   return { ...base, type: 'message', content, origin: 'system' };
 }
 
-/** What an item that is a message in A.1 says at its start. */
+/** The first text of an item that is a message in A.1. */
 function initialText(start: Payload<'item_start'>): string | undefined {
   if (start.itemType === 'plan') return planText(start.entries ?? []);
   if (start.itemType === 'file_changes') return diffsText(start.diffs ?? []);

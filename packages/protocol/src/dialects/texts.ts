@@ -19,7 +19,7 @@ export function diffsText(diffs: readonly FileDiff[]): string {
     .join('\n\n');
 }
 
-/** What is asked for, the possible answers, and the answer once there is one. */
+/** The question, the possible answers, and the answer once it is given. */
 export function approvalText(
   asking: Partial<Pick<ItemStartPayload, 'asked' | 'description' | 'form' | 'options' | 'title'>> &
     Partial<Pick<Approval, 'outcome'>>,

@@ -22,7 +22,7 @@ interface Options {
   streams: EventStreams;
 }
 
-/** The forms in which a run is told. */
+/** The wire forms of a run. */
 const forms = {
   canonical: { event: (event: StreamEvent) => event, run: (run: Response) => run },
   responses: {
