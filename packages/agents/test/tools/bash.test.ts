@@ -182,6 +182,25 @@ describe('nothing is left of a command that', () => {
     expect(marked('stopped')).toEqual([]);
   });
 
+  test('that exits with 0 when its time is out has not succeeded', async () => {
+    const command = 'trap "exit 0" TERM; while :; do :; done';
+    const { success, output } = await run({ command, timeout: 2_000 });
+    expect(success).toBe(false);
+    expect(output).toContain('It was ended after 2000 ms');
+  });
+
+  test('that is stopped has time to put its things in order', async () => {
+    const project = await makeProject();
+    const abort = new AbortController();
+    await call(
+      bashTool(nothingHidden),
+      project,
+      { command: 'trap ": > saved; exit" TERM; echo started; while :; do :; done' },
+      { signal: abort.signal, print: () => abort.abort() },
+    );
+    expect(readdirSync(project.dir)).toContain('saved');
+  });
+
   test('INV-8: was stopped before it began', async () => {
     vi.stubEnv('TOOL_TEST', 'before');
     const { success } = await run({ command: 'sleep 300' }, AbortSignal.abort());

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowed } from '../permissions.ts';
@@ -41,6 +42,35 @@ test.each([
   ['git "status"', ['exact:git "status"']],
 ])('“Always” for %s makes the rules %j', (command, rules) => {
   expect(rulesOf(command)).toEqual(rules);
+});
+
+/** What these programs run, another word of theirs says. */
+const runners =
+  'pnpm dlx,pnpm exec,pnpm run,npm exec,npm run,npx,yarn dlx,yarn run,bun x,bun run,bunx,deno run,uv run,uvx,pipx run,poetry run,cargo run,go run,make,docker run,docker exec,bundle exec,python -m,node -e,perl -e,env,sudo,doas,nice,nohup,timeout 5,stdbuf -o0,setsid,xargs,watch,find . -exec,ssh host,busybox,sh -c,bash -c,git rebase -x,git bisect run,git submodule foreach,git difftool -x,git fetch --upload-pack,git -c,systemd-run'.split(
+    ',',
+  );
+
+test.each(runners)('SAFE: “Always” for what “%s” runs allows this command alone', (beginning) => {
+  const [one, other] = [`${beginning} one --all`, `${beginning} other`];
+  expect(rulesOf(one)).toEqual([`exact:${one}`]);
+  expect(allows(one, ...rulesOf(one))).toBe(true);
+  expect(allows(other, ...rulesOf(one), `command:${beginning}`)).toBe(false);
+});
+
+/** Words of the shell's own that change nothing for the parts after them. All others may. */
+const harmlessWords = new Set(
+  ': [ caller compgen complete compopt dirs echo false help history jobs kill printf pwd test times true type'.split(
+    ' ',
+  ),
+);
+const shellWords = execFileSync('/bin/bash', ['-c', 'compgen -b; compgen -k'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((word) => word !== '' && !harmlessWords.has(word));
+
+test.each(shellWords)('SAFE: a command with the shell’s own word %s is one whole', (word) => {
+  for (const command of [`${word} x; git status`, `git status && ${word} x`]) {
+    expect(rulesOf(command)).toEqual([`exact:${command}`]);
+  }
 });
 
 test('what people are asked says what “always” allows', () => {
@@ -138,6 +168,8 @@ describe('a command', () => {
     'cd sub && git status',
     'export X=1; git status',
     'time git status',
+    'printf -v PATH /evil; git status',
+    "printf '-vPATH' /evil; git status",
     '"cd" sub; git status',
   ])('with a part that gives others another meaning is one whole: %s', (command) => {
     expect(rulesOf(command)).toEqual([`exact:${command}`]);

@@ -8,7 +8,7 @@ import { readOnlyBeginning } from './read-only-commands.ts';
 
 /** Words that give the parts after them another meaning, or a part more than one. */
 const meaningChangers = new Set(
-  '! . [[ alias bg break builtin case cd command continue coproc declare disown do done elif else enable esac eval exec exit export fc fg fi for function hash if in let local mapfile popd pushd read readarray readonly return select set shift shopt source then time trap typeset ulimit umask unalias unset until wait while'.split(
+  '! . [[ alias bg bind break builtin case cd command continue coproc declare disown do done elif else enable esac eval exec exit export fc fg fi for function getopts hash if in let local logout mapfile popd pushd read readarray readonly return select set shift shopt source suspend then time trap typeset ulimit umask unalias unset until wait while'.split(
     ' ',
   ),
 );
@@ -149,6 +149,9 @@ function splitCommand(command: string): Pipeline[] | undefined {
 
 /** A program, named as it is, with its arguments. */
 function isPlain({ words }: Part): boolean {
-  const [program] = words;
-  return program !== undefined && !program.text.includes('=') && !meaningChangers.has(program.text);
+  const [program, first] = words;
+  if (program === undefined || program.text.includes('=')) return false;
+  // It sets a variable: `PATH`, perhaps.
+  if (program.text === 'printf' && first?.text.startsWith('-v') === true) return false;
+  return !meaningChangers.has(program.text);
 }
