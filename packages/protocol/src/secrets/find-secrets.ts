@@ -13,7 +13,7 @@ export const secretMark = (rule: string): string => `[secret: ${rule}]`;
 
 /** No rule finds anything in a text without one of these: a check that is much faster than all of them. */
 const mayHaveOne =
-  /:\/\/|-----BEGIN|sk-|[sr]k_|gh[pousr]_|_pat_|\bgl[a-z]{2,5}-|xox|xapp-|slack|A[KSBC][IC]A|AIza|ya29|GOCSPX|npm_|hf_|eyJ|key|token|secret|passw|passphrase|[_-](?:pass|pwd|auth)|credential|authorization|bearer|cookie|\|/i;
+  /:\/\/|-----BEGIN|sk-|[sr]k_|gh[pousr]_|_pat_|\bgl[a-z]{2,5}-|xox|xapp-|slack|A[KSBC][IC]A|AIza|ya29|GOCSPX|npm_|hf_|eyJ|key|token|secret|passw|passphrase|[_-](?:pass|pwd|auth)|credential|authorization|bearer|cookie|sig=|signature|auth=|code=|\|/i;
 
 /** It looks for them in parts of a text of so many characters, and of the longest of these words more. */
 const [partSize, longestWord] = [256 * 1024, 20];

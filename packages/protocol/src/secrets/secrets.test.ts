@@ -6,10 +6,10 @@ import type { EventPayload, StreamEvent } from '../events.ts';
 import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import { eventScripts } from '../testing/event-scripts.ts';
 import { call, completed, delta, messageDone, text } from '../testing/payloads.ts';
-import { type PlantedSecret, plantedSecrets } from '../testing/planted-secrets.ts';
+import { type PlantedSecret, plantedSecrets, secretNames } from '../testing/planted-secrets.ts';
 import { runOf } from '../testing/run-of.ts';
 import { Redactor } from './redactor.ts';
-import { knownSecretRule, secretRules } from './rules.ts';
+import { isSecretName, knownSecretRule, secretRules } from './rules.ts';
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 const shown = ({ secret, around }: PlantedSecret): string => around.replace('¤', () => secret);
@@ -24,6 +24,32 @@ test.each(plantedSecrets)('a secret is taken out of a text by $rule: $around', (
   expect(redactor.text(shown(planted))).toBe(without(planted));
   expect(redactor.counts).toEqual({ [planted.rule]: 1 });
 });
+
+test.each(
+  secretNames.flatMap((name) => ['"', "'", '`'].map((quote) => `my${name}: ${quote}hunter2`)),
+)('a secret whose second quote was cut off is taken out: %s', (text) => {
+  expect(new Redactor([]).text(text)).toBe(text.replace('hunter2', '[secret: assignment]'));
+});
+
+test.each(['Negotiate', 'AWS4-HMAC-SHA256'])(
+  'what follows a scheme that is as long as a secret is taken out too: %s',
+  (scheme) => {
+    const text = new Redactor([]).text(`Authorization: ${scheme} some hunter2\nAccept: x`);
+    expect(text).toMatch(/^Authorization: .*\[secret: header\]\nAccept: x$/);
+    expect(text).not.toContain('hunter2');
+  },
+);
+
+test.each([...secretNames, 'authorization', 'cookie'])(
+  'a setting whose name ends in %s is a secret',
+  (name) => {
+    expect([name, `MY${name.toUpperCase()}`, `${name}_name`].map(isSecretName)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  },
+);
 
 test('there is a planted secret for every rule', () => {
   const planted = new Set(plantedSecrets.map(({ rule }) => rule));
