@@ -27,7 +27,7 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
     shared?.databaseUrl,
     ...proxies.map((name) => inScheme(env[name])),
   ];
-  const passwords = addresses.flatMap((urls) => (urls ?? '').split(',').flatMap(passwordIn));
+  const passwords = addresses.flatMap((urls) => (urls ?? '').split(',').flatMap(passwordsIn));
   const keys = models.flatMap(({ apiKey = '', headers = {} }) => [
     apiKey,
     ...Object.entries(headers).flatMap(([name, value]) => secretsIn(name, value)),
@@ -39,6 +39,7 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
 /** Some programs name a folder so, as shells do with `PWD`: texts are full of its path. */
 const isFolder = (name: string, value: string): boolean =>
   /[_-]pwd$/i.test(name) && isAbsolute(value);
+
 /** A header's value, if it may be a key, and what follows its scheme (`Bearer …`). */
 function secretsIn(name: string, value: string): string[] {
   const isKey = isSecretName(name) || /^(\w+ )?[\w.~+/=-]{16,}$/.test(value);
@@ -49,12 +50,21 @@ function secretsIn(name: string, value: string): string[] {
 const inScheme = (address = ''): string =>
   address.includes('://') ? address : `http://${address}`;
 
-/** As it stands in the address, and as it is. */
-function passwordIn(url: string): string[] {
-  const { password = '' } = URL.parse(url) ?? {};
+/** The password, and what else is named as a secret: as it stands in the address, and as it is. */
+function passwordsIn(url: string): string[] {
+  const { password = '', search = '' } = URL.parse(url) ?? {};
+  const named = search
+    .slice(1)
+    .split('&')
+    .map((part) => part.split(/=(.*)/s))
+    .flatMap(([name = '', value = '']) => (isSecretName(`_${name}`) ? [value] : []));
+  return [password, ...named].flatMap((secret) => [secret, decoded(secret)]);
+}
+
+function decoded(secret: string): string {
   try {
-    return [password, decodeURIComponent(password)];
+    return decodeURIComponent(secret);
   } catch {
-    return [password];
+    return secret;
   }
 }

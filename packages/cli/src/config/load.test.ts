@@ -125,6 +125,22 @@ describe('the file', () => {
   });
 });
 
+test('SAFE: models’ commands get no variable with a key, nor with headers that are as good', () => {
+  const models = {
+    mine: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyEnv: 'MINE' },
+  };
+  expect(load({ config: writeFile('a.json', { models }) }).hiddenVariables.sort()).toEqual([
+    'ANTHROPIC_API_KEY',
+    'LANGFUSE_SECRET_KEY',
+    'MINE',
+    'OPENAI_API_KEY',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+    'TRACELOOP_API_KEY',
+    'TRACELOOP_HEADERS',
+  ]);
+});
+
 describe('agents and MCP servers', () => {
   test('are those of the file, with defaults filled in', () => {
     const file = writeFile('a.json', {
