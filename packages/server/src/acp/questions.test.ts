@@ -4,12 +4,14 @@ import { expect, test } from 'vitest';
 import { Questions } from './questions.ts';
 
 /** The requests to the client, and the answers to the runtime, for a form with options of these kinds. */
-async function fillIn(kinds: string, action: 'accept' | 'decline') {
+async function fillIn(kinds: string, action: 'accept' | 'decline', takesForms = true) {
   const asked: string[] = [];
+  const offered: string[] = [];
   const given: ApprovalAnswer[] = [];
   const answered = Promise.withResolvers<void>();
-  const request = async (method: string) => {
+  const request = async (method: string, params: { options?: ApprovalOption[] }) => {
     asked.push(method);
+    offered.push(...(params.options ?? []).map(({ optionId }) => optionId));
     // A moment later than the answer would be given.
     setImmediate(() => setImmediate(answered.resolve));
     if (method === 'elicitation/create') return { action, content: {} };
@@ -17,7 +19,7 @@ async function fillIn(kinds: string, action: 'accept' | 'decline') {
   };
   const questions = new Questions({
     client: { request } as unknown as AgentContext,
-    capabilities: { elicitation: { form: {} } },
+    capabilities: takesForms ? { elicitation: { form: {} } } : {},
     runtime: { answerApproval: async (_session, _id, answer) => void given.push(answer) },
     sessionId: 's',
     onProblem: answered.reject,
@@ -29,7 +31,7 @@ async function fillIn(kinds: string, action: 'accept' | 'decline') {
     { toolCallId: 'a' },
   );
   await answered.promise;
-  return { asked, given: given.map(({ optionId }) => optionId) };
+  return { asked, offered, given: given.map(({ optionId }) => optionId) };
 }
 
 test.each([
@@ -40,6 +42,7 @@ test.each([
 ] as const)('SAFE: a form with the options %s, to %s, answers %s', async (kinds, action, given) => {
   expect(await fillIn(kinds, action)).toEqual({
     asked: ['elicitation/create'],
+    offered: [],
     given: given === undefined ? [] : [given],
   });
 });
@@ -47,6 +50,16 @@ test.each([
 test('SAFE: a form whose only way to allow is for good is not sent as a form', async () => {
   expect(await fillIn('allow_always reject_once', 'accept')).toEqual({
     asked: ['session/request_permission'],
+    offered: ['reject_once'],
+    given: [],
+  });
+});
+
+test('SAFE: an editor without forms can only refuse a form: it cannot send an empty one', async () => {
+  const kinds = 'allow_once allow_always reject_once reject_always';
+  expect(await fillIn(kinds, 'accept', false)).toEqual({
+    asked: ['session/request_permission'],
+    offered: ['reject_once', 'reject_always'],
     given: [],
   });
 });

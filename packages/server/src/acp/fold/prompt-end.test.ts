@@ -18,9 +18,11 @@ test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'
 
 test.each([
   ['length', 'max_tokens'],
+  ['model_length', 'max_tokens'],
   ['max_output_tokens', 'max_tokens'],
   ['model_context_window_exceeded', 'max_tokens'],
   ['content_filter', 'refusal'],
+  ['safety', 'refusal'],
 ])('FR-039-01: a model’s own word %s is %s', (finishReason, stopReason) => {
   expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason });
 });
