@@ -136,6 +136,12 @@ describe('a turn is one waterfall', () => {
     }
   });
 
+  test('FR-001-13 each span is sent to OpenLLMetry in a request of its own', () => {
+    const { spans, headers } = receiver.at(paths.OpenLLMetry);
+    expect(spans.length).toBeGreaterThan(10);
+    expect(headers).toHaveLength(spans.length);
+  });
+
   test('each destination is told who sends, with its own key', () => {
     const headersOf = (path: string) => receiver.at(path).headers[0];
     expect(headersOf(paths.OTLP)).toMatchObject({ 'x-team': 'a' });

@@ -177,6 +177,13 @@ describe('an exported session', () => {
     expect(there?.outputItems).toContainEqual(
       expect.objectContaining({ content: 'Half a sen', endedAt: expect.any(String) }),
     );
+    // The events in the file do not have the turn's end.
+    expect(await other.storage.archive?.read(turnId)).toEqual([]);
+    const again = (await partsOf(await exported(sessionId, other))).find(
+      ({ type }) => type === 'run',
+    );
+    expect(again).toMatchObject({ run: { id: turnId, status: 'error' } });
+    expect(again).not.toHaveProperty('events');
   });
 
   test('has none of the planted secrets: not in a text cut anywhere, a file, a title, nor those of the server', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import type { Response } from '../response.ts';
 import { rebuildEvents } from './rebuild-events.ts';
 
@@ -58,4 +59,42 @@ test.each([
   const content = piece.repeat(4_000_000 / piece.length);
   // If each piece looked at all others, it would take hours.
   expect(deltasOf(content, 60_000).join('')).toBe(content);
+});
+
+test('items begin in the order of the run, though their times go back', () => {
+  const at = (ms: number) => new Date(ms).toISOString();
+  const item = (id: string, from: number, to: number) =>
+    ({
+      type: 'message',
+      id,
+      origin: 'agent',
+      content: id,
+      startedAt: at(from),
+      endedAt: at(to),
+    }) as const;
+  const run: Response = {
+    id: 'run',
+    turnId: 't',
+    sessionId: 's',
+    modelId: 'm',
+    providerId: 'p',
+    status: 'complete',
+    finishReason: null,
+    lastSeq: 0,
+    createdAt: 100,
+    updatedAt: 1_000,
+    outputItems: [
+      item('a', 500, 600),
+      item('b', 200, 300),
+      item('c', 50, 900),
+      item('d', 400, 2_000),
+    ],
+  };
+  const events = rebuildEvents(run);
+  const begun = events.flatMap(({ payload }) =>
+    payload.type === 'item_start' ? [payload.itemId] : [],
+  );
+  expect(begun).toEqual(['a', 'b', 'c', 'd']);
+  const folded = toResponse(events.reduce(foldResponse, emptyResponse()));
+  expect(folded?.outputItems.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
 });

@@ -286,3 +286,19 @@ test('a wait for a person says how it ended, or that it has not, and belongs to 
     { 'liminal.approval.outcome': 'waiting', 'gen_ai.tool.call.id': 'unknown' },
   ]);
 });
+
+test('a turn’s span has each count of its tokens under its own name', () => {
+  const usage = {
+    inputTokens: 5,
+    outputTokens: 7,
+    cacheReadInputTokens: 3,
+    cacheCreationInputTokens: 2,
+  };
+  const [turn] = runSpans(folded({ type: 'response_done', status: 'completed', usage }));
+  expect(turn?.attributes).toMatchObject({
+    'gen_ai.usage.input_tokens': 5,
+    'gen_ai.usage.output_tokens': 7,
+    'gen_ai.usage.cache_read.input_tokens': 3,
+    'gen_ai.usage.cache_creation.input_tokens': 2,
+  });
+});

@@ -4,7 +4,7 @@ import { runOf } from '@liminal/protocol/testing';
 import { type EventLog } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
-import { recoverSession } from './recovery.ts';
+import { recover, recoverSession } from './recovery.ts';
 
 const run = runOf([{ type: 'response_start', modelId: 'model-1', providerId: 'scripted' }]);
 const [{ sessionId, runId }] = run as [StreamEvent];
@@ -31,4 +31,30 @@ test('a server that pauses while it takes a session over leaves the next ownerâ€
   await recoverSession({ log: slow, store }, sessionId, 1, now);
   expect(await log.unsettled()).toMatchObject([{ runId, ended: false }]);
   expect(await store.getResponse(runId)).toMatchObject({ status: 'in_progress' });
+});
+
+test.each([
+  ['an ended one before it', ['ended', 'waiting']],
+  ['one after it that was talking', ['waiting', 'talking']],
+])('a turn that waits for a person goes on, though its session has %s', async (_, runs) => {
+  for (const all of [true, false]) {
+    const { log, store } = openMemoryStorage();
+    const createdAt = now();
+    const about = { cliType: 'scripted', projectId: 'p', projectDir: '/p', title: 'T' };
+    const flags = { failed: false, active: true, config: {}, queue: [], imported: false, fence: 0 };
+    await store.saveSession({ sessionId, ...about, ...flags, createdAt, updatedAt: createdAt });
+    const start = { type: 'response_start', modelId: 'm', providerId: 'scripted' } as const;
+    const more = {
+      ended: { type: 'response_done', status: 'completed' },
+      talking: { type: 'item_start', itemId: 'm', itemType: 'message' },
+      waiting: { type: 'item_start', itemId: 'q', itemType: 'approval', approvalId: 'q' },
+    } as const;
+    for (const [at, kind] of runs.entries()) {
+      const ids = { runId: `run-${at}`, turnId: `turn-${at}` };
+      await log.append(ids.runId, runOf([start, more[kind as keyof typeof more]], ids));
+    }
+    if (all) await recover({ log, store }, now);
+    else await recoverSession({ log, store }, sessionId, 1, now);
+    expect(await store.getSession(sessionId)).toMatchObject({ awaits: true });
+  }
 });

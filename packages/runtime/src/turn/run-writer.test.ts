@@ -126,6 +126,36 @@ test('INV-5 arguments that are replaced within the cadence are the same as witho
   expect(await shown(10_000)).toBe('{"c":3}');
 });
 
+test.each(['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'] as const)(
+  'a writer whose run is another’s (%s) stops, and does not try again',
+  async (code) => {
+    const { log } = openMemoryStorage();
+    const { writer, say, logged, troubles } = makeWriter(log, 0);
+    const append = vi.spyOn(log, 'append').mockRejectedValue(new StorageError(code, 'Too late.'));
+    say(start, open);
+    expect(await writer.ended).toBeUndefined();
+    expect(append).toHaveBeenCalledOnce();
+    expect(logged).toEqual([]);
+    expect(troubles).toEqual([expect.objectContaining({ code })]);
+  },
+);
+
+test('a writer whose run was ended and settled by another stops', async () => {
+  const { log } = openMemoryStorage();
+  const { writer, say, troubles } = makeWriter(log, 0);
+  const follow = log.follow('r')[Symbol.asyncIterator]();
+  say(start);
+  const { value: first } = await follow.next();
+  if (first === undefined) throw new Error('Nothing was logged.');
+  await follow.return?.();
+  const end = { ...first, seq: 1, eventId: 'r:1', type: done.type, payload: done } as StreamEvent;
+  await log.append('r', [end]);
+  await log.settle('r');
+  say(open);
+  expect(await writer.ended).toBeUndefined();
+  expect(troubles).toEqual([expect.objectContaining({ code: 'RUN_ENDED' })]);
+});
+
 test('the first delta after silence is logged at once, whatever the cadence', async () => {
   const { log } = openMemoryStorage();
   const { say, logged } = makeWriter(log, slowPace(10_000));

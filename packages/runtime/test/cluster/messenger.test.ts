@@ -87,6 +87,41 @@ test('INV-1 a question or an answer that is lost with Redis is sent again; what 
   await Promise.all([asking.close(), owner.close()]);
 });
 
+test('INV-1 a question that comes again while it is worked on is worked on once', async () => {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  const sentThrice = Promise.withResolvers<void>();
+  let sent = 0;
+  const counted: Inboxes = {
+    open: async (name, listener) => inboxes.open(name, listener),
+    send: async (name, message) => {
+      const heard = await inboxes.send(name, message);
+      sent += 1;
+      if (sent === 3) sentThrice.resolve();
+      return heard;
+    },
+  };
+  const done: unknown[] = [];
+  const answer = async (question: unknown): Promise<string> => {
+    done.push(question);
+    await sentThrice.promise;
+    await setImmediate();
+    return 'Yes.';
+  };
+  const onTrouble = (error: unknown): void => expect.fail(String(error));
+  const asking = new Messenger({
+    inboxes: counted,
+    instanceId: 'a',
+    answer,
+    onTrouble,
+    againMs: 5,
+  });
+  const owner = new Messenger({ inboxes, instanceId: 'b', answer, onTrouble });
+  await Promise.all([asking.open(), owner.open()]);
+  expect(await asking.ask('b', 'Do it.', AbortSignal.timeout(10_000))).toBe('Yes.');
+  expect(done).toEqual(['Do it.']);
+  await Promise.all([asking.close(), owner.close()]);
+});
+
 test('closing ends even if the inbox cannot be closed', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const unclosable: Inboxes = {

@@ -381,6 +381,25 @@ describe('tool calls', () => {
     ]);
   });
 
+  test('FR-039-03: a call whose id comes again ends, and the other one gets the output', () => {
+    const told = updatesOf([
+      begun('a', { arguments: '{"command":"ls"}' }),
+      begun('b', { callId: 'call-a', arguments: '{"command":"pwd"}' }),
+      outputBegun('a'),
+      done(output('a', '/home')),
+      end(),
+    ]);
+    const statuses = told.map((update) =>
+      'toolCallId' in update ? [update.toolCallId, update.status] : [],
+    );
+    expect(statuses).toEqual([
+      ['a', 'in_progress'],
+      ['a', 'completed'],
+      ['b', 'in_progress'],
+      ['b', 'completed'],
+    ]);
+  });
+
   test('FR-039-03: a call whose id is known only at its end still has one end', () => {
     const told = updatesOf([
       start('a', 'function_call', { name: 'Bash' }),

@@ -1,0 +1,39 @@
+import { runOf } from '@liminal/protocol/testing';
+import { openMemoryStorage } from '@liminal/storage/memory';
+import { expect, test } from 'vitest';
+import { LostSessions } from './lost-sessions.ts';
+import type { Ownership } from './ownership.ts';
+
+/** What becomes of an open turn if its session has an owner, or none, at each look; the last answer stays. */
+async function lookedAt(looks: readonly boolean[]) {
+  const { log } = openMemoryStorage();
+  const run = runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }]);
+  await log.append('run-1', run);
+  let count = 0;
+  const looked = Promise.withResolvers<void>();
+  const recovered: number[] = [];
+  const leasesOf: Ownership['leasesOf'] = async ([sessionId = '']) => {
+    const isOwned = looks[count] ?? looks.at(-1) ?? false;
+    count += 1;
+    if (count === looks.length + 1) looked.resolve();
+    return new Map(isOwned ? [[sessionId, { holder: 'a', token: 1 }]] : []) as never;
+  };
+  const lost = new LostSessions({
+    log,
+    ownership: { leasesOf } as Ownership,
+    everyMs: 1,
+    recover: async () => void recovered.push(count),
+    onTrouble: looked.reject,
+  });
+  await looked.promise;
+  await lost.close();
+  return recovered;
+}
+
+test('a session whose owner has its lease again after a pause of Redis keeps its turn', async () => {
+  expect(await lookedAt([true, false, false, true, false, false, true])).toEqual([]);
+});
+
+test('a session that has no owner at three looks in a row is lost', async () => {
+  expect((await lookedAt([true, false, false, false]))[0]).toBe(4);
+});

@@ -1,0 +1,43 @@
+/** What an editor is shown of sessions, and what it stops of its own. */
+import { methods } from '@agentclientprotocol/sdk/unstable';
+import { AcpProvider } from '@liminal/agents/acp';
+import { acpAgent } from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { stage } from './editor.ts';
+
+async function opened() {
+  const { command, args, env, control } = await acpAgent({
+    turns: [{ steps: [{ gate: 'asked' }, { say: 'Done.' }] }],
+  });
+  onTestFinished(() => control.close());
+  const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
+  const made = await stage({ provide: () => new AcpProvider({ ...about, command, args, env }) });
+  return { ...made, control, zed: await made.editor() };
+}
+
+test('an archived session is not listed, and is again when it is taken out of the archive', async () => {
+  const { runtime, zed } = await opened();
+  const [kept, archived] = [await zed.create(), await zed.create()];
+  const listed = async () => {
+    const { sessions } = await zed.agent.request(methods.agent.session.list, {});
+    return sessions.map(({ sessionId }) => sessionId).sort();
+  };
+  await runtime.archive(archived);
+  expect(await listed()).toEqual([kept]);
+  await runtime.unarchive(archived);
+  expect(await listed()).toEqual([kept, archived].sort());
+});
+
+test('an editor that stops while a message of its own waits stops both: the agent gets only the first', async () => {
+  const { runtime, zed, control } = await opened();
+  const sessionId = await zed.create();
+  const first = zed.prompt(sessionId, 'First.');
+  await control.reached('asked');
+  const second = zed.prompt(sessionId, 'Second.');
+  await expect.poll(async () => (await runtime.info(sessionId)).queue).toHaveLength(1);
+  await zed.agent.notify(methods.agent.session.cancel, { sessionId });
+  expect(await second).toMatchObject({ stopReason: 'cancelled' });
+  expect(await first).toMatchObject({ stopReason: 'cancelled' });
+  const prompts = control.received.filter(({ method }) => method === 'session/prompt');
+  expect(prompts.map(({ line }) => line)).toEqual([expect.stringContaining('First.')]);
+});
