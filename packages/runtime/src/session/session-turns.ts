@@ -297,8 +297,8 @@ export class SessionTurns {
   }
 
   #endSilent(turn: Turn): void {
-    const minutes = Math.round(this.#context.settings.idleLimitMs / 60_000);
-    const message = `The agent said nothing for ${minutes} minutes, so the turn was ended.`;
+    const limit = spoken(this.#context.settings.idleLimitMs);
+    const message = `The agent said nothing for ${limit}, so the turn was ended.`;
     turn.fail('IDLE_TIMEOUT', message);
     this.#options.onGivenUp();
   }
@@ -316,4 +316,10 @@ export class SessionTurns {
 /** How a turn has ended, for the server's log. */
 function inShort({ status, modelId, error, createdAt, updatedAt }: Response) {
   return { status, modelId, ...(error && { code: error.code }), ms: updatedAt - createdAt };
+}
+
+/** A time in words: `1 minute`, `0.5 seconds`. */
+function spoken(ms: number): string {
+  const [count, unit] = ms < 60_000 ? [ms / 1_000, 'second'] : [Math.round(ms / 60_000), 'minute'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

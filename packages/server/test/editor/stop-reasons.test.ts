@@ -30,12 +30,19 @@ test('FR-039-06, AS-039-4: a turn that a notification ends has the stop reason e
 });
 
 test('FR-039-06, AS-039-5: a turn that the idle limit ends has the stop reason cancelled, and says why', async () => {
-  const { answered, zed } = await waiting({ idleLimitMs: 100 });
+  // On a busy machine the limit may be over before the agent has said anything.
+  const { answered } = await waiting({ idleLimitMs: 100 });
   expect(await answered).toMatchObject({
     stopReason: 'cancelled',
-    _meta: { liminal: { error: { code: 'IDLE_TIMEOUT' } } },
+    _meta: {
+      liminal: {
+        error: {
+          code: 'IDLE_TIMEOUT',
+          message: 'The agent said nothing for 0.1 seconds, so the turn was ended.',
+        },
+      },
+    },
   });
-  expect(zed.said).toContain('Half of it.');
 });
 
 test('a stop pauses the queue, which editors read in a notice and as a field, and the next prompt resumes it', async () => {
