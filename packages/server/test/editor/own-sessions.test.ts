@@ -2,7 +2,7 @@
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
 
 async function opened() {
@@ -35,9 +35,12 @@ test('an editor that stops while a message of its own waits stops both: the agen
   await control.reached('asked');
   const second = zed.prompt(sessionId, 'Second.');
   await expect.poll(async () => (await runtime.info(sessionId)).queue).toHaveLength(1);
+  const [remove, cancel] = [vi.spyOn(runtime, 'removeQueued'), vi.spyOn(runtime, 'cancel')];
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
   expect(await second).toMatchObject({ stopReason: 'cancelled' });
   expect(await first).toMatchObject({ stopReason: 'cancelled' });
+  // The other way round, the waiting message could begin before it is taken out of the queue.
+  expect(remove.mock.invocationCallOrder[0]).toBeLessThan(cancel.mock.invocationCallOrder[0]!);
   const prompts = control.received.filter(({ method }) => method === 'session/prompt');
   expect(prompts.map(({ line }) => line)).toEqual([expect.stringContaining('First.')]);
 });
