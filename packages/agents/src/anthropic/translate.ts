@@ -2,12 +2,11 @@
  * The answers of Anthropic's Messages API as items of a turn. Source: the API's reference of streaming messages, and the
  * types of its SDK 1.12.
  */
-import type { EventDraft, OutputItem, Usage } from '@liminal/protocol';
+import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
-import { TurnWriter, type TurnEnd } from '../base/turn-writer.ts';
-import { AnswerWriter } from '../models/answer-writer.ts';
+import type { AnswerWriter } from '../models/answer-writer.ts';
 import type { ModelAnswer, ModelCall } from '../models/model-client.ts';
-import { brokenOff, contextFull, endedInError, modelErrorOf, streamedError } from './errors.ts';
+import { brokenOff, contextFull, endedInError, streamedError } from './errors.ts';
 import { heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
 import { UsageCount } from './usage-count.ts';
 
@@ -227,39 +226,3 @@ const recordIn = (fields: Fields, name: string): Fields => {
   const value = fields[name];
   return isRecord(value) ? value : {};
 };
-
-/**
- * A whole turn from one answer's events (seed 001, A.5): it begins, has the answer's items, and ends, as an error if the
- * stream reports one or breaks off. What the model calls is not run.
- *
- * @param about - `now` gives the time of each event, ISO 8601 UTC.
- */
-export async function* translateMessages(
-  events: AsyncIterable<MessagesEvent>,
-  about: { turnId: string; modelId: string; now: () => string },
-): AsyncGenerator<EventDraft, void> {
-  const drafts: EventDraft[] = [];
-  const writer = new TurnWriter(about.turnId, (draft) => drafts.push(draft));
-  writer.at(about.now());
-  const { modelId } = about;
-  writer.begin({ modelId, providerId: 'anthropic', trigger: 'user' }, undefined);
-  const translator = new AnswerTranslator(new AnswerWriter(writer, new Set(), about.now));
-  let end: TurnEnd;
-  try {
-    for await (const event of events) {
-      translator.read(event);
-      yield* drafts.splice(0);
-    }
-    const { finishReason } = translator.answer();
-    end = { type: 'response_done', status: 'completed', finishReason };
-  } catch (error) {
-    end = { type: 'response_error', error: modelErrorOf(error).asObject };
-  }
-  const { usage } = translator;
-  writer.at(about.now());
-  const unplaced = writer.takeUnplaced();
-  if (unplaced.length > 0)
-    writer.notice('The model server said more than is known here.', { raw: unplaced });
-  writer.end(usage === undefined ? end : { ...end, usage });
-  yield* drafts;
-}

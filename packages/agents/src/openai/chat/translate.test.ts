@@ -2,7 +2,8 @@ import type { EventPayload, OutputItem } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { doneItems, payloadsOf, streamOf } from '../../testing/collected-turn.ts';
-import { translateChat } from './translate.ts';
+import { translateTurn } from '../../testing/translated-turn.ts';
+import { ChatTranslator } from './translate.ts';
 
 /** The chunk of the official API reference, with this delta. */
 const chunk = (delta: object, finishReason: string | null = null) => ({
@@ -32,7 +33,13 @@ const usage = {
 const now = () => '2026-01-01T00:00:00.000Z';
 
 const play = (chunks: Iterable<unknown>): Promise<EventPayload[]> =>
-  payloadsOf(translateChat(streamOf(chunks), { turnId: 't', modelId: 'gpt-4o-mini', now }));
+  payloadsOf(
+    translateTurn(
+      streamOf(chunks),
+      { turnId: 't', modelId: 'gpt-4o-mini', now },
+      (writer) => new ChatTranslator(writer),
+    ),
+  );
 
 /** What an answer comes to. */
 const items = async (...chunks: unknown[]): Promise<OutputItem[]> =>
@@ -43,7 +50,7 @@ const calls = async (...chunks: unknown[]) =>
     item.type === 'function_call' ? [[item.callId, item.name, item.arguments]] : [],
   );
 
-test('FR-001-27: content grows a message', async () => {
+test('content grows a message', async () => {
   expect(
     await play([opening, chunk({ content: 'Hel' }), chunk({ content: 'lo' }), end('stop')]),
   ).toEqual([
@@ -66,7 +73,7 @@ test('FR-001-27: content grows a message', async () => {
 });
 
 test.each(['reasoning_content', 'reasoning'])(
-  'FR-001-28: reasoning in %s grows a reasoning item, which ends when the answer begins',
+  'reasoning in %s grows a reasoning item, which ends when the answer begins',
   async (field) => {
     const seen = await play([
       opening,
@@ -92,13 +99,13 @@ test.each(['reasoning_content', 'reasoning'])(
   },
 );
 
-test('FR-001-28: reasoning that is said under both names is said once', async () => {
+test('reasoning that is said under both names is said once', async () => {
   expect(await items(chunk({ reasoning_content: 'a', reasoning: 'a' }), end('stop'))).toMatchObject(
     [{ content: 'a' }],
   );
 });
 
-test('FR-001-29: a new id starts a call with this id, its name, and its first arguments', async () => {
+test('a new id starts a call with this id, its name, and its first arguments', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'call_a', type: 'function', function: { name: 'ls', arguments: '' } }),
@@ -129,7 +136,7 @@ test('FR-001-29: a new id starts a call with this id, its name, and its first ar
   ]);
 });
 
-test('FR-001-29: arguments grow the call of their index', async () => {
+test('arguments grow the call of their index', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'a', function: { name: 'ls', arguments: '' } }),
@@ -146,7 +153,7 @@ test('FR-001-29: arguments grow the call of their index', async () => {
   ]);
 });
 
-test('FR-001-29: a text before a call ends before it', async () => {
+test('a text before a call ends before it', async () => {
   const piece = { index: 0, id: 'a', function: { name: 'ls', arguments: '{}' } };
   const seen = await play([opening, chunk({ content: 'Looking.' }), pieces(piece), end('stop')]);
   expect(seen.map(({ type }) => type)).toEqual([
@@ -161,7 +168,7 @@ test('FR-001-29: a text before a call ends before it', async () => {
 });
 
 test.each(['tool_calls', 'stop', 'function_call'])(
-  'FR-001-30: each call ends with the finish reason %s',
+  'each call ends with the finish reason %s',
   async (reason) => {
     const seen = await play([
       opening,
@@ -195,7 +202,7 @@ test.each(['tool_calls', 'stop', 'function_call'])(
 );
 
 test.each(['stop', 'length', 'content_filter', 'tool_calls'])(
-  'FR-001-31: %s is the reason of the turn’s end, and usage is in it',
+  '%s is the reason of the turn’s end, and usage is in it',
   async (reason) => {
     const counted = { inputTokens: 19, outputTokens: 10, cacheReadInputTokens: 5 };
     expect((await play([opening, chunk({ content: 'a' }), end(reason), usage])).slice(-2)).toEqual([

@@ -1,11 +1,10 @@
 /** Chat Completions, chunk by chunk, as items of a turn: seed 001, appendix A.5. */
-import type { EventDraft, Usage } from '@liminal/protocol';
+import type { Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
-import { translateTurn, type Translation } from '../translated-turn.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { ChatUsage, Chunk, type Delta } from './wire.ts';
@@ -155,10 +154,3 @@ function usageOf(said: unknown): Usage | undefined {
     ...(written != null && { cacheCreationInputTokens: written }),
   };
 }
-
-/** One Chat Completions stream as a whole turn. It never throws: what goes wrong ends the turn as an error. */
-export const translateChat = (
-  chunks: AsyncIterable<unknown>,
-  options: Translation,
-): AsyncIterable<EventDraft> =>
-  translateTurn(chunks, options, (writer) => new ChatTranslator(writer));

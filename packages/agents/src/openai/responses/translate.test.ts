@@ -2,12 +2,19 @@ import type { EventPayload } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { doneItems, payloadsOf, streamOf } from '../../testing/collected-turn.ts';
-import { translateResponses } from './translate.ts';
+import { translateTurn } from '../../testing/translated-turn.ts';
+import { ResponsesTranslator } from './translate.ts';
 
 const now = () => '2026-01-01T00:00:00.000Z';
 
 const play = (events: Iterable<unknown>): Promise<EventPayload[]> =>
-  payloadsOf(translateResponses(streamOf(events), { turnId: 't', modelId: 'gpt-5', now }));
+  payloadsOf(
+    translateTurn(
+      streamOf(events),
+      { turnId: 't', modelId: 'gpt-5', now },
+      (writer) => new ResponsesTranslator(writer),
+    ),
+  );
 
 /** An event of the official API reference. */
 const event = (type: string, data: object = {}) => ({ type: `response.${type}`, ...data });
@@ -41,7 +48,7 @@ const call = (text: string) => ({
   name: 'ls',
 });
 
-test('FR-001-25: a message grows, ends with its item, and the turn with the answer and its usage', async () => {
+test('a message grows, ends with its item, and the turn with the answer and its usage', async () => {
   const usage = {
     input_tokens: 36,
     input_tokens_details: { cached_tokens: 30 },

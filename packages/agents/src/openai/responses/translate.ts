@@ -1,11 +1,10 @@
 /** The Responses API's stream, event by event, as items of a turn. */
-import type { EventDraft, OutputItem, Usage } from '@liminal/protocol';
+import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
-import { translateTurn, type Translation } from '../translated-turn.ts';
 import { Answer, Event, Item } from './wire.ts';
 
 type Kind = 'message' | 'reasoning' | 'function_call';
@@ -280,10 +279,3 @@ function usageOf(said: NonNullable<Answer['usage']>): Usage {
     ...(cached != null && { cacheReadInputTokens: cached }),
   };
 }
-
-/** One stream of the Responses API as a whole turn. It never throws: what goes wrong ends the turn as an error. */
-export const translateResponses = (
-  chunks: AsyncIterable<unknown>,
-  options: Translation,
-): AsyncIterable<EventDraft> =>
-  translateTurn(chunks, options, (writer) => new ResponsesTranslator(writer));
