@@ -24,11 +24,6 @@ export const exceptions: readonly Exception[] = [
   },
   {
     file: 'packages/agents/src/models/complaints.ts',
-    code: '/\\b(reasoning_details',
-    why: cutBefore,
-  },
-  {
-    file: 'packages/agents/src/models/complaints.ts',
     code: '/encrypted content',
     why: cutBefore,
   },

@@ -2,14 +2,15 @@
 import type { Usage } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { TurnUsage } from '../src/acp/translate/usage.ts';
-import { translateMessages } from '../src/anthropic/translate.ts';
+import { AnswerTranslator, type MessagesEvent } from '../src/anthropic/translate.ts';
 import { TurnWriter } from '../src/base/turn-writer.ts';
 import { readOutcome } from '../src/claude-code/translate/outcome.ts';
 import { CodexTurn } from '../src/codex/translate/turn.ts';
-import { translateChat } from '../src/openai/chat/translate.ts';
-import { translateResponses } from '../src/openai/responses/translate.ts';
+import { ChatTranslator } from '../src/openai/chat/translate.ts';
+import { ResponsesTranslator } from '../src/openai/responses/translate.ts';
 import { foldTurn } from '../src/testing/folding.ts';
 import { streamOf } from '../src/testing/collected-turn.ts';
+import { translateTurn } from '../src/testing/translated-turn.ts';
 import type { EventDraft } from '@liminal/protocol';
 
 const about = { turnId: 't', modelId: 'm', now: () => '2026-01-01T00:00:00.000Z' };
@@ -76,13 +77,20 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
   'the Messages API': [
     async () =>
       usageOf(
-        translateMessages(
+        translateTurn(
           streamOf([
             { type: 'message_start', message: { id: 'm', usage: native } },
             { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
             { type: 'message_stop' },
-          ]) as AsyncIterable<{ type: string }>,
+          ]),
           about,
+          (writer) => {
+            const translator = new AnswerTranslator(writer);
+            return {
+              read: (event) => translator.read(event as MessagesEvent),
+              end: () => translator.answer(),
+            };
+          },
         ),
       ),
     all,
@@ -90,7 +98,7 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
   'Chat Completions': [
     async () =>
       usageOf(
-        translateChat(
+        translateTurn(
           streamOf([
             { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] },
             {
@@ -102,6 +110,7 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
             },
           ]),
           about,
+          (writer) => new ChatTranslator(writer),
         ),
       ),
     all,
@@ -115,7 +124,11 @@ const agents: Record<string, [() => Promise<Usage | undefined>, Partial<Usage>]>
       };
       const response = { status: 'completed', output: [], usage };
       return usageOf(
-        translateResponses(streamOf([{ type: 'response.completed', response }]), about),
+        translateTurn(
+          streamOf([{ type: 'response.completed', response }]),
+          about,
+          (writer) => new ResponsesTranslator(writer),
+        ),
       );
     },
     told,

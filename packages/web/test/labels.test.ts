@@ -157,7 +157,7 @@ it('SAFE: no label, tooltip or title has hidden characters or is endless, whatev
   await page.getByRole('img', { name: /^Diagram/ }).waitFor();
   await unfold(page);
   await expectClean(page);
-  expect(await page.title()).toContain('Title ‹U+202E›gpj‹U+2066›');
+  expect(await page.title()).toContain('Waits ‹U+202E›gpj‹U+2066›');
   expect((await page.title()).length).toBeLessThan(340);
 
   stage.say(

@@ -30,11 +30,27 @@ export interface Concession {
 const isOfTemplate = ({ words }: Complaint): boolean =>
   /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
 
+const failsToRead =
+  /(?:cannot|can't|could not|failed to|unable to) (?:identify|load|decode|process|read|open)/gi;
+const aFile = /image|picture|audio|video|pdf|media|\bfile/i;
+const isBadFile =
+  /(invalid|unsupported|corrupt|corrupted|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i;
+
 /** A file that a server cannot read, as vLLM and Ollama say it under 500. */
 const isOfBrokenFile = ({ words }: Complaint): boolean =>
-  /(cannot|can't|could not|failed to|unable to) (identify|load|decode|process|read|open).{0,40}(image|picture|audio|video|pdf|media|\bfile)|(invalid|unsupported|corrupt\w*|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i.test(
-    words,
-  );
+  isBadFile.test(words) || isFollowedBy(words, failsToRead, aFile, 45);
+
+/**
+ * Whether one expression matches within so many characters after another, which is global. As one expression the two would
+ * take quadratic time.
+ */
+function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number): boolean {
+  for (const { 0: found, index } of words.matchAll(first)) {
+    const end = index + found.length;
+    if (second.test(words.slice(end, end + most))) return true;
+  }
+  return false;
+}
 
 /** Whether a complaint that names nothing that can be left out may be about what the conversation holds. */
 export const mayBeOfContent = (complaint: Complaint, isUnknown: boolean): boolean =>
@@ -59,10 +75,10 @@ export function concessionsFor(
   if (isOfThinking(complaint)) found.push({ lost: { thought: conversation.filter(isThought) } });
   if (code === '3280' || ids.test(words)) found.push({ rules: ['ids'] });
   if (code === '3230' || turns.test(words)) found.push({ rules: ['turns'] });
-  if (ofMaker.test(words)) {
+  if (isOfMaker(words)) {
     found.push({ lost: { thought: conversation.filter(isThought), fields: conversation } });
   }
-  const [reasoningField] = wanted.test(words) ? (/reasoning(_content)?/i.exec(words) ?? []) : [];
+  const [reasoningField] = isOfWanted(words) ? (/reasoning(_content)?/i.exec(words) ?? []) : [];
   if (reasoningField !== undefined) found.push({ reasoningField: reasoningField.toLowerCase() });
   if (/missing a.{0,20}thought_?signature/i.test(words)) {
     found.push({ lost: { call: conversation.filter(({ raw }) => raw === undefined) } });
@@ -75,12 +91,27 @@ const ids =
   /(tool|function).?(call|use).{0,12}\bids?\b.{0,160}(length|alphanumeric|a-z|must be|match|pattern)|call_id.{0,80}(too long|pattern|length)/i;
 const turns =
   /roles must alternate|(un)?expected (last )?role|role '?user'? after|must (start|begin|end) with a user|does not support assistant message prefill|last message must/i;
-/** A field that one server has sent with a call or a message, and another does not know. */
-const ofMaker =
-  /\b(reasoning_details|extra_content|encrypted_content|phase)\b.{0,80}(extra|unsupported|not (permitted|allowed|supported)|unknown|unexpected|unrecognized)|(extra|unsupported|unknown|unexpected|unrecognized).{0,80}\b(reasoning_details|extra_content|encrypted_content|phase)\b/i;
-/** DeepSeek's and Moonshot's words. */
-const wanted =
-  /reasoning(_content)?\b.{0,80}(must be (passed|provided|present)|is (missing|required)|missing in)|missing.{0,30}reasoning(_content)?\b/i;
+/** A field that one server has sent with a call or a message. */
+const fieldOfMaker = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/gi;
+const notKnown =
+  /extra|unsupported|not (permitted|allowed|supported)|unknown|unexpected|unrecognized/i;
+const notKnownBefore = /extra|unsupported|unknown|unexpected|unrecognized/gi;
+const fieldAfter = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/i;
+
+/** A field that one server has sent, and another does not know. */
+const isOfMaker = (words: string): boolean =>
+  isFollowedBy(words, fieldOfMaker, notKnown, 95) ||
+  isFollowedBy(words, notKnownBefore, fieldAfter, 100);
+
+const reasoningField = /reasoning(?:_content)?\b/gi;
+const mustBeThere = /must be (passed|provided|present)|is (missing|required)|missing in/i;
+const missing = /missing/gi;
+const reasoningAfter = /reasoning(?:_content)?\b/i;
+
+/** A field that is wanted back, in DeepSeek's and Moonshot's words. */
+const isOfWanted = (words: string): boolean =>
+  isFollowedBy(words, reasoningField, mustBeThere, 95) ||
+  isFollowedBy(words, missing, reasoningAfter, 50);
 
 /**
  * Whether a server cannot read, or does not take back, the thinking that it was given: another one has made it, or something

@@ -30,6 +30,8 @@ export interface Server {
   cutLog(): () => void;
   /** It can neither post nor read what is posted until the result is called. */
   cutBoard(): () => void;
+  /** How often it has tried to post something on the board. */
+  readonly postings: number;
   /** It misses what is posted until the result is called, and is then told that it may have missed something. */
   missPostings(): () => void;
   /** Its reads of a session’s record wait until the result is called. */
@@ -100,6 +102,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         losesEnd: false,
         logIsCut: false,
         boardIsCut: false,
+        postings: 0,
         missesPostings: false,
         gaps: [],
       };
@@ -151,6 +154,9 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         warnings,
         kill,
         isolate,
+        get postings() {
+          return isolation.postings;
+        },
         get renewals() {
           return isolation.renewals;
         },
@@ -172,6 +178,7 @@ interface Isolation {
   losesEnd: boolean;
   logIsCut: boolean;
   boardIsCut: boolean;
+  postings: number;
   missesPostings: boolean;
   gaps: (() => void)[];
   /** Records are read after this. */
@@ -220,6 +227,7 @@ function isolable(
     });
   };
   const reachedBoard = (): Board => {
+    isolation.postings += 1;
     if (isolation.boardIsCut) throw new StorageError('REDIS_UNAVAILABLE', 'The board is away.');
     return board;
   };

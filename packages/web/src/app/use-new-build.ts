@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { fetchMissingParts } from '../look/fetched.tsx';
 
 /** The name of the page's first script has a hash of it and of the names of all other parts. */
-const firstScript = /<script[^>]* src="([^"]+)"/;
+const firstScript = /<script type="module" crossorigin src="([^"<]+)"/;
 
 /**
  * Whether the server has another build of the page than this one, as of the last time that the page connected: parts of

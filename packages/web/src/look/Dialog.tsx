@@ -16,6 +16,12 @@ interface DialogProps {
   look?: 'plain' | 'wide' | 'bare' | 'drawer' | 'sheet';
 }
 
+/** A menu closes as its entry opens a dialog: then the focus goes back to the menu's button. */
+function openerOf(focused: Element | null): Element | null {
+  const menu = focused?.closest('[role="menu"]');
+  return menu ? document.querySelector(`[aria-controls="${CSS.escape(menu.id)}"]`) : focused;
+}
+
 /**
  * A modal dialog: the browser's own, which keeps the focus inside, restores it afterwards, and closes on Escape and on
  * Back. The main control is marked with `data-autofocus`.
@@ -28,7 +34,7 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
   useEffect(() => {
     const dialog = ref.current;
     if (dialog === null) return undefined;
-    const opener = document.activeElement;
+    const opener = openerOf(document.activeElement);
     if (!dialog.open) dialog.showModal();
     // Otherwise the browser focuses the first control, which closes the dialog.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();

@@ -17,7 +17,7 @@ export function onMissingPart(callback: (isMissing: boolean) => void): () => voi
 }
 
 /** Fetches all parts, one after the other, when the page has nothing else to do. */
-export async function fetchAllParts(): Promise<void> {
+async function fetchAllParts(): Promise<void> {
   for (const part of parts) {
     await whenIdle();
     await part.fetch();
@@ -59,7 +59,7 @@ function renewStyles(): void {
 }
 
 /**
- * A component whose code is fetched when it is first rendered, or by `fetchAllParts`, with `meanwhile` in its place until
+ * A component whose code is fetched when it is first rendered, or ahead, with `meanwhile` in its place until
  * then. React's own `lazy` would hold it back for up to 300 ms after its code is there, as it does all that was
  * suspended. Code that cannot be fetched leaves `meanwhile` in its place until `fetchMissingParts`.
  */

@@ -76,6 +76,11 @@ tryControls([
         effect: (page) => gone(card(page, 'mine.png')),
       },
       {
+        name: 'the button that takes out all that cannot be sent',
+        find: button('Remove it'),
+        effect: (page) => gone(card(page, 'mine.png')),
+      },
+      {
         name: 'Try again',
         find: button('Try again'),
         use: (page, control, way, stage) => {

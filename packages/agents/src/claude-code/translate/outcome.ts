@@ -75,7 +75,7 @@ const wordIn = (table: Record<string, string>, key: string): string | undefined 
 /** Claude Code names its sign-in command, which works only in a terminal. */
 const forPage = (message: string): string =>
   message.replace(
-    /(?<!\s)\s*·\s*Please run \/login\b\.?/,
+    / {0,3}· {0,3}Please run \/login\b\.?/,
     '. Run claude in a terminal and sign in, or set ANTHROPIC_API_KEY before starting Liminal.',
   );
 
