@@ -1,4 +1,4 @@
-import { asError, messageOf } from '@liminal/protocol';
+import { asError, messageOf, tailOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -92,7 +92,7 @@ export class AgentProcess {
 
   /** Keeps output that is not part of the protocol, to explain its end. */
   note(text: string): void {
-    this.#errorOutput = (this.#errorOutput + text).slice(-keptOutput);
+    this.#errorOutput = tailOf(this.#errorOutput + text, keptOutput);
   }
 
   /** Drops that output, because it cannot explain what comes next. */

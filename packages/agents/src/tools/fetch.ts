@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { pageText } from './fetch/page-text.ts';
 import { get, webAddress, type Answer, type RequestOptions } from './fetch/request.ts';
@@ -63,7 +64,7 @@ async function shown(
   const isLong = isCut || page.isCut || page.text.length > maxLength;
   const output = [
     ...(status === 200 ? [] : [`(status ${status})`]),
-    page.text.slice(0, maxLength) || '(The page has no text.)',
+    headOf(page.text, maxLength) || '(The page has no text.)',
     ...(isLong ? ['(The rest is left out.)'] : []),
   ].join('\n');
   return { output, success: status < 400 };

@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { HiddenFolders } from '../hidden-folders.ts';
@@ -92,7 +93,7 @@ async function shownLines(found: AsyncIterable<FoundLine>, inTime: AbortSignal):
     if (name !== file) lines.push(...(file === '' ? [] : ['']), name);
     else if (line !== undefined && line > last + 1 && !isMatch) lines.push('--');
     [file, last] = [name, line ?? last];
-    const cut = text.length > maxLine ? `${text.slice(0, maxLine)}…` : text;
+    const cut = text.length > maxLine ? `${headOf(text, maxLine)}…` : text;
     const shown = `${line ?? '?'}${isMatch ? ':' : '-'} ${cut}`;
     lines.push(shown);
     length += shown.length + name.length;

@@ -51,6 +51,20 @@ test('a page comes as text, asked for by its name', async () => {
   expect(asked).toEqual([`example.test:${port} /a?b`]);
 });
 
+test.each(['', 'x'])('a long page is never cut in the middle of a letter: %j', async (before) => {
+  const { get } = await serve((request, response) => {
+    const isPage = request.url === '/page';
+    response.setHeader('content-type', isPage ? 'text/html; charset=utf-8' : 'text/plain');
+    const text = before + '😀'.repeat(100_000);
+    response.end(isPage ? `<title>${text}</title><p>${text}` : text);
+  });
+  for (const path of ['page', 'text']) {
+    const { output } = await get(`http://example.test:PORT/${path}`);
+    expect(output.length).toBeGreaterThan(50_000);
+    expect(output.isWellFormed()).toBe(true);
+  }
+});
+
 test.each([
   'http://10.0.0.1/',
   'http://169.254.169.254/latest',

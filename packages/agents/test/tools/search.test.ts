@@ -107,6 +107,14 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect((await search(project, {})).length).toBeLessThan(42_000);
   });
 
+  test('a long line is never cut in the middle of a letter', async () => {
+    const project = await makeProject();
+    project.write('a', `foo${'😀'.repeat(400)}\nfoo ${'😀'.repeat(400)}\n`);
+    const output = await search(project, {});
+    expect(output).toContain('…');
+    expect(output.isWellFormed()).toBe(true);
+  });
+
   test('finds names and lines that are odd', async () => {
     const project = await makeProject();
     project.write('ä b\n"c', 'ö foo\n');

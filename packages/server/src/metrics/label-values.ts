@@ -17,9 +17,10 @@ export class LabelValues {
   }
 
   bound(value: string): string {
-    const short = value === '' ? 'unknown' : value.slice(0, LENGTH_MAX);
+    const short = value === '' ? 'unknown' : headOf(value, LENGTH_MAX);
     if (!this.#known.has(short) && this.#known.size >= this.#max) return otherValue;
     this.#known.add(short);
     return short;
   }
 }
+import { headOf } from '@liminal/protocol';

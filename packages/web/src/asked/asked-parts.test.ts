@@ -1,7 +1,7 @@
 import type { ApprovalUpsert, ShownCall, ToolCallUpsert } from '@liminal/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { askedParts, headOf, partKinds } from './asked-parts.ts';
+import { askedParts, titleOf, partKinds } from './asked-parts.ts';
 import { isSimpleMarkdown } from './simple-markdown.ts';
 
 const base = {
@@ -200,7 +200,7 @@ describe('the words of a request', () => {
     const url = `https://good.example/${'a/'.repeat(60)}evil`;
     const asked = { toolName: 'Fetch', kind: 'fetch', toolArguments: { url } } as const;
     const title = `Fetch ${url}`;
-    expect(headOf({ approval: approval({ asked, title }), call: undefined }, undefined)).toBe(
+    expect(titleOf({ approval: approval({ asked, title }), call: undefined }, undefined)).toBe(
       title,
     );
     expect(partsOf(asked, { title })).toMatchObject({ title, arguments: [['url', url]] });

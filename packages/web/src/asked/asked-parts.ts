@@ -57,7 +57,7 @@ function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
 export const oneLine = 60;
 
 /** The line above a request. */
-export function headOf(request: WaitingRequest, folder: string | undefined): string {
+export function titleOf(request: WaitingRequest, folder: string | undefined): string {
   const { approval } = request;
   const asked = askedCall(request);
   if (asked !== undefined) {
@@ -99,7 +99,7 @@ function isTitleSaid(
   folder: string | undefined,
 ): boolean {
   const { title } = request.approval;
-  const head = headOf(request, folder);
+  const head = titleOf(request, folder);
   if (title === head && head.length <= oneLine) return true;
   const command = asked && commandOf(asked);
   if (asked === undefined || command === undefined) return false;

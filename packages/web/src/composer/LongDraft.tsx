@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { ClipboardEvent } from 'react';
 import { Button } from '../look/controls.tsx';
 import { isSlowBlock, mostInLine, slowLettersToEdit } from '../look/text-pieces.ts';
@@ -14,7 +15,7 @@ export function useLongDraft(
   onPastedText: (event: ClipboardEvent) => void,
 ) {
   const isCut = isSlowBlock(draft, slowLettersToEdit);
-  const shown = isCut ? `${draft.slice(0, mostInLine)} …` : draft;
+  const shown = isCut ? `${headOf(draft, mostInLine)} …` : draft;
   const onPaste = (event: ClipboardEvent<HTMLTextAreaElement>) => {
     onPastedText(event);
     if (event.defaultPrevented) return;

@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { QueuedMessage } from '@liminal/protocol';
 import { ArrowDown, ArrowUp, Clock, Pause, Pencil, Play, X } from 'lucide-react';
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
@@ -149,7 +150,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, nowTitle }: Que
     >
       <Clock size={14} aria-hidden="true" />
       <Attachments blocks={others} look="small" />
-      <span className={css.text}>{queued.message.slice(0, mostInLine)}</span>
+      <span className={css.text}>{headOf(queued.message, mostInLine)}</span>
       <span className={css.state}>{sending ? 'sending' : 'queued'}</span>
       {!sending && (
         <>

@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { BackgroundTask } from '@liminal/protocol';
 import { Bot, SquareTerminal } from 'lucide-react';
 import { Button } from '../look/controls.tsx';
@@ -25,11 +26,11 @@ export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
             <SquareTerminal size={14} aria-hidden="true" />
           )}
           <span className={css.title} title={labelOf(title)}>
-            {title.slice(0, mostInLine)}
+            {headOf(title, mostInLine)}
           </span>
           {progress !== undefined && (
             <span className={css.progress} title={labelOf(plainText(progress))}>
-              {plainText(progress.slice(0, mostInLine))}
+              {plainText(headOf(progress, mostInLine))}
             </span>
           )}
           <span className={css.time}>

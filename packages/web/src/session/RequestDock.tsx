@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { TurnView } from '@liminal/client';
 import type { ApprovalUpsert } from '@liminal/protocol';
 import {
@@ -7,7 +8,7 @@ import {
   ShieldQuestionMark,
 } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { askedParts, headOf, oneLine } from '../asked/asked-parts.ts';
+import { askedParts, oneLine, titleOf } from '../asked/asked-parts.ts';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
@@ -116,7 +117,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const element = useRef<HTMLDivElement>(null);
   useGiveFocusBack(element);
   const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
-  const title = headOf(request, folder);
+  const title = titleOf(request, folder);
   const parts = useMemo(() => askedParts({ approval, call }, folder), [approval, call, folder]);
 
   return (
@@ -135,7 +136,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
       <header className={css.head}>
         <Icon size={15} aria-hidden="true" />
         <span className={css.title} data-long={title.length > oneLine}>
-          <ShownText text={title.slice(0, mostInLine)} />
+          <ShownText text={headOf(title, mostInLine)} />
         </span>
         <span className={css.wants}>{asks ? 'asks you' : 'wants permission'}</span>
         {place.count > 1 && <Steps place={place} onStep={onStep} />}

@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { ComponentProps } from 'react';
 import { Button } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
@@ -28,8 +29,8 @@ export function LongText({
 }: LongTextProps) {
   const [shownTo, setShownTo] = useRemembered(name, 0);
   const all = withoutBlankEnds(text);
-  const folded = whole ? all.slice(0, most) : firstLines(all).slice(0, visible.characters);
-  const shown = all.slice(0, Math.max(folded.length, shownTo));
+  const folded = whole ? headOf(all, most) : headOf(firstLines(all), visible.characters);
+  const shown = headOf(all, Math.max(folded.length, shownTo));
   const isOpen = shownTo > 0;
   const hidden = all.length - shown.length;
   return (

@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId, useEffect } from 'react';
 import { join } from '../look/controls.tsx';
@@ -75,7 +76,7 @@ export function ToolCard(props: ToolCardProps) {
             <ShownText text={verb} />
           </span>
           <span className={join(css.subject, !verb && css.verb)}>
-            <ShownText text={subject.slice(0, mostInLine)} />
+            <ShownText text={headOf(subject, mostInLine)} />
           </span>
           <ToolOutcome call={call} phase={phase} began={began} isUnrun={neverRan(call, approval)} />
         </button>

@@ -1,3 +1,4 @@
+import { headOf } from '@liminal/protocol';
 import type { UpsertObject } from '@liminal/protocol';
 import { Button } from '../look/controls.tsx';
 import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
@@ -25,7 +26,7 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
         {item.content !== '' && (
           <div className={css.bubble} data-folded={isLong && !open} dir="auto">
             <MentioningText
-              text={isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
+              text={isLong && !open ? headOf(item.content, longest.characters * 2) : item.content}
               blocks={item.blocks}
             />
           </div>

@@ -1,4 +1,5 @@
 // A tokenizer for any tag soup, without recursion: markup from strangers has no end of corners.
+import { headOf } from '@liminal/protocol';
 import { Parser } from 'htmlparser2';
 
 /** Elements whose content is not text for people. */
@@ -52,7 +53,7 @@ export function htmlText(html: string): PageText {
       if (name === 'img' && attributes['alt']) add(`[${attributes['alt']}]`);
     },
     ontext(text) {
-      if (isTitle) title += text.slice(0, maxTitle - title.length);
+      if (isTitle) title += headOf(text, maxTitle - title.length);
       if (depth === 0) add(pre > 0 ? text : text.replace(/\s+/g, ' '));
     },
     onclosetag(name) {
@@ -70,7 +71,7 @@ export function htmlText(html: string): PageText {
     parser.write(html.slice(at, at + chunkLength));
   }
   parser.end();
-  const lines = parts.join('').slice(0, maxText).split('\n');
+  const lines = headOf(parts.join(''), maxText).split('\n');
   const text = lines
     .map((line) => line.trim())
     .join('\n')

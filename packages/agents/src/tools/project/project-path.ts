@@ -4,6 +4,7 @@
  * goes from one open folder to the next (`/proc/self/fd/N/name`) and follows no link; elsewhere what was opened is
  * looked at again before it is used.
  */
+import { headOf } from '@liminal/protocol';
 import { constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
@@ -275,4 +276,4 @@ export function fileProblem(error: unknown, asked: string): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+const shortened = (text: string): string => (text.length > 200 ? `${headOf(text, 200)}…` : text);

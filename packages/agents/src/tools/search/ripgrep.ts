@@ -1,4 +1,5 @@
 /** Searches with ripgrep. What it says of a file is taken from the file itself, opened so that it cannot lead out. */
+import { headOf } from '@liminal/protocol';
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -149,7 +150,7 @@ async function* run(
   const closed = ended(child);
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(0, keptErrors);
+    errors = headOf(errors + text, keptErrors);
   });
   let isEmpty = true;
   try {
