@@ -56,6 +56,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/notify',
     '/api/session/{id}/pin',
     '/api/session/{id}/prewarm',
+    '/api/session/{id}/queue/resume',
     '/api/session/{id}/queue/{turnId}',
     '/api/session/{id}/queue/{turnId}/move',
     '/api/session/{id}/queue/{turnId}/now',
