@@ -103,14 +103,14 @@ const isOfMaker = (words: string): boolean =>
   isFollowedBy(words, fieldOfMaker, notKnown, 95) ||
   isFollowedBy(words, notKnownBefore, fieldAfter, 100);
 
-const reasoningField = /reasoning(?:_content)?\b/gi;
+const anyReasoning = /reasoning(?:_content)?\b/gi;
 const mustBeThere = /must be (passed|provided|present)|is (missing|required)|missing in/i;
 const missing = /missing/gi;
 const reasoningAfter = /reasoning(?:_content)?\b/i;
 
 /** A field that is wanted back, in DeepSeek's and Moonshot's words. */
 const isOfWanted = (words: string): boolean =>
-  isFollowedBy(words, reasoningField, mustBeThere, 95) ||
+  isFollowedBy(words, anyReasoning, mustBeThere, 95) ||
   isFollowedBy(words, missing, reasoningAfter, 50);
 
 /**

@@ -18,7 +18,9 @@ test('trouble that comes again and again is logged once, and once it is over', (
   ]);
 
   vi.advanceTimersByTime(10_000);
-  expect(lines.slice(1)).toEqual([[expect.objectContaining({ error, times: 60 }), 'that is over']]);
+  expect(lines.slice(1)).toEqual([
+    [expect.objectContaining({ error, times: 60 }), 'the failure between the servers is over'],
+  ]);
 });
 
 test('trouble that came once has no end, and other trouble is logged beside it', () => {

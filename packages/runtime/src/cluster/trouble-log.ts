@@ -30,6 +30,7 @@ export class TroubleLog {
   #over(key: string, details: object): void {
     const { times = 1 } = this.#lasting.get(key) ?? {};
     this.#lasting.delete(key);
-    if (times > 1) this.#logger.warn({ ...details, times }, 'that is over');
+    if (times > 1)
+      this.#logger.warn({ ...details, times }, 'the failure between the servers is over');
   }
 }
