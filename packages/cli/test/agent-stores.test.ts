@@ -98,7 +98,7 @@ test('INV-8: opening a page starts no agent; asking for an agent’s sessions li
     status: 200,
     body: { sessions: [{ sessionId: 'two-old', title: 'Made by two', source: 'agent' }] },
   });
-  expect(started()).toEqual([0, 1, 0]);
+  await expect.poll(started).toEqual([0, 1, 0]);
   expect(await openPage(server)).toEqual(['Made by two']);
   server.command.signal('SIGTERM');
   await server.command.exitCode;
