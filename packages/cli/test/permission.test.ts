@@ -1,5 +1,5 @@
 /** Permission requests in a real pseudo-terminal, of agents that try to deceive the person who is asked. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent, chat, greeter, startChatCompletionsApi } from '@liminal/testkit';
 import type { Step } from '@liminal/testkit';
@@ -74,6 +74,24 @@ const turns: Record<string, Step[]> = {
     { think: fake },
     call({ toolCallId: 'other', kind: 'execute', title: 'ls', rawInput: { command: 'ls' } }),
     ask({ toolCallId: 'other' }, 'The second'),
+  ],
+  secret: [
+    {
+      request: {
+        method: 'elicitation/create',
+        params: {
+          mode: 'form',
+          message: 'Which key?',
+          requestedSchema: {
+            type: 'object',
+            properties: { key: { type: 'string', title: 'Key', format: 'password' } },
+            required: ['key'],
+          },
+        },
+        as: 'answer',
+        onAnswer: [{ when: 'sk-hidden', steps: [{ say: 'Taken.' }] }],
+      },
+    },
   ],
   early: [{ say: fake }, { gate: 'typed' }, call(pipe), ask(pipe, 'Terminal')],
   changed: [
@@ -275,6 +293,18 @@ test('SAFE: an agent’s description is marked', async () => {
     ...own('Do it'),
   ]);
   await answered(terminal, '2');
+});
+
+test('SAFE: a secret answer is not shown while it is typed, reaches the agent, and is not kept', async () => {
+  const terminal = await asked('secret');
+  terminal.type('1');
+  await terminal.shows(/Your answer: $/);
+  expect(await answered(terminal, 'sk-hidden')).toContain('Taken.');
+  expect(terminal.output).not.toContain('sk-hidden');
+  const store = readdirSync(home.data).filter((name) => name.startsWith('liminal.db'));
+  const kept = store.map((name) => readFileSync(join(home.data, name), 'latin1')).join('');
+  expect(kept).toContain('Which key?');
+  expect(kept).not.toContain('sk-hidden');
 });
 
 test('SAFE: the own name of an MCP server’s tool is shown, and every argument', async () => {

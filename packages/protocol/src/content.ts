@@ -98,7 +98,10 @@ export const ApprovalOption = z.object({
   kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
   /** An answer may include a reason for the agent (`note`). */
   takesNote: z.boolean().optional(),
-  /** The agent's own kind is not one of these: a person may choose the option, a default never does. */
+  /**
+   * A person may choose the option, a default (a deadline, the Enter key) never does: the agent's own kind is not one of
+   * these, or the agent asks for a deliberate answer.
+   */
   isUnclear: z.boolean().optional(),
 });
 export type ApprovalOption = z.infer<typeof ApprovalOption>;

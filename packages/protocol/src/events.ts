@@ -51,6 +51,7 @@ export const ItemStartPayload = z.object({
   code: z.string().optional(),
   /** approval: see ApprovalItem. */
   approvalId: z.string().optional(),
+  askedBy: z.string().optional(),
   description: z.string().optional(),
   options: z.array(ApprovalOption).optional(),
   form: Form.optional(),

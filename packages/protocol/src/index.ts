@@ -43,6 +43,7 @@ export {
 } from './folds/upsert.ts';
 export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';
 export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
+export { maskedAnswer, maskSecrets } from './forms/mask-secrets.ts';
 export { formProblem, type FormValue, valueProblem } from './forms/check-content.ts';
 export {
   type Choice as FieldChoice,

@@ -144,7 +144,9 @@ export const ApprovalItem = z.object({
   type: z.literal('approval'),
   approvalId: z.string().min(1),
   title: z.string(),
-  /** The agent's description: a plan to agree to, a reason. */
+  /** Who asks, if not the agent itself: an MCP server or a subagent. The name is the server's or the agent's own. */
+  askedBy: z.string().optional(),
+  /** The agent's description: a plan to agree to, why it asks. */
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),

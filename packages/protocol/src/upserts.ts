@@ -89,6 +89,8 @@ export const ApprovalUpsert = z.object({
   type: z.literal('approval'),
   approvalId: z.string(),
   title: z.string(),
+  /** Who asks, if not the agent itself: see ApprovalItem. */
+  askedBy: z.string().optional(),
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),

@@ -36,6 +36,9 @@ const choices = Array.from({ length: 80 }, (_, n) => ({ const: `${n}`, title: `C
 
 /** Requests whose last line does harm, by the kind of the part that has it. Each kind must be here. */
 const samples: Record<PartKind, Record<string, Partial<ApprovalUpsert>>> = {
+  askedBy: {
+    'of many lines': { askedBy: `MCP server “${last}”` },
+  },
   title: {
     'of many lines': { title: last },
     'beside another command': { title: last, ...shell({ command: 'npm test' }) },

@@ -29,6 +29,13 @@ const linkOptions: ApprovalOption[] = [
   { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
 ];
 
+/** What is known of a request besides its own words: the call that waits, who asks, and a description. */
+export type ElicitationAbout = Pick<ApprovalQuestion, 'callId' | 'askedBy' | 'description'>;
+
+/** Names an MCP server as the one that asks. */
+export const mcpServerAsks = (name: string, source?: string): string =>
+  `MCP server “${name}”${source === undefined ? '' : ` (${source})`}`;
+
 /** The open elicitations of one session. */
 export class Elicitations {
   readonly #ask: Ask;
@@ -38,25 +45,24 @@ export class Elicitations {
     this.#ask = ask;
   }
 
-  /** Asks people; `callId` is the tool call that waits. Undefined if the request is neither a form nor a link. */
+  /** Asks people for `about`. Undefined if the request is neither a form nor a link. */
   async elicit(
     request: unknown,
     signal: AbortSignal,
-    callId?: string,
+    about: ElicitationAbout = {},
   ): Promise<ElicitationAnswer | undefined> {
     const asked = Asked.safeParse(request).data;
     if (asked === undefined) return undefined;
-    const call = callId === undefined ? {} : { callId };
     if (asked.mode === 'form') {
       const { message: title, requestedSchema: form } = asked;
-      return answerOf(await this.#ask({ title, options: formOptions, form, ...call }, signal));
+      return answerOf(await this.#ask({ title, options: formOptions, form, ...about }, signal));
     }
     const done = new AbortController();
     this.#links.set(asked.elicitationId, done);
     try {
       const title = `${asked.message}\n${asked.url}`;
       const either = AbortSignal.any([signal, done.signal]);
-      const outcome = await this.#ask({ title, options: linkOptions, ...call }, either);
+      const outcome = await this.#ask({ title, options: linkOptions, ...about }, either);
       return done.signal.aborted ? { action: 'accept' } : answerOf(outcome);
     } finally {
       this.#links.delete(asked.elicitationId);

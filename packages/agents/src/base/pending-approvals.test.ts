@@ -47,3 +47,27 @@ test.each([
 ])('what is %s can be allowed', async (_, input) => {
   expect((await shown(input)).options).toEqual(options);
 });
+
+test('a question with a limit is over at its end, and says so', async () => {
+  const closed: unknown[] = [];
+  const close = (_id: string, outcome: unknown) => void closed.push(outcome);
+  const approvals = new PendingApprovals({ open: () => {}, close });
+  const deadline = new Date(Date.now() + 1).toISOString();
+  const { signal } = new AbortController();
+  const over = { outcome: 'cancelled', reason: 'deadline' };
+  expect(await approvals.ask({ title: 'Which?', options, deadline }, signal)).toEqual(over);
+  expect(closed).toEqual([over]);
+});
+
+test('SAFE: a secret answer reaches the agent, and is masked where it is shown', async () => {
+  const { promise, resolve } = Promise.withResolvers<ApprovalRequest>();
+  const closed: unknown[] = [];
+  const close = (_id: string, outcome: unknown) => void closed.push(outcome);
+  const approvals = new PendingApprovals({ open: resolve, close });
+  const form = { properties: { key: { type: 'string', format: 'password' } } };
+  const answer = approvals.ask({ title: 'Which?', options, form }, new AbortController().signal);
+  const { approvalId } = await promise;
+  approvals.answer(approvalId, { optionId: 'once', content: { key: 'sk-1' } });
+  expect(await answer).toMatchObject({ content: { key: 'sk-1' } });
+  expect(JSON.stringify(closed)).not.toContain('sk-1');
+});

@@ -6,6 +6,7 @@ import {
   type AskedCall,
   type Form,
   isDepthCut,
+  maskSecrets,
   maxItemSize,
   sizeOf,
   withinSize,
@@ -16,8 +17,12 @@ import { ProviderError } from '../errors.ts';
 /** A question to people. */
 export interface ApprovalQuestion {
   title: string;
-  /** The agent's description of it. */
+  /** Who asks, if not the agent itself: an MCP server or a subagent. */
+  askedBy?: string;
+  /** The agent's description of it: why it asks. */
   description?: string;
+  /** ISO 8601 UTC; the agent goes on without an answer after it. */
+  deadline?: string;
   /** The tool call that waits for the answer. */
   callId?: string;
   options: ApprovalOption[];
@@ -97,10 +102,14 @@ export class PendingApprovals {
     signal.addEventListener('abort', onAbort, { once: true });
     this.#pending.set(approvalId, { question, settle });
     this.#events.open({ approvalId, ...question });
+    const timer = timerAt(question.deadline, () =>
+      settle({ outcome: 'cancelled', reason: 'deadline' }),
+    );
     const outcome = await promise;
+    clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     this.#pending.delete(approvalId);
-    this.#events.close(approvalId, outcome);
+    this.#events.close(approvalId, maskSecrets(question.form, outcome));
     return outcome;
   }
 
@@ -119,6 +128,11 @@ export class PendingApprovals {
   cancelAll(reason: string): void {
     for (const { settle } of this.#pending.values()) settle({ outcome: 'cancelled', reason });
   }
+}
+
+function timerAt(deadline: string | undefined, act: () => void): NodeJS.Timeout | undefined {
+  if (deadline === undefined) return undefined;
+  return setTimeout(act, Math.max(0, Date.parse(deadline) - Date.now()));
 }
 
 /** The outcome of a request with these options and this answer. Throws ProviderError `INVALID_OPTION`. */

@@ -359,8 +359,8 @@ function startPayload(item: OutputItem): ItemStartPayload {
       return { ...base, callId: item.callId };
     case 'approval': {
       const { approvalId, title, options, description, callId, form, deadline } = item;
-      const { asked, earlier } = item;
-      const more = defined({ description, callId, form, deadline, asked, earlier });
+      const { askedBy, asked, earlier } = item;
+      const more = defined({ askedBy, description, callId, form, deadline, asked, earlier });
       return { ...base, approvalId, title, options, ...more };
     }
     case 'script_execution':

@@ -1,5 +1,6 @@
 /** Permission requests of Claude Code, answered by people. */
 import { setImmediate as untilRead } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import type {
   CanUseTool,
   OnElicitation,
@@ -8,7 +9,7 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
 import { jsonOf } from '../base/few-values.ts';
-import { Elicitations } from '../base/elicitations.ts';
+import { Elicitations, mcpServerAsks } from '../base/elicitations.ts';
 import {
   type ApprovalEvents,
   type ApprovalQuestion,
@@ -23,6 +24,7 @@ import {
   readQuestions,
   type Question,
 } from './questions.ts';
+import { oneLine } from '../base/titles.ts';
 import { describeTool } from './translate/describe-tool.ts';
 
 /** An option and the result that Claude Code gets for it. */
@@ -36,9 +38,11 @@ const refused: PermissionResult = { behavior: 'deny', message: 'The user refused
 const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true } as const;
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
-/** Shows requests, and says whether a turn runs in which people can be asked. */
 interface ApprovalOutput extends ApprovalEvents {
+  /** Whether a turn runs in which people can be asked. */
   canAsk: () => boolean;
+  /** What the subagent with this id was started for. */
+  titleOfSubagent: (agentId: string) => string | undefined;
 }
 
 /** The open permission requests and questions of one process. */
@@ -75,7 +79,12 @@ export class ClaudeApprovals {
     // A hook may have changed the input since the call was shown. A plan that Claude Code leaves out is the call's.
     const isPlanless = toolName === 'ExitPlanMode' && input['plan'] === undefined;
     const words = { name: toolName, arguments: jsonOf(input), title, ...face };
-    const question = { title, ...(!isPlanless && { asked: words }) };
+    const question = {
+      title,
+      ...this.#askedBy(context),
+      ...reasonsFor(context, input),
+      ...(!isPlanless && { asked: words }),
+    };
     const outcome = await this.#ask(question, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
@@ -90,7 +99,13 @@ export class ClaudeApprovals {
     if (!this.#output.canAsk()) return { action: 'cancel' };
     // A server of before there were links names no mode.
     const asked = { ...request, mode: request.mode ?? 'form' };
-    return (await this.#elicitations.elicit(asked, signal)) ?? { action: 'cancel' };
+    const { serverName, title, description } = request;
+    const about = [title, description].filter((text) => text !== undefined && text !== '');
+    const answer = await this.#elicitations.elicit(asked, signal, {
+      askedBy: mcpServerAsks(serverName),
+      ...(about.length > 0 && { description: about.join('\n\n') }),
+    });
+    return answer ?? { action: 'cancel' };
   };
 
   /** The purpose of a link is fulfilled. */
@@ -110,28 +125,58 @@ export class ClaudeApprovals {
   async #askQuestions(
     questions: readonly Question[],
     input: Record<string, unknown>,
-    { toolUseID: callId, signal }: Context,
+    context: Context,
   ): Promise<PermissionResult> {
-    const outcome = await this.#pending.ask({ ...questionForm(questions), callId }, signal);
+    const { toolUseID: callId, signal } = context;
+    const question = { ...questionForm(questions), callId, ...this.#askedBy(context) };
+    const outcome = await this.#pending.ask(question, signal);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { content, note } = outcome;
     if (content === undefined) return notAnswered(note);
     return { behavior: 'allow', updatedInput: answerQuestions(input, questions, content) };
   }
 
+  #askedBy({ agentID: agentId }: Context): Pick<ApprovalQuestion, 'askedBy'> {
+    if (agentId === undefined) return {};
+    const title = this.#output.titleOfSubagent(agentId);
+    return { askedBy: title === undefined ? 'A subagent' : `Subagent “${oneLine(title)}”` };
+  }
+
   #ask(
-    question: Pick<ApprovalQuestion, 'title' | 'asked'>,
+    question: Omit<ApprovalQuestion, 'options' | 'callId'>,
     choices: ApprovalOption[],
-    { toolUseID: callId, signal }: Context,
+    { toolUseID: callId, signal, defaultToNo }: Context,
   ): Promise<ApprovalOutcome> {
     const options = choices.map(({ optionId, name, kind, takesNote }) => ({
       optionId,
       name,
       kind,
       ...(takesNote === true && { takesNote }),
+      ...(defaultToNo === true && kind.startsWith('allow') && { isUnclear: true }),
     }));
     return this.#pending.ask({ ...question, callId, options }, signal);
   }
+}
+
+/** Why Claude Code asks, and whose tool it is, as far as the call itself does not say so. */
+function reasonsFor(
+  context: Context,
+  input: Record<string, unknown>,
+): Pick<ApprovalQuestion, 'description'> {
+  const { blockedPath, defaultToNo, description, matchedAskRule: rule, mcpServer } = context;
+  const reason = stripVTControlCharacters(context.decisionReason ?? '').trim();
+  const isPathSaid = blockedPath === undefined || reason.includes(blockedPath);
+  const known = new Set<unknown>([reason, ...Object.values(input)]);
+  const content = rule?.ruleContent === undefined ? '' : `(${rule.ruleContent})`;
+  const reasons = [
+    reason,
+    isPathSaid ? '' : `The path is ${blockedPath}.`,
+    rule && `Your settings have a rule that asks for this: ${rule.toolName}${content}.`,
+    mcpServer && `The tool belongs to the ${mcpServerAsks(mcpServer.name, mcpServer.source)}.`,
+    known.has(description) ? '' : description,
+    defaultToNo === true && 'Claude Code wants a deliberate answer: Enter does not allow this.',
+  ].filter((text) => typeof text === 'string' && text !== '');
+  return reasons.length === 0 ? {} : { description: reasons.join('\n\n') };
 }
 
 /** Without an input: the program keeps its own, since the one here may be shortened (`ProgramOutput`). */

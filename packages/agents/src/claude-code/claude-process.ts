@@ -52,6 +52,8 @@ const asInTerminal: Options = {
   /** The choices of a question may have previews. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
   enableFileCheckpointing: true,
+  /** Each background task can be stopped by itself, so the end of a turn leaves them running. */
+  perTaskStopAffordance: true,
   /** What hooks have refused, and why they failed. */
   includeHookEvents: true,
 };

@@ -123,6 +123,7 @@ export class ClaudeSession implements AgentSession<Config> {
       close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) =>
         this.#translator.closeApproval(id, outcome, now()),
       canAsk: () => this.#translator.turn !== undefined,
+      titleOfSubagent: (agentId: string) => this.#translator.titleOfTask(agentId),
     };
     this.#approvals = new ClaudeApprovals(approvalOutput, options.projectDir, options.project);
     this.#process = new ClaudeProcess(sdk, options, this.#approvals);

@@ -193,3 +193,62 @@ test('SAFE: leave for an MCP server’s tool is asked with all of its arguments,
   await requests.serve('mcpServer/elicitation/request', { ...params, _meta: unnamed }, signal);
   expect(question?.description).toContain('prod/main');
 });
+
+/** What is asked of people for another request of Codex. */
+async function askedFor(method: string, params: object, outcome: ApprovalOutcome) {
+  let question: ApprovalQuestion | undefined;
+  const requests = new CodexRequests(async (one) => {
+    question = one;
+    return outcome;
+  });
+  const answer = await requests.serve(method, params, new AbortController().signal);
+  return { answer, question };
+}
+const cancelled = { outcome: 'cancelled' } as const;
+
+test('input for a command that runs is no command of its own', async () => {
+  const params = { ...command, kind: 'writeStdin', command: "/bin/sh -c 'rm -rf /'" };
+  const { question } = await asked('commandExecution', params);
+  expect(question).toMatchObject({
+    title: 'Send input to a running command',
+    asked: { title: 'Send input to a running command' },
+  });
+  expect(JSON.parse(question!.asked!.arguments)).toEqual({ input: params.command });
+});
+
+test('a question for a secret has a field that hides it, and one with a limit has its end', async () => {
+  const questions = [
+    { id: 'key', header: 'Key', question: 'Which?', isSecret: true, options: null },
+  ];
+  const before = Date.now();
+  const { question, answer } = await askedFor(
+    'item/tool/requestUserInput',
+    { ...place, questions, isBlocking: false, autoResolutionMs: 60_000 },
+    { outcome: 'selected', optionId: 'accept', content: { key: 'sk-1' } },
+  );
+  expect(question?.form?.properties['key']).toMatchObject({ format: 'password' });
+  expect(Date.parse(question!.deadline!)).toBeGreaterThanOrEqual(before + 60_000);
+  expect(answer).toEqual({ answers: { key: { answers: ['sk-1'] } } });
+});
+
+const elicitation = { threadId: 'own', turnId: null, serverName: 'door', _meta: null };
+const requestedSchema = { type: 'object', properties: { a: { type: 'string' } } };
+
+test.each(['form', 'openai/form', 'openaiForm'])(
+  'a form of an MCP server names the server: %s',
+  async (mode) => {
+    const params = { ...elicitation, mode, message: 'Which?', requestedSchema };
+    const { question } = await askedFor('mcpServer/elicitation/request', params, cancelled);
+    expect(question).toMatchObject({ title: 'Which?', askedBy: 'MCP server “door”' });
+    expect(question?.form?.properties).toEqual(requestedSchema.properties);
+  },
+);
+
+test('a confirmation that only Codex’ own app can give can be declined, and says so', async () => {
+  const verify = { title: 'Confirm', description: 'It is you?', challenge: 'x' };
+  const params = { ...elicitation, mode: 'openai/userVerification', ...verify };
+  const { question, answer } = await askedFor('mcpServer/elicitation/request', params, cancelled);
+  expect(question?.options.map(({ kind }) => kind)).toEqual(['reject_once']);
+  expect(question?.description).toContain('Only Codex’ own app can confirm this.');
+  expect(answer).toMatchObject({ action: 'decline' });
+});

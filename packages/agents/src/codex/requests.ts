@@ -7,7 +7,7 @@ import type {
   FormField,
 } from '@liminal/protocol';
 import { z } from 'zod';
-import { Elicitations, type Ask } from '../base/elicitations.ts';
+import { type Ask, Elicitations, mcpServerAsks } from '../base/elicitations.ts';
 import type { ApprovalQuestion } from '../base/pending-approvals.ts';
 import { commandCall, mcpCall } from './translate/tools.ts';
 import { CommandAction } from './translate/wire.ts';
@@ -16,6 +16,8 @@ const words = z.string().nullish().catch(undefined);
 
 const Command = z.looseObject({
   itemId: z.string(),
+  /** `writeStdin`: `command` is input for a command that runs. */
+  kind: words,
   reason: words,
   command: words,
   cwd: words,
@@ -46,13 +48,20 @@ const Question = z.looseObject({
   header: z.string().catch(''),
   question: z.string().catch(''),
   isOther: z.boolean().catch(false),
+  /** The answer is shown to nobody, and not kept. */
+  isSecret: z.boolean().catch(false),
   options: z
     .array(z.looseObject({ label: z.string(), description: z.string().catch('') }))
     .nullish()
     .catch(undefined),
 });
 type Question = z.infer<typeof Question>;
-const Questions = z.looseObject({ itemId: z.string(), questions: z.array(Question) });
+const Questions = z.looseObject({
+  itemId: z.string(),
+  questions: z.array(Question),
+  /** The turn goes on without an answer after this long (ms). */
+  autoResolutionMs: z.number().positive().nullish().catch(undefined),
+});
 
 const ToolRequest = z.looseObject({
   codex_approval_kind: z.string(),
@@ -64,6 +73,8 @@ const ToolRequest = z.looseObject({
 const Elicitation = z.looseObject({
   mode: z.string(),
   message: z.string().catch(''),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
   serverName: z.string().optional().catch(undefined),
   _meta: ToolRequest.nullish().catch(undefined),
 });
@@ -114,13 +125,14 @@ export class CodexRequests {
 
   async #command(asked: Command, signal: AbortSignal): Promise<unknown> {
     const { itemId: callId, reason, command, networkApprovalContext: network } = asked;
-    const title = network == null ? `Run ${command ?? 'a command'}` : `Connect to ${network.host}`;
+    const isInput = asked.kind === 'writeStdin';
+    const title = network == null ? titleOfCommand(asked) : `Connect to ${network.host}`;
     const description = withRights(reason, asked.additionalPermissions);
     const question = {
       title,
       callId,
       ...(description !== '' && { description }),
-      ...(asked.command != null && { asked: askedCommand(asked, asked.command) }),
+      ...(command != null && { asked: (isInput ? sentInput : askedCommand)(asked, command) }),
     };
     return this.#decide(question, commandChoices(asked), signal);
   }
@@ -154,7 +166,7 @@ export class CodexRequests {
   }
 
   async #questions(
-    { itemId: callId, questions }: z.infer<typeof Questions>,
+    { itemId: callId, questions, autoResolutionMs: limitMs }: z.infer<typeof Questions>,
     signal: AbortSignal,
   ): Promise<unknown> {
     const fields = questions.map((one) => [one.id, fieldOf(one)] as const);
@@ -165,6 +177,7 @@ export class CodexRequests {
       {
         title,
         callId,
+        ...(limitMs != null && { deadline: new Date(Date.now() + limitMs).toISOString() }),
         options: questionOptions,
         form: { properties: Object.fromEntries(fields), required: fields.map(([name]) => name) },
       },
@@ -178,17 +191,36 @@ export class CodexRequests {
     const { _meta: tool } = params;
     if (tool != null) {
       const choices = lastingFor(params).filter(({ optionId }) => tool.persist.includes(optionId));
-      const question = { title: params.message, ...toolWords(params.serverName, tool) };
+      const question = {
+        title: params.message,
+        ...askedByServer(params),
+        ...toolWords(params.serverName, tool),
+      };
       const chosen = await this.#choose(question, [once, ...choices, ...refused], signal);
       if (chosen === undefined) return { action: 'cancel', content: null, _meta: null };
       if (chosen.decision === 'decline') return { action: 'decline', content: null, _meta: null };
       const _meta = chosen.decision === 'accept' ? null : { persist: chosen.decision };
       return { action: 'accept', content: {}, _meta };
     }
-    const answer = await this.#elicitations.elicit(params, signal);
+    if (params.mode === 'openai/userVerification') return this.#declineVerification(params, signal);
+    const mode = formsOfOpenAI.has(params.mode) ? 'form' : params.mode;
+    const answer = await this.#elicitations.elicit(
+      { ...params, mode },
+      signal,
+      askedByServer(params),
+    );
     if (answer === undefined) throw new Error(`Liminal knows no form of kind “${params.mode}”.`);
     const content = answer.action === 'accept' ? (answer.content ?? null) : null;
     return { action: answer.action, content, _meta: null };
+  }
+
+  /** Only Codex' own programs can confirm who a person is. */
+  async #declineVerification(params: Elicitation, signal: AbortSignal): Promise<unknown> {
+    const { title = 'Confirm who you are', description = '' } = params;
+    const why = 'Only Codex’ own app can confirm this. Decline here, and repeat it there.';
+    const question = { title, ...askedByServer(params), description: `${description}\n\n${why}` };
+    await this.#choose(question, [{ ...refusal, name: 'Decline', decision: 'decline' }], signal);
+    return { action: 'decline', content: null, _meta: null };
   }
 
   async #decide(
@@ -217,6 +249,24 @@ export class CodexRequests {
     return choices.find(({ optionId }) => optionId === outcome.optionId);
   }
 }
+
+const formsOfOpenAI: ReadonlySet<string> = new Set(['openai/form', 'openaiForm']);
+
+const askedByServer = ({ serverName }: Elicitation): Pick<ApprovalQuestion, 'askedBy'> =>
+  serverName === undefined ? {} : { askedBy: mcpServerAsks(serverName) };
+
+function titleOfCommand({ kind, command }: Command): string {
+  if (kind === 'writeStdin') return 'Send input to a running command';
+  return `Run ${command ?? 'a command'}`;
+}
+
+/** Input for a command that runs, with the words that Codex has for the command and its input. */
+const sentInput = ({ kind }: Command, input: string): AskedCall => ({
+  name: kind ?? 'writeStdin',
+  title: 'Send input to a running command',
+  kind: 'execute',
+  arguments: JSON.stringify({ input }),
+});
 
 function askedCommand({ cwd, commandActions }: Command, command: string): AskedCall {
   return commandCall({ command, cwd: cwd ?? '', commandActions }, cwd ?? '');
@@ -280,15 +330,16 @@ const questionOptions: ApprovalOption[] = [
   { ...refusal, name: 'Do not answer' },
 ];
 
-function fieldOf({ header, question, isOther, options }: Question): FormField {
+function fieldOf({ header, question, isOther, isSecret, options }: Question): FormField {
   const title = question || header;
-  if (options == null || options.length === 0) return { type: 'string', title };
+  const secret = isSecret ? { format: 'password' } : {};
+  if (options == null || options.length === 0) return { type: 'string', title, ...secret };
   const choices = options.map(({ label, description }) => ({
     const: label,
     title: label,
     ...(description !== '' && { description }),
   }));
-  return { type: 'string', title, oneOf: choices, other: isOther };
+  return { type: 'string', title, ...secret, oneOf: choices, other: isOther };
 }
 
 const answersIn = (content: FormContent): Record<string, { answers: string[] }> =>

@@ -360,6 +360,29 @@ test('a plan is presented with what can follow it', async () => {
   await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
 });
 
+test('a request says why Claude Code asks', async () => {
+  const command = 'cd sub && git status && echo $(date)';
+  const { approval, claude, listener, turnId } = await ask(() => [
+    reply(toolUse('Bash', { command, description: 'Look at the state' })),
+    reply('Done.'),
+  ]);
+  expect(approval.description).toContain("can't be checked before it runs");
+  // What the model wrote stands among the arguments.
+  expect(approval.description).not.toContain('Look at the state');
+  await answer(claude, listener, approval, 'reject_once');
+  await listener.ended(turnId);
+});
+
+test('a request for a path outside the folder says that it is outside', async () => {
+  const { approval, claude, listener, turnId } = await ask(() => [
+    reply(toolUse('Write', { file_path: '/etc/liminal-test.conf', content: 'a\n' })),
+    reply('Done.'),
+  ]);
+  expect(approval.description).toBe('Path is outside allowed working directories');
+  await answer(claude, listener, approval, 'reject_once');
+  await listener.ended(turnId);
+});
+
 test('a permission that waits is cancelled when its process is killed', async () => {
   const { claude, listener, turnId } = await ask((workspace) => [write(workspace, 'waiting.txt')]);
   await claude.provider.killSession(listener.sessionId);

@@ -228,6 +228,50 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
   expect(said(turns.get(next.turnId)!)).toEqual(told);
 });
 
+test('Stop ends the turn, and leaves what runs beside it', async () => {
+  const slow = gate();
+  const errand = { description: 'Inspect the notes', prompt: 'Inspect notes.txt' };
+  const background = { run_in_background: true, subagent_type: 'general-purpose' };
+  const { create, provider } = await runClaude(() =>
+    withSubagents(
+      [
+        reply([
+          toolUse('Bash', { command: 'sleep 600', run_in_background: true }),
+          toolUse('Agent', { ...errand, ...background }),
+        ]),
+        reply(text(['Started', slow, '.'])),
+        ...times(4, reply('I see.')),
+      ],
+      { 'Inspect notes.txt': [held(gate(), reply('No lines.'))] },
+    ),
+  );
+  const listener = await create();
+  const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks ?? [];
+  const titles = () =>
+    tasks()
+      .map(({ title }) => title)
+      .toSorted();
+  const { turnId } = await listener.send('Start them.');
+  await slow.reached;
+  await listener.until(() => titles().length === 2 || undefined);
+  await provider.cancelTurn(listener.sessionId);
+  expect((await listener.ended(turnId)).status).toBe('aborted');
+  // A next turn shows that the interrupt is over, and that it ended neither.
+  await listener.ask('And now?');
+  expect(titles()).toEqual(['Inspect the notes', 'sleep 600']);
+  const agent = tasks().find(({ kind }) => kind === 'agent');
+  await provider.stopTask(listener.sessionId, agent!.taskId);
+  await listener.until(() => titles().length === 1 || undefined);
+  const words = 'The work in the background “Inspect the notes” was stopped.';
+  await listener.event(
+    (payload) =>
+      payload.type === 'item_done' &&
+      payload.finalItem.type === 'message' &&
+      payload.finalItem.content === words,
+  );
+  await provider.killSession(listener.sessionId);
+});
+
 test('what runs beside the turns is known until the agent ends with it', async () => {
   const { create, provider } = await runClaude(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),

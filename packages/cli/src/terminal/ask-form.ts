@@ -26,7 +26,8 @@ export async function askForm(
 ): Promise<FormContent | undefined> {
   const content: FormContent = {};
   for (const field of readFields(form)) {
-    const question = { rows: fieldRows(field, terminal), prompt: promptOf(field) };
+    const isSecret = field.kind === 'text' && field.isSecret === true;
+    const question = { rows: fieldRows(field, terminal), prompt: promptOf(field), isSecret };
     const understand = (line: string): Understood<{ value: FormValue | undefined }> => {
       const value = readValue(line, field);
       const problem = valueProblem(field, value);

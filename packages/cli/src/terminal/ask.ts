@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApprovalOption, markHidden } from '@liminal/protocol';
@@ -91,6 +92,8 @@ interface Question {
   prompt: string;
   /** Whether the answer v shows the rows in pages. */
   hasPages?: boolean;
+  /** Whether the answer is not shown while it is typed. */
+  isSecret?: boolean;
 }
 
 /** Asks a question until a line is understood; `undefined` when `signal` aborts it or the input ends. */
@@ -105,16 +108,39 @@ export async function askLine<T>(
   // Not `terminal`, which would take Ctrl-C from us.
   const lines = createInterface({ input, output, terminal: false, signal });
   const again = () => output.write(question.prompt);
-  again();
-  for await (const line of lines) {
-    const understood = understand(line.trim());
-    if ('answer' in understood) return understood.answer;
-    output.write(`${markHidden(understood.problem)}\n`);
+  const showAgain = question.isSecret === true ? hideTyping(input) : undefined;
+  try {
     again();
+    for await (const line of lines) {
+      // The end of a line that is not shown is not shown either.
+      if (showAgain !== undefined) output.write('\n');
+      const understood = understand(line.trim());
+      if ('answer' in understood) return understood.answer;
+      output.write(`${markHidden(understood.problem)}\n`);
+      again();
+    }
+  } finally {
+    showAgain?.();
   }
   // Without an answer the cursor is still behind the prompt.
   output.write('\n');
   return undefined;
+}
+
+/** Switches the terminal's echo off. Returns what switches it on again, which the end of the program does, too. */
+function hideTyping(input: NodeJS.ReadableStream): () => void {
+  if (input !== process.stdin || !process.stdin.isTTY) return () => {};
+  const setEcho = (word: 'echo' | '-echo'): void => {
+    // Where there is no stty, what is typed is seen.
+    spawnSync('stty', [word], { stdio: ['inherit', 'ignore', 'ignore'] });
+  };
+  const show = (): void => setEcho('echo');
+  setEcho('-echo');
+  process.once('exit', show);
+  return () => {
+    process.off('exit', show);
+    show();
+  };
 }
 
 /** The number of rows that the screen has no room for, and how to read them. */

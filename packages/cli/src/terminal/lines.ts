@@ -25,9 +25,11 @@ export function formatLine(line: Line): string {
   }
 }
 
-/** The question, below the agent's description of it. */
-function formatQuestion({ title, description }: Of<'approval'>): string {
-  const about = description === undefined ? [] : linesOf(description).map((line) => mark + line);
+/** The question, below who asks and the agent's description. */
+function formatQuestion({ title, askedBy, description }: Of<'approval'>): string {
+  const about = [askedBy && `${oneRow(askedBy)} asks:`, description]
+    .filter((text) => text !== undefined)
+    .flatMap((text) => linesOf(text).map((line) => mark + line));
   return [...about, `? ${oneRow(title)}`].join('\n');
 }
 

@@ -20,8 +20,11 @@ const comparable = { lines: 20_000, changes: 1_000 };
  * count; `call` is what the turn has of the call, and undefined if it has none.
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
-  const { description, title, callId, asked } = approval;
-  const said = description === undefined ? [] : linesOf(description);
+  const { askedBy, description, title, callId, asked } = approval;
+  const said = [
+    ...(askedBy === undefined ? [] : [`${oneRow(askedBy)} asks:`]),
+    ...(description === undefined ? [] : linesOf(description)),
+  ];
   const shown = asked ?? call;
   if (shown === undefined) {
     return callId === undefined ? said : [...said, 'The call itself was not shown by the agent.'];

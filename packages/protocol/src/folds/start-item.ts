@@ -73,6 +73,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
         type: 'approval',
         approvalId: payload.approvalId || payload.itemId,
         title: payload.title ?? '',
+        askedBy: payload.askedBy,
         description: payload.description,
         callId: payload.callId,
         options: payload.options ?? [],

@@ -27,6 +27,8 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
+  /** The answer is hidden while it is written, and masked wherever it is kept. */
+  isSecret?: true;
   /** It is a list of texts. */
   isList?: true;
   /** Of a type that only the agent knows. */
@@ -95,6 +97,10 @@ function readField(asked: FormField, base: FieldBase): Field {
   }
 }
 
+/** Whether what a person writes into the field must not be shown or kept. */
+export const isSecret = ({ format, writeOnly }: FormField): boolean =>
+  format === 'password' || writeOnly === true;
+
 function readText(asked: FormField, base: FieldBase): Field {
   const given = typeof asked.default === 'string' ? asked.default : '';
   const choices = choicesOf(asked.oneOf, asked.enum);
@@ -109,6 +115,7 @@ function readText(asked: FormField, base: FieldBase): Field {
     kind: 'text',
     initial: given,
     ...(asked.type !== 'string' && { isUnknown: true }),
+    ...(isSecret(asked) && { isSecret: true }),
     ...(format !== undefined && { format }),
     ...numbers(asked, 'minLength', 'maxLength'),
     ...(typeof pattern === 'string' && { pattern }),

@@ -89,7 +89,7 @@ export class Questions {
   }
 
   async #fillIn(
-    { title, description, options, form = { properties: {} } }: ApprovalItem,
+    { title, askedBy, description, options, form = { properties: {} } }: ApprovalItem,
     toolCallId: string,
     cancellationSignal: AbortSignal,
   ): Promise<ApprovalAnswer | undefined> {
@@ -98,7 +98,9 @@ export class Questions {
       mode: 'form',
       sessionId,
       toolCallId,
-      message: description === undefined ? title : `${title}\n\n${description}`,
+      message: [askedBy && `${askedBy} asks:`, title, description]
+        .filter((text) => text !== undefined)
+        .join('\n\n'),
       requestedSchema: formOf(form),
     } as CreateElicitationRequest;
     const answer = await client.request(methods.client.elicitation.create, request, {

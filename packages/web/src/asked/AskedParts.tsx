@@ -31,6 +31,11 @@ interface Around {
 
 /** Shows the whole content of a part, by its kind. */
 const shows: { [K in PartKind]: (content: PartContent[K], around: Around) => ReactNode } = {
+  askedBy: (askedBy) => (
+    <p className={css.askedBy}>
+      <ShownText text={askedBy} /> asks:
+    </p>
+  ),
   title: (title) => <LinkedText className={css.title} text={title} />,
   description: (description) => <AgentText text={description} label="Description" />,
   files: (files, { folder }) => <Files files={files} folder={folder} />,

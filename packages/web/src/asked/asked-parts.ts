@@ -15,6 +15,7 @@ import { commandOf, commandWords, isQuestion, toolWords } from '../transcript/to
  * screen, to its end, before anything can be allowed.
  */
 export const partKinds = [
+  'askedBy',
   'title',
   'description',
   'files',
@@ -29,6 +30,8 @@ export type PartKind = (typeof partKinds)[number];
 
 /** What each kind of part shows. */
 export interface PartContent {
+  /** Who asks, if not the agent itself. */
+  askedBy: string;
   title: string;
   description: string;
   files: readonly ToolLocation[];
@@ -77,6 +80,7 @@ export function askedParts(request: WaitingRequest, folder: string | undefined):
   const { approval, call } = request;
   const asked = askedCall(request);
   const content: { [K in PartKind]: PartContent[K] | undefined } = {
+    askedBy: approval.askedBy || undefined,
     title: isTitleSaid(request, asked, folder) ? undefined : approval.title,
     description: approval.description || undefined,
     files: asked && filesOf(asked),

@@ -20,13 +20,15 @@ const rows = 3;
 /** A text or a number. Numbers stay text until they are sent: a browser's number field loses invalid input. */
 export function TextInput(props: ControlProps<TextField | NumberField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
+  const isHidden = field.kind === 'text' && field.isSecret === true;
   const shared = {
     id: ids.control,
     value: String(value),
     'aria-required': field.isRequired,
     'aria-invalid': isInvalid,
     'aria-describedby': describedBy,
-    autoComplete: 'off',
+    // Browsers offer to keep a password unless it is called new.
+    autoComplete: isHidden ? 'new-password' : 'off',
   };
   if (field.kind === 'text' && isLong(field)) {
     return (
@@ -52,13 +54,19 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
       <input
         {...shared}
         className={join(look.input, css.short)}
-        type={field.kind === 'text' && field.format ? inputTypes[field.format] : 'text'}
+        type={inputType(field)}
         inputMode={field.kind === 'number' ? numberKeys(field) : undefined}
         onChange={(event) => onChange(event.target.value)}
       />
-      <HiddenIn text={String(value)} />
+      {!isHidden && <HiddenIn text={String(value)} />}
     </>
   );
+}
+
+function inputType(field: TextField | NumberField): string {
+  if (field.kind === 'number') return 'text';
+  if (field.isSecret) return 'password';
+  return field.format ? inputTypes[field.format] : 'text';
 }
 
 /** A field cannot mark the hidden characters of its text. */
@@ -71,7 +79,8 @@ function HiddenIn({ text }: { text: string }) {
   );
 }
 
-function isLong({ initial, maxLength = 0, format, isList }: TextField): boolean {
+function isLong({ initial, maxLength = 0, format, isList, isSecret }: TextField): boolean {
+  if (isSecret) return false;
   if (initial.length > oneLine.initial || initial.includes('\n')) return true;
   return format === undefined && (isList === true || maxLength > oneLine.most);
 }

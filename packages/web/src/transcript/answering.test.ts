@@ -32,6 +32,17 @@ it('no key chooses among several answers', () => {
   expect(keyAnswers(asked).deny?.optionId).toBe('no');
 });
 
+it('what needs a deliberate answer is allowed by no key, and stands behind the refusal', () => {
+  const { options } = approval('p');
+  const careful = options.map((one) =>
+    one.kind.startsWith('allow') ? { ...one, isUnclear: true } : one,
+  );
+  const asked = approval('p', { options: careful });
+  expect(keyAnswers(asked).allow).toBeUndefined();
+  expect(keyAnswers(asked).deny?.optionId).toBe('no');
+  expect(sortOptions(careful).map(({ optionId }) => optionId)).toEqual(['no', 'yes', 'always']);
+});
+
 it('an outcome is shown in the words of the option', () => {
   const allowed = approval('p', { outcome: { outcome: 'selected', optionId: 'yes' } });
   expect([outcomeWords(allowed), wasAllowed(allowed)]).toEqual(['Allow', true]);

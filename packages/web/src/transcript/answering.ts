@@ -1,7 +1,7 @@
 import { type ApprovalOption, type ApprovalUpsert, defaultOption } from '@liminal/protocol';
 import { filledRows } from '../forms/filled-rows.ts';
 
-/** The order of options: allowing first, the most regrettable last. */
+/** The order of options: allowing first, the most regrettable last. What needs a deliberate answer stands behind all. */
 const order: ApprovalOption['kind'][] = [
   'allow_once',
   'allow_always',
@@ -10,7 +10,9 @@ const order: ApprovalOption['kind'][] = [
 ];
 
 export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[] {
-  return options.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const place = ({ kind, isUnclear }: ApprovalOption) =>
+    order.indexOf(kind) + (isUnclear === true ? order.length : 0);
+  return options.toSorted((a, b) => place(a) - place(b));
 }
 
 /** The answers of Enter and Escape, which are defaults: neither grants for good. */
@@ -38,6 +40,7 @@ export function outcomeWords(approval: ApprovalUpsert): string {
 
 /** Why a request was not answered, by the reason that the log has. */
 const unanswered: Partial<Record<string, string>> = {
+  deadline: 'the agent went on without an answer',
   turn_ended: 'the turn ended',
   process_ended: 'the agent ended',
   cancelled: 'the turn was stopped',

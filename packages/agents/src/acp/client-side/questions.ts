@@ -82,7 +82,7 @@ export async function elicit(
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
   const callId = ToolCallId.safeParse(params).data?.toolCallId;
-  const answer = await elicitations.elicit(params, signal, callId);
+  const answer = await elicitations.elicit(params, signal, callId === undefined ? {} : { callId });
   if (answer !== undefined) return answer;
   throw invalidParams('This is neither a form nor a link as ACP has them.');
 }

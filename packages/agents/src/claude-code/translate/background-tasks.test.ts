@@ -94,6 +94,28 @@ test.each([
   expect(read(tasks, end)).toBeUndefined();
 });
 
+test.each([
+  ['a subagent', 'Do a', 'The work in the background “Do a” was stopped.'],
+  [
+    'a subagent with a report',
+    'Half of it.',
+    'The work in the background “Do a” was stopped. Half of it.',
+  ],
+  ['a command', 'Background command "Do a" was stopped', 'Background command "Do a" was stopped'],
+])('a task that was stopped says so: %s', (_kind, summary, words) => {
+  const tasks = new BackgroundTasks();
+  read(tasks, level('a'));
+  const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', summary };
+  expect(read(tasks, end)).toBe(words);
+});
+
+test('a subagent is known by what it was started for, in the background or not', () => {
+  const tasks = new BackgroundTasks();
+  read(tasks, { subtype: 'task_started', task_id: 'a', tool_use_id: 'x', description: 'Look.' });
+  expect(tasks.titleOf('a')).toBe('Look.');
+  expect(tasks.titleOf('b')).toBeUndefined();
+});
+
 test('of a task of an earlier process is told how it ended, once', () => {
   const tasks = new BackgroundTasks();
   const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', tool_use_id: 'x' };

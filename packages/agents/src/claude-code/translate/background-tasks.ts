@@ -19,6 +19,7 @@ const Started = z.looseObject({
   subtype: z.literal('task_started'),
   task_id: z.string(),
   tool_use_id: z.string().optional(),
+  description: z.string().catch(''),
 });
 
 const Progress = z.looseObject({
@@ -63,8 +64,8 @@ const maxKnown = 200;
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
-  /** The calls that began tasks, which may be told before or after a task is among those that run. */
-  readonly #calls = new Map<string, string>();
+  /** What began the tasks, known before or after a task is among those that run. */
+  readonly #started = new Map<string, { callId: string | undefined; title: string }>();
   /** The tasks that ran in the background, by id: others of this process end with the call that began them. */
   readonly #known = new Map<string, BackgroundTask>();
   /** How tasks ended, as it was told. */
@@ -84,9 +85,7 @@ export class BackgroundTasks {
         this.#replace(news.tasks, timestamp);
         return undefined;
       case 'task_started':
-        if (news.tool_use_id === undefined) return undefined;
-        remember(this.#calls, news.task_id, news.tool_use_id);
-        this.#change(news.task_id, { callId: news.tool_use_id });
+        this.#start(news);
         return undefined;
       case 'task_progress':
         this.#tellProgress(news);
@@ -106,6 +105,16 @@ export class BackgroundTasks {
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
   }
 
+  /** What the task was started for. */
+  titleOf(taskId: string): string | undefined {
+    return this.#started.get(taskId)?.title || undefined;
+  }
+
+  #start({ task_id: taskId, tool_use_id: callId, description: title }: z.infer<typeof Started>) {
+    remember(this.#started, taskId, { callId, title });
+    if (callId !== undefined) this.#change(taskId, { callId });
+  }
+
   #tellProgress(news: z.infer<typeof Progress>): void {
     const { task_id: taskId, description, summary, last_tool_name: tool } = news;
     const title = this.#known.get(taskId)?.title;
@@ -119,7 +128,7 @@ export class BackgroundTasks {
     this.#running = tasks
       .filter(({ ambient }) => !ambient)
       .map(({ task_id: taskId, task_type: type, description: title }): BackgroundTask => {
-        const callId = this.#calls.get(taskId);
+        const callId = this.#started.get(taskId)?.callId;
         const kind = (Object.hasOwn(kinds, type) ? kinds[type] : undefined) ?? 'other';
         const fresh = { taskId, title, kind, startedAt, ...(callId !== undefined && { callId }) };
         return before.get(taskId) ?? fresh;
@@ -140,7 +149,7 @@ export class BackgroundTasks {
   #end(end: z.infer<typeof Ended>): string | undefined {
     const { task_id: taskId, ambient: isAmbient } = end;
     const task = this.#known.get(taskId);
-    const isOfCall = task === undefined && this.#calls.has(taskId);
+    const isOfCall = task === undefined && this.#started.get(taskId)?.callId !== undefined;
     if (isAmbient || isOfCall) return undefined;
     const words = howItEnded(end, task);
     if (this.#ended.get(taskId) === words) return undefined;
@@ -149,15 +158,22 @@ export class BackgroundTasks {
   }
 }
 
+/** Words of Claude Code's own that name the end of a task that is not done. */
+const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error)\b/i;
+
 /** Nothing but its end is known of a task of an earlier process. */
 function howItEnded(
   { status, summary, summary_is_report: isReport }: z.infer<typeof Ended>,
   task: BackgroundTask | undefined,
 ): string {
-  if (summary !== '' && !(isReport && task !== undefined)) return summary;
-  const how = (Object.hasOwn(ends, status) ? ends[status] : undefined) ?? 'is done';
+  const end = Object.hasOwn(ends, status) ? ends[status] : undefined;
+  const hasSummary = summary !== '' && !(isReport && task !== undefined);
+  // The summary of a subagent that was stopped is its title.
+  const isPlain = end === undefined || isReport || namesEnd.test(summary);
+  if (hasSummary && isPlain) return summary;
   const which = task === undefined ? '' : ` “${task.title}”`;
-  return `The work in the background${which} ${how}.`;
+  const more = hasSummary && summary !== task?.title ? ` ${summary}` : '';
+  return `The work in the background${which} ${end ?? 'is done'}.${more}`;
 }
 
 function remember<V>(map: Map<string, V>, key: string, value: V): void {

@@ -65,6 +65,11 @@ export class ClaudeTranslator {
   }
 
   /** What runs beside the turns; another list after each change. */
+  /** What the task with this id was started for, in the background or not. */
+  titleOfTask(taskId: string): string | undefined {
+    return this.#tasks.titleOf(taskId);
+  }
+
   get tasks(): readonly BackgroundTask[] {
     return this.#tasks.running;
   }

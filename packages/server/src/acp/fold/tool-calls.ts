@@ -154,9 +154,14 @@ const asAsked = (id: string, asked: AskedCall): CallItem => ({
 });
 
 /** A question's description, and what its call said before. */
-function describedBy({ description = '', earlier }: ApprovalItem): Acp.ToolCallContent[] {
+function describedBy({ askedBy, description = '', earlier }: ApprovalItem): Acp.ToolCallContent[] {
   const before = earlier === undefined ? '' : `Before, the call said:\n\n${earlierWords(earlier)}`;
-  return [...toolContent(description, [], []), ...toolContent(before, [], [])];
+  const asks = askedBy === undefined ? '' : `${askedBy} asks:`;
+  return [
+    ...toolContent(asks, [], []),
+    ...toolContent(description, [], []),
+    ...toolContent(before, [], []),
+  ];
 }
 
 const earlierWords = ({ arguments: json, ...rest }: Partial<AskedCall>): string =>

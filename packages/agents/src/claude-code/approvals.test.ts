@@ -1,0 +1,92 @@
+import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
+import { defaultOption } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import type { ApprovalRequest } from '../base/pending-approvals.ts';
+import { ClaudeApprovals } from './approvals.ts';
+
+type Context = Partial<Parameters<CanUseTool>[2]>;
+
+function start() {
+  const opened: ApprovalRequest[] = [];
+  const approvals = new ClaudeApprovals(
+    {
+      open: (request) => {
+        opened.push(request);
+        approvals.cancelAll('turn_ended');
+      },
+      close: () => {},
+      canAsk: () => true,
+      titleOfSubagent: (agentId) => (agentId === 'known' ? 'Inspect the notes' : undefined),
+    },
+    '/project',
+    { allowed: () => {}, proposals: (suggestions) => [...suggestions] },
+  );
+  return { approvals, opened };
+}
+
+/** What people are asked for a call of `tool` in this context. */
+async function asked(context: Context, tool = 'Bash', input = {}): Promise<ApprovalRequest> {
+  const { approvals, opened } = start();
+  const { signal } = new AbortController();
+  await approvals.canUseTool(tool, input, {
+    signal,
+    toolUseID: 'call',
+    requestId: 'request',
+    ...context,
+  });
+  return opened[0]!;
+}
+
+const input = { command: 'git push', description: 'Push it' };
+
+test('SAFE: all that Claude Code says about its reasons is shown, and nothing twice', async () => {
+  const { description } = await asked(
+    {
+      decisionReason: '\u001b[1mPath is outside.\u001b[0m',
+      blockedPath: '/etc',
+      matchedAskRule: { source: 'userSettings', toolName: 'Bash', ruleContent: 'git push:*' },
+      mcpServer: { name: 'door', source: 'project' },
+      description: 'Push it',
+      defaultToNo: true,
+    },
+    'Bash',
+    input,
+  );
+  expect(description?.split('\n\n')).toEqual([
+    'Path is outside.',
+    'The path is /etc.',
+    'Your settings have a rule that asks for this: Bash(git push:*).',
+    'The tool belongs to the MCP server “door” (project).',
+    'Claude Code wants a deliberate answer: Enter does not allow this.',
+  ]);
+  const other = { decisionReason: 'Not in /etc.', blockedPath: '/etc', description: 'Opens it.' };
+  expect((await asked(other)).description).toBe('Not in /etc.\n\nOpens it.');
+  expect(await asked({}, 'Bash', input)).not.toHaveProperty('description');
+});
+
+test('SAFE: what must not be allowed by one key is allowed by no default, and can be refused by one', async () => {
+  const { options } = await asked({ defaultToNo: true });
+  expect(defaultOption(options, 'allow')).toBeUndefined();
+  expect(defaultOption(options, 'reject')?.optionId).toBe('reject_once');
+  expect(defaultOption((await asked({})).options, 'allow')?.optionId).toBe('allow_once');
+});
+
+test('who asks is named: a subagent by what it was started for, an MCP server by its name', async () => {
+  expect(await asked({})).not.toHaveProperty('askedBy');
+  expect((await asked({ agentID: 'known' })).askedBy).toBe('Subagent “Inspect the notes”');
+  expect((await asked({ agentID: 'other' })).askedBy).toBe('A subagent');
+  const questions = [{ question: 'Which?', header: 'A', options: [], multiSelect: false }];
+  const question = await asked({ agentID: 'known' }, 'AskUserQuestion', { questions });
+  expect(question.askedBy).toBe('Subagent “Inspect the notes”');
+
+  const { approvals, opened } = start();
+  const { signal } = new AbortController();
+  const request = { serverName: 'door', message: 'Confirm your account', title: 'Account' };
+  await approvals.onElicitation(
+    { ...request, mode: 'form', requestedSchema: { properties: { a: { type: 'string' } } } },
+    { signal, requestId: 'request' },
+  );
+  expect(opened).toMatchObject([
+    { title: 'Confirm your account', askedBy: 'MCP server “door”', description: 'Account' },
+  ]);
+});

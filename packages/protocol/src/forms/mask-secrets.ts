@@ -1,0 +1,17 @@
+import type { ApprovalOutcome, Form } from '../content.ts';
+import { isSecret } from './read-fields.ts';
+
+/** Stands for an answer that is not kept. */
+export const maskedAnswer = '••••••';
+
+/** The outcome without the answers to secret fields of the form. */
+export function maskSecrets(form: Form | undefined, outcome: ApprovalOutcome): ApprovalOutcome {
+  if (form === undefined || outcome.outcome !== 'selected') return outcome;
+  const { content } = outcome;
+  if (content === undefined) return outcome;
+  const kept = Object.entries(content).map(([name, value]) => {
+    const field = Object.hasOwn(form.properties, name) ? form.properties[name] : undefined;
+    return [name, field !== undefined && isSecret(field) ? maskedAnswer : value] as const;
+  });
+  return { ...outcome, content: Object.fromEntries(kept) };
+}
