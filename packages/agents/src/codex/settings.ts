@@ -38,6 +38,8 @@ const Opened = z.looseObject({
   reasoningEffort: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
+  /** Of a stored thread, if a terminal or Liminal has set one. */
+  collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
 });
 export type Opened = z.infer<typeof Opened>;
 
@@ -103,13 +105,16 @@ export interface Offer {
 export class CodexSettings {
   #models: readonly Model[] = [];
   #modes: readonly WorkMode[] = [];
+  /** The way of working that the thread has; undefined: none, so that its requests do not name one. */
+  #workOfThread: string | undefined;
   /** What was chosen here, by option. */
   readonly #chosen: Record<string, string> = {};
   readonly #current: Record<string, string>;
 
-  constructor({ model, reasoningEffort, ...opened }: Opened) {
+  constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
     const effort = reasoningEffort ?? '';
-    const [mode, work] = [presetOf(opened), 'default'];
+    this.#workOfThread = collaborationMode?.mode;
+    const [mode, work] = [presetOf(opened), this.#workOfThread ?? 'default'];
     this.#current = { mode, model, reasoning_effort: effort, collaboration_mode: work };
   }
 
@@ -128,7 +133,10 @@ export class CodexSettings {
     const before = JSON.stringify(this.#current);
     this.#current['mode'] = presetOf({ approvalPolicy, sandbox: sandboxPolicy });
     this.#current['model'] = model;
-    if (collaborationMode != null) this.#current['collaboration_mode'] = collaborationMode.mode;
+    if (collaborationMode != null) {
+      this.#workOfThread = collaborationMode.mode;
+      this.#current['collaboration_mode'] = collaborationMode.mode;
+    }
     if (effort != null) this.#current['reasoning_effort'] = effort;
     return JSON.stringify(this.#current) !== before;
   }
@@ -204,9 +212,15 @@ export class CodexSettings {
     this.#current['reasoning_effort'] = this.#modelOf(value)?.defaultReasoningEffort ?? '';
   }
 
-  /** The fields of `thread/settings/update` that say so. */
+  /**
+   * The fields of `thread/settings/update` for what was chosen. A thread that has no way of working is given the one that
+   * is shown, as Codex' own terminal does: the model then gets its instructions from the first turn on.
+   */
   get overrides(): Record<string, unknown> {
-    const { mode, model, reasoning_effort: effort, collaboration_mode: work } = this.#chosen;
+    const { mode, model, reasoning_effort: effort } = this.#chosen;
+    const shown = this.#current['collaboration_mode'];
+    const isKnown = this.#modes.some((one) => one.mode === shown);
+    const work = isKnown && shown !== this.#workOfThread ? shown : undefined;
     const preset = presets.find(({ value }) => value === mode);
     // Another model may not have the effort that was set for the one before.
     const isModelChosen = model !== undefined || effort !== undefined;

@@ -90,3 +90,13 @@ test('a message that begins with a path is no command', async () => {
   await listener.ask('/etc/hosts is what?');
   expect(api.requests[0]?.prompt).toBe('/etc/hosts is what?');
 });
+
+test('the way of working that is shown reaches the model from the first turn on, once', async () => {
+  const { create, api } = await share(() => [answer('Yes.'), answer('Yes.')]);
+  const listener = await create();
+  await listener.ask('One.');
+  await listener.ask('Two.');
+  const [first, second] = api.requests.map(({ body }) => JSON.stringify(body.input));
+  const count = (text = '') => text.split('# Collaboration Mode: Default').length - 1;
+  expect([count(first), count(second)]).toEqual([1, 1]);
+});
