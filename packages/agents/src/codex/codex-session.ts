@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ApprovalOutcome, ContentBlock } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOutcome, ContentBlock, EventDraft } from '@liminal/protocol';
 import { asError, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
+import { answerHere } from '../base/answered-here.ts';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -11,7 +12,7 @@ import type { Ask } from '../base/elicitations.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { BackgroundWork } from './background-work.ts';
-import { askedBy } from './commands.ts';
+import { answerFor, askedBy, planIn } from './commands.ts';
 import { withPicture } from './pictures.ts';
 import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
@@ -141,8 +142,14 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#running !== undefined) {
       throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
     }
+    const answer = await this.#answerHere(message, blocks);
+    if (answer !== undefined) {
+      const start = { modelId: this.#options.settings.model, providerId: 'codex' };
+      const emit = (draft: EventDraft): void => this.#output.emit(draft);
+      return answerHere(emit, { ...start, turnId, message, answer });
+    }
     const { method, params } = askedBy(
-      message,
+      planIn(message) ?? message,
       this.#state.skills,
       this.#options.projectDir,
       blocks,
@@ -159,6 +166,15 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       const why = { code: 'AGENT_ERROR', message: messageOf(error) };
       this.#end({ type: 'response_error', error: why });
     });
+  }
+
+  /** The answer to a command that asks nothing of Codex' model. */
+  async #answerHere(message: string, blocks: readonly ContentBlock[]): Promise<string | undefined> {
+    const plan = planIn(message);
+    if (plan === undefined) return answerFor(message, this.#state.skills);
+    await this.setConfigOption('collaboration_mode', 'plan');
+    if (plan !== '' || blocks.length > 0) return undefined;
+    return 'Plan mode is on: say what to plan. The setting “Way of working” ends it.';
   }
 
   /** `NOTHING_TO_STEER`. */

@@ -1,7 +1,9 @@
 /** Slash commands: those of Codex' own terminal that are requests to its server, and its skills. */
 import { type AgentCommand, type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { z } from 'zod';
+import { commandName } from '../base/answered-here.ts';
 import { inputOf } from './prompt.ts';
+import { answerToCommand } from './terminal-commands.ts';
 
 const Skills = z.looseObject({
   data: z.array(
@@ -40,6 +42,7 @@ const builtIn: AgentCommand[] = [
   },
   { name: 'review-commit', description: 'Review a commit.', hint: 'its hash' },
   { name: 'init', description: 'Write an AGENTS.md for this project.' },
+  { name: 'plan', description: 'Plan before anything is changed.', hint: 'what to plan' },
 ];
 
 export const commandsWith = (skills: readonly Skill[]): AgentCommand[] => [
@@ -58,6 +61,20 @@ export interface Asked {
   method: 'turn/start' | 'thread/compact/start' | 'review/start';
   params: Record<string, unknown>;
 }
+
+/** The answer to a message that is a command which only Codex' own terminal has, or nobody. */
+export function answerFor(message: string, skills: readonly Skill[]): string | undefined {
+  const name = commandName(message);
+  const isOffered = (one: { name: string }): boolean => one.name === name;
+  if (name === undefined || builtIn.some(isOffered) || skills.some(isOffered)) return undefined;
+  return answerToCommand(name);
+}
+
+/** What is to be planned, if the message asks for a plan. */
+export const planIn = (message: string): string | undefined =>
+  /^\/plan(?:\s+([^]*))?$/.exec(message.trim()) === null
+    ? undefined
+    : message.trim().slice('/plan'.length).trim();
 
 /** Reads a message: a command, or words for the model. What it mentions is in its words, and not said again. */
 export function askedBy(

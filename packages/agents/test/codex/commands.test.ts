@@ -84,6 +84,43 @@ test('a skill of the project is offered, and its words reach the model', async (
   expect(input).toContain('Knead for ten minutes.');
 });
 
+const answered = ({ outputItems }: { outputItems: readonly { type: string }[] }): string =>
+  JSON.stringify(outputItems.at(-1));
+
+test.each([
+  ['/undo', 'only in its own terminal'],
+  ['/model gpt-5', 'a setting of the session'],
+  ['/mcp', 'MCP servers'],
+  ['/no-such-command now', 'Codex has no command /no-such-command here.'],
+  ['/constructor', 'Codex has no command /constructor here.'],
+])('%s is answered here, and the model learns nothing of it', async (command, words) => {
+  const { create, api } = await share(() => [answer('Yes.')]);
+  const listener = await create();
+  const response = await listener.ask(command);
+  expect(response.status).toBe('complete');
+  expect(said(response)).toHaveLength(2);
+  expect(answered(response)).toContain(words);
+  expect(api.requests).toEqual([]);
+  await listener.ask(` ${command}`);
+  expect(api.requests.map(({ prompt }) => prompt.trim())).toEqual([command]);
+});
+
+test('/plan plans, as in Codex’ own terminal', async () => {
+  const { create, api } = await share(() => [answer('A plan.')]);
+  const listener = await create();
+  const mode = () =>
+    listener.updates
+      .flatMap(({ configOptions = [] }) => configOptions)
+      .findLast(({ id }) => id === 'collaboration_mode')?.currentValue;
+  const response = await listener.ask('/plan');
+  expect(answered(response)).toContain('Plan mode is on');
+  await listener.until(() => mode() === 'plan' || undefined);
+  expect(api.requests).toEqual([]);
+  await listener.ask('/plan a shed');
+  expect(api.requests[0]?.prompt).toBe('a shed');
+  expect(JSON.stringify(api.requests[0]?.body.input)).toContain('Plan Mode');
+});
+
 test('a message that begins with a path is no command', async () => {
   const { create, api } = await share(() => [answer('It is a file.')]);
   const listener = await create();

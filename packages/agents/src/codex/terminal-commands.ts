@@ -1,0 +1,83 @@
+/**
+ * The slash commands of Codex' own terminal (0.169) that are not requests to its server, and where each has its place
+ * here. Without this table they would reach the model as words.
+ */
+
+const inTerminal = 'Codex has this only in its own terminal.';
+const inList = 'Do this in the list of sessions.';
+const inSettings = 'This is a setting of the session: choose it beside the message.';
+
+/** What each does here, as a sentence for the person who has sent it. */
+export const terminalCommands: Readonly<Record<string, string>> = {
+  agent: inTerminal,
+  agents: inTerminal,
+  app: inTerminal,
+  approvals: inSettings,
+  approve: inTerminal,
+  apps: inTerminal,
+  archive: inList,
+  btw: inTerminal,
+  cd: 'A session stays in its folder: start another session in the other folder.',
+  clear: 'Start a new session: it knows nothing of this conversation.',
+  collab: inSettings,
+  copy: 'Copy an answer with the button below it.',
+  daemon: inTerminal,
+  'debug-config': inTerminal,
+  delete: inList,
+  diff: 'The changes of each turn stand in the conversation. Ask for `git diff` to have the whole.',
+  exit: 'Close the window: the session stays, and what runs goes on.',
+  experimental: inTerminal,
+  export: 'Export the session in its menu, or with `liminal export`.',
+  fast: inTerminal,
+  feedback: inTerminal,
+  fork: 'Fork the session at one of its turns.',
+  goal: inTerminal,
+  hooks: inTerminal,
+  ide: inTerminal,
+  import: inTerminal,
+  keymap: inTerminal,
+  logout: 'Sign out with `codex logout` in a terminal.',
+  mcp: 'MCP servers that do not start are named above the message. `codex mcp` in a terminal lists them.',
+  memories: inTerminal,
+  mention: 'Write @ and the name of a file.',
+  model: inSettings,
+  new: 'Start a new session.',
+  permissions: inSettings,
+  personality: inTerminal,
+  pet: inTerminal,
+  pets: inTerminal,
+  plugins: inTerminal,
+  presets: inTerminal,
+  prompts: inTerminal,
+  ps: 'What runs in the background is listed above the message.',
+  pwd: 'The folder stands in the head of the session.',
+  quit: 'Close the window: the session stays, and what runs goes on.',
+  raw: inTerminal,
+  recap: inTerminal,
+  rename: inList,
+  resume: 'Open the other session in the list of sessions.',
+  rollout: inTerminal,
+  'setup-default-sandbox': inTerminal,
+  side: inTerminal,
+  skills: 'Write / or $: the skills are listed there.',
+  status: 'The model, the settings and the tokens stand beside the session.',
+  statusline: inTerminal,
+  stop: 'Stop what runs in the background in the list above the message.',
+  subagents: 'Subagents that work are listed above the message.',
+  theme: inTerminal,
+  title: inTerminal,
+  tui: inTerminal,
+  undo: inTerminal,
+  usage: 'The limits of the account stand beside the session.',
+  vim: inTerminal,
+  voice: inTerminal,
+  warnings: 'Warnings stand above the message.',
+  worktree: inTerminal,
+};
+
+/** The answer to a message that is a command which Codex' server does not have. */
+export function answerToCommand(name: string): string {
+  const known = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
+  const what = known ?? `Codex has no command /${name} here.`;
+  return `${what} Nothing was sent. To send the words as they are, put a blank before them.`;
+}
