@@ -32,15 +32,34 @@ export class OwnedSessions {
     this.#sweeping = this.#sweepAgainAndAgain();
   }
 
-  /** Runs a step as the session's owner; undefined if another server owns it. */
+  /** Runs a step as the session's owner, also of a session that had none; undefined if another server owns it. */
   async act<T>(
     sessionId: string,
     step: (lease: Lease) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
-    this.#busy.set(sessionId, (this.#busy.get(sessionId) ?? 0) + 1);
-    try {
+    return this.#whileBusy(sessionId, async () => {
       const lease = await this.#take(sessionId);
       return lease && { value: await step(lease) };
+    });
+  }
+
+  /** Runs a step if this server owns the session already; undefined otherwise. */
+  async actAsOwner<T>(
+    sessionId: string,
+    step: () => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    return this.#whileBusy(sessionId, async () => {
+      await this.#changing.get(sessionId)?.catch(() => undefined);
+      const isOurs = this.#options.ownership.leaseOf(sessionId) !== undefined;
+      return isOurs ? { value: await step() } : undefined;
+    });
+  }
+
+  /** Keeps the session from being released meanwhile. */
+  async #whileBusy<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+    this.#busy.set(sessionId, (this.#busy.get(sessionId) ?? 0) + 1);
+    try {
+      return await work();
     } finally {
       const left = (this.#busy.get(sessionId) ?? 1) - 1;
       if (left > 0) this.#busy.set(sessionId, left);

@@ -30,6 +30,8 @@ function leaseName(sessionId: string): string {
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #leases = new Map<string, Lease>();
+  /** Until when nobody else can take a lease: `ttlMs` from when it was last asked for, on the clock of `performance.now()`. */
+  readonly #sureUntil = new WeakMap<Lease, number>();
   readonly #timer: NodeJS.Timeout;
   /** One renewal per lease: a slow one does not delay the others. */
   readonly #renewing = new Map<Lease, Promise<void>>();
@@ -51,14 +53,27 @@ export class Ownership {
   /** Renews the lease. False if another server may have taken the session; otherwise none can for `ttlMs`. */
   async confirm(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
-    return lease !== undefined && this.#options.leases.renew(lease, this.#options.ttlMs);
+    return lease !== undefined && this.#renewLease(lease);
+  }
+
+  /**
+   * False if another server may have taken the session, as after this server was suspended. Asks only if the last renewal
+   * was too long ago; rejects if that is unknown now.
+   */
+  async holds(sessionId: string): Promise<boolean> {
+    const lease = this.#leases.get(sessionId);
+    if (lease && performance.now() < (this.#sureUntil.get(lease) ?? 0)) return true;
+    return this.confirm(sessionId);
   }
 
   /** Takes a session without an owner; undefined if another server owns it. */
   async take(sessionId: string): Promise<Lease | undefined> {
     const { leases, instanceId, ttlMs } = this.#options;
+    const askedAt = performance.now();
     const lease = await leases.acquire(leaseName(sessionId), instanceId, ttlMs);
-    if (lease) this.#leases.set(sessionId, lease);
+    if (!lease) return undefined;
+    this.#sureUntil.set(lease, askedAt + ttlMs);
+    this.#leases.set(sessionId, lease);
     return lease;
   }
 
@@ -100,9 +115,9 @@ export class Ownership {
   }
 
   async #renew(sessionId: string, lease: Lease): Promise<void> {
-    const { leases, ttlMs, onLost, onTrouble } = this.#options;
+    const { onLost, onTrouble } = this.#options;
     try {
-      if (await leases.renew(lease, ttlMs)) return;
+      if (await this.#renewLease(lease)) return;
     } catch (error) {
       return onTrouble(error);
     }
@@ -110,5 +125,13 @@ export class Ownership {
     if (this.#leases.get(sessionId) !== lease) return;
     this.#leases.delete(sessionId);
     onLost(sessionId);
+  }
+
+  async #renewLease(lease: Lease): Promise<boolean> {
+    const { leases, ttlMs } = this.#options;
+    const askedAt = performance.now();
+    const isOurs = await leases.renew(lease, ttlMs);
+    if (isOurs) this.#sureUntil.set(lease, askedAt + ttlMs);
+    return isOurs;
   }
 }

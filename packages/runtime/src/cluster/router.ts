@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError, sessionGivenUp } from '../errors.ts';
 import { type CommandRequest, type Commands, runCommand } from './commands.ts';
 import { type Messenger, NotHeard } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
@@ -18,6 +18,9 @@ interface RouterOptions {
 const COMMAND_MS = 120_000;
 /** How often to check that a command's session still has the owner that was asked, in ms. */
 const LOOK_MS = 500;
+
+/** Commands that only end something. */
+const stops: ReadonlySet<CommandRequest['command']> = new Set(['cancel', 'kill', 'stopTask']);
 
 /** The session had another owner before the command was answered. */
 class OwnerChanged extends Error {}
@@ -38,7 +41,7 @@ export class Router {
     const { sessionId } = request;
     const giveUp = AbortSignal.timeout(COMMAND_MS);
     while (!giveUp.aborted) {
-      const here = await this.answer(request);
+      const here = await this.#runHere(request);
       if (here) return here.value;
       const owner = await this.#options.ownership.ownerOf(sessionId);
       const there = owner !== undefined && (await this.#ask(owner, request, giveUp));
@@ -51,11 +54,41 @@ export class Router {
     );
   }
 
-  /** Runs a command here; undefined if another server owns the session. */
+  /**
+   * Runs a command that another server has sent here; undefined if this server is not the owner any more. It does not
+   * become the owner again: the command may be old, and the server that sent it may have run it itself by now.
+   */
   async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
-    const { owned, runtime } = this.#options;
+    const { owned } = this.#options;
+    return this.#here(async () =>
+      owned.actAsOwner(request.sessionId, async () => this.#perform(request)),
+    );
+  }
+
+  /** Runs a command here, if this server owns the session or can take it. */
+  async #runHere(request: CommandRequest): Promise<{ value: unknown } | undefined> {
+    const { owned } = this.#options;
+    return this.#here(async () => owned.act(request.sessionId, async () => this.#perform(request)));
+  }
+
+  /** Throws `STALE_OWNER` if another server has taken the session since, as from a server that was suspended. */
+  async #perform(request: CommandRequest): Promise<unknown> {
+    const { ownership, runtime } = this.#options;
+    const { sessionId, command } = request;
+    const isOurs = ownership.holds(sessionId).catch((error: unknown) => {
+      // Stopping is possible while Redis is away, too.
+      if (stops.has(command)) return true;
+      throw error;
+    });
+    if (!(await isOurs)) throw sessionGivenUp();
+    return runCommand(runtime, request);
+  }
+
+  async #here(
+    run: () => Promise<{ value: unknown } | undefined>,
+  ): Promise<{ value: unknown } | undefined> {
     try {
-      return await owned.act(request.sessionId, async () => runCommand(runtime, request));
+      return await run();
     } catch (error) {
       // This server believed that it was the owner: the store knows better.
       if (error instanceof LiminalError && error.code === 'STALE_OWNER') return undefined;

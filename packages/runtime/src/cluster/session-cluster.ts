@@ -76,6 +76,10 @@ export class SessionCluster extends PostedEnds implements Cluster {
     return this.#options.ownership.confirm(sessionId);
   }
 
+  async holds(sessionId: string): Promise<boolean> {
+    return this.#options.ownership.holds(sessionId);
+  }
+
   async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
     return this.#options.sessionStates.summaries(sessionIds);
   }

@@ -1,12 +1,15 @@
 import type { ApprovalAnswer, ApprovalOption, Form } from '@liminal/protocol';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { RuntimeError } from '../errors.ts';
 import { defaultSettings } from '../settings.ts';
 import { Approvals, type ApprovalPolicy } from './approvals.ts';
+import type { Cluster } from './session-options.ts';
 
 const MANY = 101;
 const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };
 
 const contextWith = (approvals: ApprovalPolicy) => ({
+  sessionId: 's',
   cliType: 'scripted',
   now: Date.now,
   settings: { ...defaultSettings, approvals },
@@ -16,7 +19,8 @@ const contextWith = (approvals: ApprovalPolicy) => ({
 
 test('the newest hundred requests that are over are kept, older ones are forgotten', async () => {
   const context = contextWith(defaultSettings.approvals);
-  const approvals = new Approvals(context, { answerApproval: async () => {} }, async () => {});
+  const asking = { answerApproval: async () => {}, wasAsked: async () => false };
+  const approvals = new Approvals(context, asking, async () => {});
   for (let count = 0; count < MANY; count += 1) {
     const [itemId, title, options] = [`a${count}`, 'Run it?', []];
     const start = { type: 'item_start', itemId, itemType: 'approval', approvalId: itemId } as const;
@@ -28,6 +32,56 @@ test('the newest hundred requests that are over are kept, older ones are forgott
   expect(await codeOf('a0')).toBe('APPROVAL_NOT_FOUND');
   expect(await codeOf('a1')).toBe('APPROVAL_ALREADY_ANSWERED');
   expect(await codeOf(`a${MANY - 1}`)).toBe('APPROVAL_ALREADY_ANSWERED');
+});
+
+describe('an answer to a request that is not, or no longer, this server’s', () => {
+  const start = { type: 'item_start', itemId: 'a', itemType: 'approval', approvalId: 'a' } as const;
+  const request = { ...draft, payload: { ...start, title: 'Run it?', options: [] } };
+  const codeOf = async (approvals: Approvals) =>
+    approvals.answer('a', { optionId: 'x' }).catch(({ code }: { code: string }) => code);
+
+  test('is told that it is over if the conversation has the request, which a server before has asked', async () => {
+    const asking = {
+      answerApproval: async () => {},
+      wasAsked: async (approvalId: string) => approvalId === 'a',
+    };
+    const approvals = new Approvals(contextWith(defaultSettings.approvals), asking, async () => {});
+    expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
+  });
+
+  test('is told that it is over if the agent has just withdrawn the request', async () => {
+    const answerApproval = async () => {
+      throw new RuntimeError('APPROVAL_NOT_FOUND', 'Withdrawn.');
+    };
+    const asking = { answerApproval, wasAsked: async () => false };
+    const approvals = new Approvals(contextWith(defaultSettings.approvals), asking, async () => {});
+    approvals.pass(request);
+    expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
+  });
+
+  test('does not reach the agent if another server may have the session, not even by itself at the deadline', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const given: unknown[] = [];
+    const warnings: unknown[] = [];
+    const asking = {
+      answerApproval: async (...answer: unknown[]) => void given.push(answer),
+      wasAsked: async () => false,
+    };
+    const cluster: Pick<Cluster, 'holds'> = { holds: async () => false };
+    const context = {
+      ...contextWith({ deadlineMs: 1_000, fallback: 'allow' }),
+      cluster: cluster as Cluster,
+      warn: (error: unknown) => void warnings.push(error),
+    };
+    const approvals = new Approvals(context, asking, async () => {});
+    const options: ApprovalOption[] = [{ optionId: 'x', name: 'Allow', kind: 'allow_once' }];
+    approvals.pass({ ...draft, payload: { ...start, title: 'Run it?', options } });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(warnings).toMatchObject([{ code: 'STALE_OWNER' }]);
+    expect(await codeOf(approvals)).toBe('STALE_OWNER');
+    expect(given).toEqual([]);
+  });
 });
 
 describe('a request without an answer at its deadline', () => {
@@ -44,7 +98,7 @@ describe('a request without an answer at its deadline', () => {
     stop.mockClear();
     const answerApproval = async (_: string, answer: ApprovalAnswer) => void given.push(answer);
     const context = contextWith({ deadlineMs, fallback });
-    const approvals = new Approvals(context, { answerApproval }, stop);
+    const approvals = new Approvals(context, { answerApproval, wasAsked: async () => false }, stop);
     const options = kinds.split(' ').map((kind) => ({ optionId: kind, name: kind, kind }));
     const asked = { approvalId: 'a', title: 'Run it?', options: options as ApprovalOption[] };
     const start = { type: 'item_start', itemId: 'a', itemType: 'approval', ...asked } as const;

@@ -4,7 +4,7 @@ import {
   type EventDraft,
   formProblem,
 } from '@liminal/protocol';
-import { RuntimeError } from '../errors.ts';
+import { errorCode, RuntimeError, sessionGivenUp } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
@@ -21,8 +21,14 @@ export interface ApprovalPolicy {
 
 type ApprovalsContext = Pick<
   SessionContext,
-  'settings' | 'changed' | 'warn' | 'cliType' | 'now' | 'meter'
+  'settings' | 'changed' | 'warn' | 'cliType' | 'now' | 'meter' | 'cluster' | 'sessionId'
 >;
+
+/** Those who have asked. */
+interface Asking extends Pick<SessionAgent, 'answerApproval'> {
+  /** Whether the conversation has the request: a server that had the session before may have shown it. */
+  wasAsked(approvalId: string): Promise<boolean>;
+}
 
 /** How many requests that are over are remembered. */
 const MAX_OVER = 100;
@@ -37,19 +43,15 @@ interface Pending {
 /** A session's permission requests: asked once, answerable by any client, the first answer wins. */
 export class Approvals {
   readonly #context: ApprovalsContext;
-  readonly #agent: Pick<SessionAgent, 'answerApproval'>;
+  readonly #asking: Asking;
   readonly #stopTurn: () => Promise<void>;
   readonly #pending = new Map<string, Pending>();
   /** The newest requests that are over: their answers are refused with more than "unknown". */
   readonly #over = new Set<string>();
 
-  constructor(
-    context: ApprovalsContext,
-    agent: Pick<SessionAgent, 'answerApproval'>,
-    stopTurn: () => Promise<void>,
-  ) {
+  constructor(context: ApprovalsContext, asking: Asking, stopTurn: () => Promise<void>) {
     this.#context = context;
-    this.#agent = agent;
+    this.#asking = asking;
     this.#stopTurn = stopTurn;
   }
 
@@ -80,30 +82,36 @@ export class Approvals {
     return draft;
   }
 
-  /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or as the agent does. */
+  /**
+   * Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, `STALE_OWNER` if another server has taken the session, or as
+   * the agent does.
+   */
   async answer(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const pending = this.#pending.get(approvalId);
-    if (!pending && !this.#over.has(approvalId)) {
-      throw new RuntimeError(
-        'APPROVAL_NOT_FOUND',
-        `There is no permission request ${approvalId} in this session.`,
-      );
-    }
-    if (!pending || pending.answered) {
-      throw new RuntimeError(
-        'APPROVAL_ALREADY_ANSWERED',
-        'This permission request is over: it was answered or its turn has ended.',
-      );
-    }
+    if (!pending) throw await this.#whyNotPending(approvalId);
+    if (pending.answered) throw alreadyAnswered();
     pending.answered = true;
     try {
-      await this.#agent.answerApproval(approvalId, answer);
+      const { cluster, sessionId } = this.#context;
+      if (cluster && !(await cluster.holds(sessionId))) throw sessionGivenUp();
+      await this.#asking.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
-      throw error;
+      // The agent has just withdrawn it.
+      throw errorCode(error) === 'APPROVAL_NOT_FOUND' ? alreadyAnswered() : error;
     } finally {
       this.#context.changed();
     }
+  }
+
+  async #whyNotPending(approvalId: string): Promise<RuntimeError> {
+    if (this.#over.has(approvalId) || (await this.#asking.wasAsked(approvalId))) {
+      return alreadyAnswered();
+    }
+    return new RuntimeError(
+      'APPROVAL_NOT_FOUND',
+      `There is no permission request ${approvalId} in this session.`,
+    );
   }
 
   closeAll(): void {
@@ -159,4 +167,11 @@ export class Approvals {
     if (oldest !== undefined && this.#over.size > MAX_OVER) this.#over.delete(oldest);
     this.#context.changed();
   }
+}
+
+function alreadyAnswered(): RuntimeError {
+  return new RuntimeError(
+    'APPROVAL_ALREADY_ANSWERED',
+    'This permission request is over: it was answered or its turn has ended.',
+  );
 }

@@ -20,6 +20,8 @@ export interface Cluster extends RunWatchers {
   fenceOf(sessionId: string): number | undefined;
   /** Whether this server still owns the session, and will for a while. Rejects if that is unknown now. */
   owns(sessionId: string): Promise<boolean>;
+  /** Whether this server still owns the session: asks only if another may have taken it. Rejects if that is unknown now. */
+  holds(sessionId: string): Promise<boolean>;
   /** The summaries of those sessions that other servers own. */
   summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>>;
 }

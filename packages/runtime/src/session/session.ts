@@ -109,12 +109,13 @@ export class Session {
       onTold: async (told) => this.#catchUp(told),
     });
     this.#outside = new OutsideTurns(context, this.#agent, () => this.#turns.isRunning);
-    const answered = {
+    const asked = {
       answerApproval: async (...answer: Parameters<SessionAgent['answerApproval']>) => {
         if (!(await this.#project.answer(...answer))) await this.#agent.answerApproval(...answer);
       },
+      wasAsked: async (approvalId: string) => this.#wasAsked(approvalId),
     };
-    this.#approvals = new Approvals(context, answered, async () => this.#stopTurn());
+    this.#approvals = new Approvals(context, asked, async () => this.#stopTurn());
     this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
       onSettled: (end) => this.#settled(end),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
@@ -431,6 +432,12 @@ export class Session {
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     await this.goOn();
     await this.#approvals.answer(approvalId, answer);
+  }
+
+  /** Whether the newest page of the conversation has a permission request: somebody who had the session before has it from there. */
+  async #wasAsked(approvalId: string): Promise<boolean> {
+    const { entries } = await this.history.page();
+    return entries.some((entry) => entry.type === 'approval' && entry.approvalId === approvalId);
   }
 
   async setConfig(id: string, value: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredTurn } from '@liminal/agents';
 import type { EventPayload, UpsertObject } from '@liminal/protocol';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Messenger } from '../../src/cluster/messenger.ts';
 import { Reader } from '../reader.ts';
 import { LEASE_MS, startServers, type Server } from './servers.ts';
 
@@ -139,6 +140,48 @@ test('a permission is asked once, and answered on any server, with what is said 
   expect(a.agent.answers).toEqual([answer]);
   await reader.until((r) => r.items.get('ask-1')?.status === 'complete');
   expect(reader.items.get('ask-1')).toMatchObject({ outcome: answer });
+});
+
+test('a server that was cut off gives its agent no answer to a permission request once another server may have the session', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId);
+  const { turnId } = await a.runtime.send(sessionId, 'May I?');
+  a.agent.ask(sessionId, 'ask-1');
+  await reader.until(({ items }) => items.has('ask-1'));
+
+  const reconnect = a.isolate();
+  await reader.until(({ items }) => items.get('ask-1')?.status === 'complete');
+  const answer = { optionId: 'allow' };
+  await expect(a.runtime.answerApproval(sessionId, 'ask-1', answer)).rejects.toThrow(
+    'The leases cannot be reached.',
+  );
+  reconnect();
+  await expect(a.runtime.answerApproval(sessionId, 'ask-1', answer)).rejects.toMatchObject({
+    code: 'APPROVAL_ALREADY_ANSWERED',
+  });
+  expect(a.agent.answers).toEqual([]);
+  expect(await b.runtime.getRun(turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
+});
+
+test('a command that reaches a server long after it was sent changes nothing, if another server has done it since', async () => {
+  const servers = await startServers();
+  const a = await servers.start();
+  const sessionId = await newSession(a, servers.projectDir);
+  const holders = async () => servers.leases.holders([`session:${sessionId}`]);
+  const owner = (await holders()).get(`session:${sessionId}`)?.holder ?? '';
+  await a.runtime.kill(sessionId);
+  await expect.poll(async () => (await holders()).size).toBe(0);
+
+  const old = { inboxes: servers.inboxes, instanceId: 'suspended', onTrouble: () => {} };
+  const messenger = new Messenger({ ...old, answer: async () => undefined });
+  await messenger.open();
+  onTestFinished(() => messenger.close());
+  const request = { command: 'rename', sessionId, args: ['An old title'] };
+  const { signal } = new AbortController();
+  await expect(messenger.ask(owner, request, signal)).rejects.toMatchObject({ code: 'NOT_OWNER' });
+  expect((await a.runtime.info(sessionId)).session.title).not.toBe('An old title');
 });
 
 test('a session is forked by its owner, and the fork goes on on any server', async () => {

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
-import type { Board, EventLog, Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
+import type {
+  Board,
+  EventLog,
+  Inboxes,
+  Leases,
+  ResponseStore,
+  UpsertMessage,
+} from '@liminal/storage';
 import { StorageError } from '@liminal/storage';
 import { MemoryUpsertStreams, openSharedMemoryStorage } from '@liminal/storage/memory';
 import { onTestFinished } from 'vitest';
@@ -44,6 +51,8 @@ export interface Servers {
   store: ResponseStore;
   /** Who owns what. */
   leases: Leases;
+  /** What they send each other. */
+  inboxes: Inboxes;
   /** What was posted last of where a session stands. */
   posted(sessionId: string): Promise<string | undefined>;
   /** The upserts of a turn that were published for readers in any language. */
@@ -70,6 +79,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
     projectDir,
     store: storage.store,
     leases: storage.coordination.leases,
+    inboxes: storage.coordination.inboxes,
     posted: async (sessionId) => {
       const name = `session:${sessionId}`;
       return (await storage.coordination.board.read([name])).get(name);
