@@ -4,7 +4,6 @@ export {
   type Credentials,
   type Device,
   isBefore,
-  signedInAt,
   type SignedOut,
 } from './auth/credentials.ts';
 export { isLoopback } from './auth/host.ts';

@@ -68,6 +68,37 @@ describe('sign-outs of a data folder', () => {
     },
   );
 
+  test.each([
+    ['before the year 2000, as that of a machine without a battery', Date.UTC(1970, 0, 2), 0],
+    ['in 2100', 0, Date.UTC(2100, 0, 1)],
+  ])('hold whatever the clock says: %s', (_, atSignIn, atSignOut) => {
+    const dataDir = newFolder();
+    const server = open(dataDir);
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: atSignIn || now });
+    const [one, other, third] = [server.signIn(), server.signIn(), server.signIn()];
+    vi.setSystemTime(now);
+    server.signOut(one);
+    vi.setSystemTime(atSignOut || now);
+    server.signOut(other);
+    expect([one, other, third].map(server.isIn)).toEqual([false, false, true]);
+    expect([one, other, third].map(open(dataDir).isIn)).toEqual([false, false, true]);
+  });
+
+  test('of very many browsers end in a sign-out of all of them, so that what is remembered is bounded', () => {
+    const dataDir = newFolder();
+    const ids = Array.from({ length: 10_000 }, (_, count) => `0~0~${count}`);
+    writeFileSync(
+      join(dataDir, 'signed-out.json'),
+      JSON.stringify({ generation: 0, devices: ids }),
+    );
+    const server = open(dataDir);
+    const [one, other] = [server.signIn(), server.signIn()];
+    server.signOut(one);
+    expect([one, other, server.signIn()].map(server.isIn)).toEqual([false, false, true]);
+    expect(server.signedOut.text).toBe('{"generation":1,"devices":[]}');
+  });
+
   test.each(['', '{', '{"before":1,"devices":[]}', '{"generation":-1,"devices":[]}'])(
     'a file that says %j signs every browser out, and sign-ins after that hold',
     (text) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LiminalError, messageOf } from '@liminal/protocol';
-import { isBefore, type SignedOut, signedInAt } from '@liminal/server';
+import { isBefore, type SignedOut } from '@liminal/server';
 import { z } from 'zod';
 import { writeWhole } from './write-whole.ts';
 
@@ -14,8 +14,11 @@ const State = z.object({
 });
 type State = z.infer<typeof State>;
 
-/** A browser keeps its cookie no longer than this (ms), so older sign-outs need not be remembered. */
-const longest = 401 * 24 * 60 * 60_000;
+/**
+ * How many sign-outs are remembered; one more signs every browser out. None is forgotten by its age: a clock that was
+ * wrong for a while would let a signed-out browser in.
+ */
+const MAX_DEVICES = 10_000;
 
 /** ms until a file that could not be written is written again. */
 const RETRY_MS = 5_000;
@@ -52,7 +55,10 @@ export function keptSignedOut(dataDir: string): KeptSignedOut {
   // Otherwise each start would sign every browser out again.
   if (!kept) ignoreErrors(save);
   const changed = (): void => {
-    state.devices = state.devices.filter((id) => signedInAt(id) > Date.now() - longest);
+    if (state.devices.length > MAX_DEVICES) {
+      state.generation += 1;
+      state.devices = [];
+    }
     for (const listener of listeners) listener();
     save();
   };

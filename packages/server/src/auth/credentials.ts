@@ -84,11 +84,6 @@ function newDeviceId(generation: number): string {
   return `${time}~${count}~${randomBytes(12).toString('base64url')}`;
 }
 
-/** When a browser signed in, by the server's clock (ms since the epoch). */
-export function signedInAt(deviceId: string): number {
-  return Number.parseInt(deviceId.split('~')[0] ?? '', 36);
-}
-
 /** Whether a browser signed in before the generation began; an id without a generation is from before the first. */
 export function isBefore(generation: number, deviceId: string): boolean {
   const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
