@@ -43,7 +43,8 @@ export class HiddenFolders {
   async hasFile({ dev, ino, nlink, ctimeMs }: Stats): Promise<boolean> {
     if (nlink < 2 || this.#folders.length === 0) return false;
     // A new name changes the file's `ctime`: a look that began after that has seen all names that the file has now.
-    if (this.#lookedAt <= ctimeMs + clockLagMs) this.#look();
+    // A clock that was set back makes every look seem to be later.
+    if (this.#lookedAt <= ctimeMs + clockLagMs || Date.now() < this.#lookedAt) this.#look();
     return (await this.#files).has(idOf({ dev, ino }));
   }
 

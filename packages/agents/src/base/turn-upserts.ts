@@ -36,7 +36,7 @@ export class TurnUpserts {
   push(draft: EventDraft): 'running' | 'ended' {
     const run = { sessionId: this.#sessionId, runId: draft.turnId, traceContext };
     const event = stampEvent(draft, run, this.#seq++);
-    this.#take(foldUpsert(this.#state, event, Date.now()));
+    this.#take(foldUpsert(this.#state, event, performance.now()));
     return isTerminal(event) ? 'ended' : 'running';
   }
 
@@ -58,7 +58,7 @@ export class TurnUpserts {
     clearTimeout(this.#timer);
     const at = nextFlushAt(this.#state);
     if (at === undefined) return;
-    const flush = () => this.#take(flushIdle(this.#state, Date.now()));
-    this.#timer = setTimeout(flush, Math.max(0, at - Date.now())).unref();
+    const flush = () => this.#take(flushIdle(this.#state, performance.now()));
+    this.#timer = setTimeout(flush, Math.max(0, at - performance.now())).unref();
   }
 }

@@ -254,6 +254,18 @@ describe('the pace', () => {
     return Date.parse(last ?? '') - Date.parse(first ?? '');
   }
 
+  test('does not stop if the clock is set back by a day amid a turn', async () => {
+    const provider = createDemoProvider({ speed: 1 });
+    const watch = new Watch(provider, 's1');
+    await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'normal' } });
+    await provider.sendMessage('s1', 'explain');
+    await vi.advanceTimersByTimeAsync(1_000);
+    vi.setSystemTime(Date.now() - 86_400_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(watch.turns.at(-1)).toMatchObject({ type: 'turn_complete' });
+    await provider.close();
+  });
+
   test('is that of the recording, or as many times faster as was asked', async () => {
     const normal = await duration('explain', 1, 'normal');
 

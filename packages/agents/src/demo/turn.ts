@@ -28,8 +28,8 @@ export class DemoTurn {
   /** How many characters the agent has said. */
   #spoken = 0;
   #timer: NodeJS.Timeout;
-  /** When the last event was due, ms since the epoch. */
-  #due = Date.now();
+  /** When the last event was due, on the clock of `performance.now()`. */
+  #due = performance.now();
   #question: Approval | undefined;
   readonly #steered: string[] = [];
   #over = false;
@@ -56,7 +56,7 @@ export class DemoTurn {
     const question = this.#question;
     if (question?.approvalId !== approvalId) throw approvalOver(approvalId);
     const outcome = answeredWith(question.options, answer);
-    this.#due = Date.now();
+    this.#due = performance.now();
     this.#advance(outcome);
   }
 
@@ -86,8 +86,8 @@ export class DemoTurn {
       if (next.done) return this.#end(next.value);
       answer = undefined;
       const beat = next.value;
-      this.#due = Math.max(this.#due, Date.now() - maxLagMs) + beat.after / this.#speed();
-      const wait = this.#due - Date.now();
+      this.#due = Math.max(this.#due, performance.now() - maxLagMs) + beat.after / this.#speed();
+      const wait = this.#due - performance.now();
       if (wait >= 1) {
         this.#timer = setTimeout(() => this.#show(beat) && this.#advance(), wait);
         return;

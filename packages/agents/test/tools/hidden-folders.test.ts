@@ -1,7 +1,7 @@
 /** Liminal's own data folder, which lies in the project if that is the home folder. */
 import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { HiddenFolders } from '../../src/hidden-folders.ts';
 import { instructionsFor } from '../../src/models/instructions.ts';
@@ -140,6 +140,18 @@ describe('a file with several names', () => {
     renameSync(join(project.dir, 'next'), join(data, 'later'));
     linkSync(join(data, 'later'), join(project.dir, 'newest'));
     expect(await read('newest')).toContain('belongs to Liminal itself');
+  });
+
+  test('is hidden if it got the other name after an earlier look, and the clock was set back in between', async () => {
+    const read = async (path: string) => refusal(call(named('read'), project, { path }));
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: now + 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await read('src/hard')).toContain('belongs to Liminal itself');
+    vi.setSystemTime(now);
+    project.write('data/later', secret);
+    linkSync(join(data, 'later'), join(project.dir, 'later'));
+    expect(await read('later')).toContain('belongs to Liminal itself');
   });
 
   test('is shown if none of its names lies in a hidden folder', async () => {

@@ -36,7 +36,7 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 }
 
 /**
- * Folds one event in; `now` is milliseconds since the epoch. A duplicate or older event, and any after the terminal
+ * Folds one event in; `now` is in milliseconds, on any clock that nobody sets. A duplicate or older event, and any after the terminal
  * one, changes nothing and emits nothing. `response` is the state's own with the event folded in: callers with several
  * kinds of reader compute it once.
  */
@@ -73,7 +73,7 @@ export function destroyUpsertFold(
   return endTurn({ state: ended, before: state.response, head, timestamp, now });
 }
 
-/** When `flushIdle` has something to emit, in milliseconds since the epoch; undefined if nothing is buffered. */
+/** When `flushIdle` has something to emit, on the clock of `now`; undefined if nothing is buffered. */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
   const times = state.flushes.values();
   return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;

@@ -68,7 +68,7 @@ export class FollowedSession {
     });
     const info = (): SessionInfo => this.#info;
     const supervisor = new Supervisor(options.onTrouble);
-    this.view = new WatchedSession({ sessionId, history: this.history, info, now, supervisor });
+    this.view = new WatchedSession({ sessionId, history: this.history, info, supervisor });
   }
 
   get info(): SessionInfo {

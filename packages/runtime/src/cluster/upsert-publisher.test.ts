@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defaultUpsertSettings, type UpsertSettings } from '../settings.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
-beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+beforeEach(() =>
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }),
+);
 afterEach(() => vi.useRealTimers());
 
 const run = {
@@ -124,6 +126,18 @@ describe('how a growing text is paced', () => {
     expect(told(published)).toEqual(['turn_started', `create ${texts[1]}`]);
     await vi.advanceTimersByTimeAsync(50);
     expect(told(published).at(-1)).toBe(`update ${texts[2]}`);
+  });
+
+  test('text that a pause leaves buffered is published a second later, also if the clock is set back meanwhile', async () => {
+    const { publisher, published } = stage();
+    for (const event of runOf(start, item, delta('Hello'))) await publisher.process(event);
+    vi.setSystemTime(Date.now() - 86_400_000);
+    for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
+      await publisher.process(event);
+    }
+    vi.setSystemTime(Date.now() - 86_400_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(told(published).at(-1)).toBe('update Hello you');
   });
 
   test('text that a pause leaves buffered is published a second later', async () => {

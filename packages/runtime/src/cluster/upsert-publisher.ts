@@ -69,7 +69,7 @@ export class UpsertPublisher {
 
   /** Resolves when what the event makes visible is published; rejects with the first failure after all retries. */
   async process(event: StreamEvent): Promise<void> {
-    const { state, outputs } = foldUpsert(this.#state, event, this.#options.now());
+    const { state, outputs } = foldUpsert(this.#state, event, performance.now());
     this.#state = state;
     this.#last = { runId: event.runId, seq: event.seq, messages: 0 };
     await this.#publishAll(outputs);
@@ -80,7 +80,7 @@ export class UpsertPublisher {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#closing.abort();
-    const { state, outputs } = flushAll(this.#state, this.#options.now());
+    const { state, outputs } = flushAll(this.#state, performance.now());
     this.#state = state;
     await this.#publishAll(outputs).catch(this.#options.onTrouble);
     await this.#publishMissed(0);
@@ -90,13 +90,13 @@ export class UpsertPublisher {
     clearTimeout(this.#timer);
     const at = nextFlushAt(this.#state);
     if (at === undefined || this.#closing.signal.aborted) return;
-    const wait = Math.max(0, at - this.#options.now());
+    const wait = Math.max(0, at - performance.now());
     this.#timer = setTimeout(() => this.#flush(), wait);
     this.#timer.unref();
   }
 
   #flush(): void {
-    const { state, outputs } = flushIdle(this.#state, this.#options.now());
+    const { state, outputs } = flushIdle(this.#state, performance.now());
     this.#state = state;
     this.#publishAll(outputs).catch(this.#options.onTrouble);
     this.#flushLater();

@@ -12,7 +12,6 @@ export interface WatchedSessionOptions {
   sessionId: string;
   history: HistoryReader;
   info: () => SessionInfo;
-  now: () => number;
   supervisor: Supervisor;
 }
 
@@ -50,7 +49,7 @@ export class WatchedSession implements SessionReaders {
   apply(events: readonly StreamEvent[]): void {
     for (const event of events) {
       const run = this.#runs.get(event.runId) ?? this.#begin(event.runId);
-      const { live, plain } = run.apply(event, this.#options.now());
+      const { live, plain } = run.apply(event, performance.now());
       const before = this.#cursor ?? event.eventId;
       this.#cursor = event.eventId;
       this.#deliver(live, before, true, run);
@@ -200,8 +199,8 @@ export class WatchedSession implements SessionReaders {
     clearTimeout(this.#flushTimer);
     const times = [...this.#runs.values()].flatMap((run) => run.flushAt ?? []);
     if (times.length === 0) return;
-    const { now, supervisor } = this.#options;
-    const wait = Math.max(0, Math.min(...times) - now());
+    const { supervisor } = this.#options;
+    const wait = Math.max(0, Math.min(...times) - performance.now());
     this.#flushTimer = setTimeout(() => supervisor.run(() => this.#flush()), wait);
     this.#flushTimer.unref();
   }
@@ -209,7 +208,7 @@ export class WatchedSession implements SessionReaders {
   #flush(): void {
     for (const run of this.#runs.values()) {
       const cursor = this.#cursor;
-      if (cursor !== undefined) this.#deliver(run.flush(this.#options.now()), cursor, false, run);
+      if (cursor !== undefined) this.#deliver(run.flush(performance.now()), cursor, false, run);
     }
     this.#scheduleFlush();
   }
