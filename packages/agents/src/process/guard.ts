@@ -16,6 +16,9 @@ export interface Guard {
   dismiss(): Promise<void>;
 }
 
+/** How long a guard that has nothing more to do may take to end, ms: one that is suspended does not end by itself. */
+const END_MS = 2_000;
+
 const script = fileURLToPath(new URL('./guard.sh', import.meta.url));
 
 /**
@@ -47,7 +50,9 @@ export async function startGuard(): Promise<Guard> {
       const exited = once(child, 'exit');
       child.ref();
       child.stdin.end('bye\n');
+      const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
       await exited;
+      clearTimeout(timer);
     },
   };
 }

@@ -153,6 +153,14 @@ describe('the guard', () => {
   });
 });
 
+test('a guard that is suspended does not keep its server from ending', async () => {
+  const guard = await startGuard();
+  process.kill(guard.pid!, 'SIGSTOP');
+  toEnd.push(guard.pid!);
+  await guard.dismiss();
+  expect(isThere(guard.pid!)).toBe(false);
+});
+
 describe('the reaper at start-up', () => {
   test('INV-8: ends what a dead server on the same data folder left', async () => {
     const server = await startServer('alone');
