@@ -85,7 +85,7 @@ describe('sign-outs of a data folder', () => {
     expect([one, other, third].map(open(dataDir).isIn)).toEqual([false, false, true]);
   });
 
-  test('of very many browsers end in a sign-out of all of them, so that what is remembered is bounded', () => {
+  test('beyond 10,000 sign every browser out, so that the file stays small', () => {
     const dataDir = newFolder();
     const ids = Array.from({ length: 10_000 }, (_, count) => `0~0~${count}`);
     writeFileSync(

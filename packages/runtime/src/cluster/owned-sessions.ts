@@ -55,7 +55,7 @@ export class OwnedSessions {
     });
   }
 
-  /** Keeps the session from being released meanwhile. */
+  /** The session is not released during the work. */
   async #whileBusy<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
     this.#busy.set(sessionId, (this.#busy.get(sessionId) ?? 0) + 1);
     try {

@@ -76,7 +76,7 @@ export class Router {
     const { ownership, runtime } = this.#options;
     const { sessionId, command } = request;
     const isOurs = ownership.holds(sessionId).catch((error: unknown) => {
-      // Stopping is possible while Redis is away, too.
+      // People can stop a turn while Redis is away.
       if (stops.has(command)) return true;
       throw error;
     });

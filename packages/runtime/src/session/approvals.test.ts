@@ -40,7 +40,7 @@ describe('an answer to a request that is not, or no longer, this server’s', ()
   const codeOf = async (approvals: Approvals) =>
     approvals.answer('a', { optionId: 'x' }).catch(({ code }: { code: string }) => code);
 
-  test('is told that it is over if the conversation has the request, which a server before has asked', async () => {
+  test('is refused as answered if the conversation has the request, which a server before has asked', async () => {
     const asking = {
       answerApproval: async () => {},
       wasAsked: async (approvalId: string) => approvalId === 'a',
@@ -49,7 +49,7 @@ describe('an answer to a request that is not, or no longer, this server’s', ()
     expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
   });
 
-  test('is told that it is over if the agent has just withdrawn the request', async () => {
+  test('is refused as answered if the agent has just withdrawn the request', async () => {
     const answerApproval = async () => {
       throw new RuntimeError('APPROVAL_NOT_FOUND', 'Withdrawn.');
     };
