@@ -3,7 +3,7 @@
  * why there is none.
  */
 export { BLOCK_MS } from './connections.ts';
-export { isReply } from './failures.ts';
+export { isForeignKey, isReply } from './failures.ts';
 export { Keys } from './keys.ts';
 export { patiently } from './patiently.ts';
 export { RedisLink } from './link.ts';

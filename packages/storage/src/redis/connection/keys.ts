@@ -48,9 +48,13 @@ export class Keys {
     return `${this.posting(namePrefix).replaceAll(/[*?[\]\\^]/g, String.raw`\$&`)}*`;
   }
 
-  /** The name that a channel of `posting` announces. */
-  postedName(channel: string): string {
-    return decodeURIComponent(channel.slice(this.posting('').length));
+  /** The name that a channel of `posting` announces; undefined for a channel that another program has made up. */
+  postedName(channel: string): string | undefined {
+    try {
+      return decodeURIComponent(channel.slice(this.posting('').length));
+    } catch {
+      return undefined;
+    }
   }
 
   inbox(name: string): string {

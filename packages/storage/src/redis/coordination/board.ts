@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Board, BoardListener, Unsubscribe } from '../../coordination.ts';
-import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import { isForeignKey, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
 export class RedisBoard implements Board {
   readonly #link: RedisLink;
@@ -20,7 +20,11 @@ export class RedisBoard implements Board {
 
   async read(names: readonly string[]): Promise<Map<string, string>> {
     const texts = await Promise.all(
-      names.map(async (name) => this.#link.call('GET', this.#keys.posting(name))),
+      names.map(async (name) =>
+        this.#link.call('GET', this.#keys.posting(name)).catch((error: unknown) => {
+          if (!isForeignKey(error)) throw error;
+        }),
+      ),
     );
     return new Map(
       names.flatMap((name, index) => {
@@ -50,6 +54,7 @@ export class RedisBoard implements Board {
     const connection = this.#link.subscriber();
     connection.on('pmessage', (pattern: string, channel: string, text: string) => {
       const name = this.#keys.postedName(channel);
+      if (name === undefined) return;
       for (const listener of this.#watchers.get(pattern) ?? []) listener.onPost(name, text);
     });
     let isFirst = true;

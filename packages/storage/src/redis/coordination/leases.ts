@@ -1,5 +1,5 @@
 import type { Lease, Leases } from '../../coordination.ts';
-import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import { isForeignKey, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
 /** How long an expired lease is remembered, ms: its holder can renew it for that long if no other has taken it. */
 const REMEMBER_MS = 24 * 60 * 60_000;
@@ -35,9 +35,14 @@ export class RedisLeases implements Leases {
   }
 
   async #holder(name: string): Promise<Lease | undefined> {
-    const found = await this.#link.run(scripts.holder, [this.#keys.lease(name)], []);
-    if (found === null) return undefined;
-    const [holder, token] = found as [string, string];
-    return { name, holder, token: Number(token) };
+    try {
+      const found = await this.#link.run(scripts.holder, [this.#keys.lease(name)], []);
+      if (found === null) return undefined;
+      const [holder, token] = found as [string, string];
+      return { name, holder, token: Number(token) };
+    } catch (error) {
+      if (isForeignKey(error)) return undefined;
+      throw error;
+    }
   }
 }

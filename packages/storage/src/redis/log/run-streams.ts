@@ -2,7 +2,7 @@ import type { StreamEvent } from '@liminal/protocol';
 import type { RunProgress } from '../../log/append-rules.ts';
 import type { EventRow, RunConstants } from '../../log/event-rows.ts';
 import { decodeEvent } from '../../log/event-rows.ts';
-import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import { isForeignKey, isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import {
   encodeConstants,
   fieldsOf,
@@ -57,9 +57,14 @@ export class RunStreams {
       ...valuesOf(batch.constants),
     ];
     for (const row of batch.rows) args.push(row.timestamp, row.type, wirePayload(row));
-    const reply = await this.#link.run(scripts.append, this.#pair(runId), args);
-    const [outcome, lastSeq] = reply as [Appended['outcome'], number];
-    return { outcome, lastSeq };
+    try {
+      const reply = await this.#link.run(scripts.append, this.#pair(runId), args);
+      const [outcome, lastSeq] = reply as [Appended['outcome'], number];
+      return { outcome, lastSeq };
+    } catch (error) {
+      if (isForeignKey(error)) return { outcome: 'SEQ_CONFLICT', lastSeq: -1 };
+      throw error;
+    }
   }
 
   /** Adds a batch's single event if the run exists and its id is new; false if not. */
@@ -70,14 +75,19 @@ export class RunStreams {
       const how = ['NOMKSTREAM', idOf(row.seq), ...fieldsOf(runId, constants, row)];
       return (await this.#link.call('XADD', this.keyOf(runId), ...how)) !== null;
     } catch (error) {
-      if (isReply(error, 'ERR The ID')) return false;
+      if (isReply(error, 'ERR The ID') || isForeignKey(error)) return false;
       throw error;
     }
   }
 
-  /** Undefined for a run without events, or one that was settled a while ago. */
+  /** Undefined for a run without events, one that was settled a while ago, and one whose keys are no longer a run's. */
   async progress(runId: string): Promise<RunProgress | undefined> {
-    return progressOf(await this.#link.run(scripts.progress, this.#pair(runId), []));
+    try {
+      return progressOf(await this.#link.run(scripts.progress, this.#pair(runId), []));
+    } catch (error) {
+      if (isForeignKey(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Events after a `seq`, whether or not the run is settled; at most `limit`. */
@@ -87,17 +97,24 @@ export class RunStreams {
     while (events.length < limit) {
       const count = Math.min(PAGE, limit - events.length);
       const entries = await this.#entries(runId, last, count);
-      for (const row of entries.map(rowOf)) {
+      const rows = entries.map(rowOf);
+      for (const row of rows) {
         if (row) events.push(decodeEvent(runId, constants, row));
       }
-      if (entries.length < count) break;
+      // Nothing of the run follows an entry that is not an event.
+      if (entries.length < count || rows.includes(undefined)) break;
       last = events.at(-1)?.seq ?? last;
     }
     return events;
   }
 
   async settle(runId: string, keepMs: number): Promise<void> {
-    await this.#link.run(scripts.settle, this.#pair(runId), [keepMs]);
+    try {
+      await this.#link.run(scripts.settle, this.#pair(runId), [keepMs]);
+    } catch (error) {
+      // There is no run to settle.
+      if (!isForeignKey(error)) throw error;
+    }
   }
 
   async trim(runId: string, projected: number, keep: number): Promise<void> {
@@ -107,7 +124,12 @@ export class RunStreams {
   async #entries(runId: string, after: number, count: number): Promise<StreamEntry[]> {
     const from = idOf(Math.max(after, -1) + 1);
     const key = this.#keys.events(runId);
-    return (await this.#link.call('XRANGE', key, from, '+', 'COUNT', count)) as StreamEntry[];
+    try {
+      return (await this.#link.call('XRANGE', key, from, '+', 'COUNT', count)) as StreamEntry[];
+    } catch (error) {
+      if (isForeignKey(error)) return [];
+      throw error;
+    }
   }
 
   #pair(runId: string): string[] {

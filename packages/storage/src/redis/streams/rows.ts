@@ -11,10 +11,13 @@ export function idOf(seq: number): string {
   return `0-${seq + 1}`;
 }
 
-/** The row of an entry; undefined for the mark that `settle.lua` adds to a run that had not ended. */
+/**
+ * The row of an entry; undefined for the mark that `settle.lua` adds to a run that had not ended, and for an entry of
+ * another program.
+ */
 export function rowOf([id, fields]: StreamEntry): EventRow | undefined {
   const [name, type, , timestamp = '', , payload = ''] = fields;
-  if (name !== 'type') return undefined;
+  if (name !== 'type' || !id.startsWith('0-')) return undefined;
   const seq = Number(id.slice('0-'.length)) - 1;
   return { seq, type: type as StreamEvent['type'], timestamp, payload };
 }

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { BLOCK_MS, isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import {
+  BLOCK_MS,
+  isForeignKey,
+  isReply,
+  type Keys,
+  type RedisLink,
+  scripts,
+} from '../connection/index.ts';
 import type { StreamEntry } from './rows.ts';
 
 export interface StreamListener {
@@ -14,12 +21,16 @@ interface Watched {
   /** The id of the last entry that was passed on. */
   at: string;
   listener: StreamListener;
+  /** Its key is not a stream: until then it is not read. */
+  leftOutUntil?: number;
 }
 
 /** How many entries of one stream are read at once. */
 const PAGE = 256;
 /** How long to wait after Redis refused, ms. */
 const RETRY_MS = 200;
+/** How long a key that is not a stream is left out, ms. */
+const LEFT_OUT_MS = 5_000;
 /** How long the stream that wakes this reader is kept, ms. */
 const WAKE_TTL_MS = 60_000;
 
@@ -77,6 +88,7 @@ export class SlotReader {
         this.#handOut(news);
       } catch (error) {
         if (this.#closed) return;
+        if (isForeignKey(error) && (await this.#leaveOut())) continue;
         this.#isCut = true;
         // A server that refuses may no longer be the right one.
         if (isReply(error)) this.#connection.disconnect(true);
@@ -87,8 +99,10 @@ export class SlotReader {
 
   /** After a cut it does not block, so that listeners soon hear that Redis is back. */
   async #next(): Promise<[string, StreamEntry[]][]> {
-    const keys = [this.#wakeKey, ...this.#watched.keys()];
-    const ids = [this.#wakeAt, ...Array.from(this.#watched.values(), ({ at }) => at)];
+    const now = performance.now();
+    const read = [...this.#watched].filter(([, { leftOutUntil = 0 }]) => leftOutUntil <= now);
+    const keys = [this.#wakeKey, ...read.map(([key]) => key)];
+    const ids = [this.#wakeAt, ...read.map(([, { at }]) => at)];
     const wait = this.#isCut ? [] : ['BLOCK', BLOCK_MS];
     this.#isWaiting = true;
     try {
@@ -97,6 +111,25 @@ export class SlotReader {
       return (news ?? []) as [string, StreamEntry[]][];
     } finally {
       this.#isWaiting = false;
+    }
+  }
+
+  /**
+   * Leaves out keys that another program has made something else than a stream, since Redis then refuses to read any:
+   * their listeners are told that the connection was cut. Returns whether there are any.
+   */
+  async #leaveOut(): Promise<boolean> {
+    const watched = [...this.#watched];
+    try {
+      const types = await Promise.all(watched.map(async ([key]) => this.#link.call('TYPE', key)));
+      const foreign = watched.filter((_, at) => types[at] !== 'stream' && types[at] !== 'none');
+      for (const [, each] of foreign) {
+        each.leftOutUntil = performance.now() + LEFT_OUT_MS;
+        each.listener.onBack?.();
+      }
+      return foreign.length > 0;
+    } catch {
+      return false;
     }
   }
 

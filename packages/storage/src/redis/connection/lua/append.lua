@@ -5,7 +5,8 @@
 local first = tonumber(ARGV[1])
 local count = (#ARGV - 8) / 3
 local run = redis.call('HMGET', KEYS[2], 'constants', 'ended', 'settled')
-local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+-- All ids of ours begin with 0: the range leaves out entries that another program has added.
+local newest = redis.call('XREVRANGE', KEYS[1], '0', '-', 'COUNT', 1)[1]
 local last = newest and tonumber(string.sub(newest[1], 3)) - 1 or -1
 local have = 0
 

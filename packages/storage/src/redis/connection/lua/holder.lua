@@ -3,5 +3,6 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local last = redis.call('HMGET', KEYS[1], 'holder', 'token', 'until')
-if not last[3] or tonumber(last[3]) <= now then return false end
+local ends = tonumber(last[3] or '')
+if not ends or ends <= now then return false end
 return { last[1], last[2] }

@@ -1,7 +1,8 @@
 -- Drops projected events, except the newest ones.
 -- KEYS: the run's events
 -- ARGV: the seq up to which the run is projected, how many events to keep (at least one)
-local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+-- All ids of ours begin with 0: the range leaves out entries that another program has added.
+local newest = redis.call('XREVRANGE', KEYS[1], '0', '-', 'COUNT', 1)[1]
 if not newest then return 0 end
 local last = tonumber(string.sub(newest[1], 3)) - 1
 local upTo = math.min(tonumber(ARGV[1]), last - tonumber(ARGV[2]))
