@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
   cpSync,
@@ -75,6 +76,31 @@ const unusable: [fault: string, spoil: (dataDir: string) => void, says: RegExp][
     'has a file in place of the list of its servers',
     (dir) => replace(join(dir, 'servers'), 'file'),
     /EEXIST/,
+  ],
+  ['has a pipe in place of its token', (dir) => replaceByPipe(join(dir, 'token')), /not a file/],
+  [
+    'has a pipe in place of the list of browsers that signed out',
+    (dir) => replaceByPipe(join(dir, 'signed-out.json')),
+    /not a file/,
+  ],
+  ['has an endless token', (dir) => replaceByLink(join(dir, 'token'), '/dev/zero'), /not a file/],
+  [
+    'has a token of a gigabyte',
+    (dir) => truncateSync(join(dir, 'token'), 2 ** 30),
+    /larger than 16 MiB/,
+  ],
+  [
+    'has an empty database beside its write-ahead log',
+    (dir) => {
+      truncateSync(join(dir, 'liminal.db'));
+      writeFileSync(join(dir, 'liminal.db-wal'), 'last words');
+    },
+    /missing or empty.*Restore/,
+  ],
+  [
+    'has the database of another program',
+    (dir) => replaceDatabase(join(dir, 'liminal.db')),
+    /another program\. Move it away/,
   ],
   [
     'has a database that is none',
@@ -156,6 +182,18 @@ function replace(path: string, by: 'file' | 'folder'): void {
 function replaceByLink(path: string, target: string): void {
   rmSync(path, { recursive: true });
   symlinkSync(target, path);
+}
+
+function replaceByPipe(path: string): void {
+  rmSync(path, { force: true });
+  execFileSync('mkfifo', [path]);
+}
+
+function replaceDatabase(path: string): void {
+  rmSync(path);
+  const database = new DatabaseSync(path);
+  database.exec('CREATE TABLE bookmarks (url TEXT)');
+  database.close();
 }
 
 function makeNewer(path: string): void {

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { AgentEntries, ClaudeEntry, McpServerEntries } from './agents.ts';
 import { ModelEntries, ToolsEntry } from './models.ts';
+import { readSmall } from '../data/read-small.ts';
 import { ConfigError, describeIssues } from './errors.ts';
 import {
   expandAgent,
@@ -115,13 +116,17 @@ export function readConfigFile(
 
 function readText(path: string, required: boolean): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    // A file that is named may be a pipe, such as one of a shell.
+    return required ? readFileSync(path, 'utf8') : readSmall(path);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const missing = code === 'ENOENT' || code === 'ENOTDIR';
     if (missing && !required) return undefined;
-    const why = missing ? 'there is no such file' : String(cause);
-    throw new ConfigError(`The configuration file ${path} cannot be read: ${why}.`, { cause });
+    const why = missing ? 'there is no such file' : messageOf(cause);
+    throw new ConfigError(
+      `The configuration file ${path} cannot be read: ${why.replace(/\.$/, '')}.`,
+      { cause },
+    );
   }
 }
 

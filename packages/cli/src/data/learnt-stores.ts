@@ -1,6 +1,7 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LearntStores } from '@liminal/runtime';
+import { readSmall } from './read-small.ts';
 
 /**
  * Keeps in the data folder what agents reported of their own stores: titles of conversations, readable by its owner
@@ -11,8 +12,11 @@ export function learntStores(dataDir: string): LearntStores {
   const draft = `${path}.new`;
   return {
     async read() {
-      const text = await readFile(path, 'utf8').catch(ifMissing);
-      return text === undefined ? undefined : (JSON.parse(text) as unknown);
+      try {
+        return JSON.parse(readSmall(path)) as unknown;
+      } catch (error) {
+        return ifMissing(error);
+      }
     },
     async write(learnt) {
       try {

@@ -1,6 +1,7 @@
 /** How a command finds the server that runs on the same data folder. */
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSmall } from './read-small.ts';
 import { writeWhole } from './write-whole.ts';
 
 export interface ServerFile {
@@ -28,7 +29,7 @@ export async function findServer(dataDir: string): Promise<ServerFile | undefine
 
 export function readServerFile(dataDir: string): ServerFile | undefined {
   try {
-    const read = JSON.parse(readFileSync(pathIn(dataDir), 'utf8')) as Record<string, unknown>;
+    const read = JSON.parse(readSmall(pathIn(dataDir))) as Record<string, unknown>;
     const { url, pid, token } = read;
     const isWhole = typeof url === 'string' && Number.isInteger(pid) && typeof token === 'string';
     return isWhole && isAlive(Number(pid)) ? { url, pid: Number(pid), token } : undefined;

@@ -1,9 +1,9 @@
 /** Which browsers were signed out, across restarts and on every server of a cluster. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LiminalError, messageOf } from '@liminal/protocol';
 import { isBefore, type SignedOut } from '@liminal/server';
 import { z } from 'zod';
+import { readSmall } from './read-small.ts';
 import { writeWhole } from './write-whole.ts';
 
 const State = z.object({
@@ -108,7 +108,7 @@ function ignoreErrors(write: () => void): void {
 function read(path: string): State | undefined {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readSmall(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return { generation: 0, devices: [] };

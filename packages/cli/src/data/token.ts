@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/errors.ts';
 import { Token } from '../config/values.ts';
+import { readSmall } from './read-small.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** The data folder's token, made at the first start; only its owner can read it. Throws `ConfigError`. */
@@ -11,7 +12,7 @@ export function dataFolderToken(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (!existsSync(path)) writeWhole(path, `${randomBytes(32).toString('base64url')}\n`, putNew);
   chmodSync(path, 0o600);
-  const token = Token.safeParse(readFileSync(path, 'utf8').trim());
+  const token = Token.safeParse(readSmall(path).trim());
   if (token.success) return token.data;
   throw new ConfigError(`${path} holds no usable token. Remove it, and a new one is made.`);
 }

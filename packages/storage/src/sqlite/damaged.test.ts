@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,4 +116,29 @@ test('SAFE: a page of the file that cannot be read is answered with STORE_READ_F
   expect(await store.listSessions()).toHaveLength(2);
   expect(await log.read('l')).toHaveLength(3);
   await close();
+});
+
+test.each([
+  ['empty', (path: string) => truncateSync(path)],
+  ['missing', (path: string) => rmSync(path)],
+])(
+  'SAFE: a database that is %s is not begun anew beside a write-ahead log, which SQLite would delete',
+  (_what, spoil) => {
+    const path = join(dataDir, 'liminal.db');
+    writeFileSync(path, '');
+    writeFileSync(`${path}-wal`, 'what was written last');
+    spoil(path);
+    const before = existsSync(path);
+    expect(() => openSqliteStorage(dataDir)).toThrow(/missing or empty.*Restore/);
+    expect(existsSync(path)).toBe(before);
+    expect(readFileSync(`${path}-wal`, 'utf8')).toBe('what was written last');
+  },
+);
+
+test('SAFE: the database of another program is refused and left as it is', () => {
+  const path = join(dataDir, 'liminal.db');
+  damage('CREATE TABLE bookmarks (url TEXT)');
+  const before = readFileSync(path);
+  expect(() => openSqliteStorage(dataDir)).toThrow(/another program\. Move it away/);
+  expect(readFileSync(path).equals(before)).toBe(true);
 });

@@ -1,10 +1,12 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../errors.ts';
 import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
 import { isBusy, isSqliteError, reasonOf } from './failures.ts';
-import { migrate } from './schema.ts';
+import { migrate, refuseForeign } from './schema.ts';
 
 /** Explained in docs/decisions/0001-sqlite.md. */
 const pragmas = `
@@ -37,6 +39,7 @@ export class Database {
     prepareDataDir(dataDir);
     this.#lock = lockDataDir(dataDir);
     try {
+      refuseLostDatabase(join(dataDir, 'liminal.db'));
       this.#path = privateFile(dataDir, 'liminal.db');
       this.#connection = connect(this.#path);
       // After the start nothing may block the one thread.
@@ -127,6 +130,19 @@ export class Database {
   }
 }
 
+/**
+ * SQLite deletes the write-ahead log of a database that is missing or empty, and with it what was written last. Throws
+ * StorageError `DATA_DIR_UNUSABLE`.
+ */
+function refuseLostDatabase(path: string): void {
+  const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (sizeOf(path) > 0 || sizeOf(`${path}-wal`) === 0) return;
+  throw new StorageError(
+    'DATA_DIR_UNUSABLE',
+    `${path} is missing or empty, and ${path}-wal has what was written last. Restore the database from a backup, or move both away to begin with an empty one.`,
+  );
+}
+
 /** Whether a write failed because another program holds the database. */
 function isHeld(error: unknown): boolean {
   return error instanceof StorageError && isBusy(error.cause);
@@ -135,6 +151,7 @@ function isHeld(error: unknown): boolean {
 function connect(path: string): DatabaseSync {
   const connection = new DatabaseSync(path, { timeout: busyTimeout });
   try {
+    refuseForeign(connection, path);
     connection.exec(pragmas);
     migrate(connection, path);
     return connection;

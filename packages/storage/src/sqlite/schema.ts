@@ -138,6 +138,16 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
   },
 ];
 
+/** Throws StorageError `DATA_DIR_UNUSABLE` for a database with tables of another program. Writes nothing. */
+export function refuseForeign(connection: DatabaseSync, path: string): void {
+  const isEmpty = connection.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
+  if (isEmpty || versionOf(connection) !== 0) return;
+  throw new StorageError(
+    'DATA_DIR_UNUSABLE',
+    `${path} is the database of another program. Move it away, or choose another data folder.`,
+  );
+}
+
 /** Brings a database to this version, each step in a transaction. */
 export function migrate(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);

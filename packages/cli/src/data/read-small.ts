@@ -1,0 +1,26 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { LiminalError } from '@liminal/protocol';
+
+/** Larger than any small file of the data folder becomes, bytes. */
+const LARGEST = 16 * 1024 * 1024;
+
+/**
+ * Returns the text of a small file of the data folder. Throws the file system's error, and LiminalError
+ * `DATA_DIR_UNUSABLE` for a pipe or a device, which could be read without end, and for more than 16 MiB.
+ */
+export function readSmall(path: string): string {
+  // Without O_NONBLOCK the process would wait for somebody to write into a pipe, and no signal could end it.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFile() && !found.isDirectory()) {
+      throw new LiminalError('DATA_DIR_UNUSABLE', `${path} is not a file. Move it away.`);
+    }
+    if (found.size > LARGEST) {
+      throw new LiminalError('DATA_DIR_UNUSABLE', `${path} is larger than 16 MiB. Move it away.`);
+    }
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
