@@ -116,7 +116,7 @@ export class SlotReader {
 
   /**
    * Leaves out keys that another program has made something else than a stream, since Redis then refuses to read any:
-   * their listeners are told that the connection was cut. Returns whether there are any.
+   * their listeners ask again, as after a cut. Returns whether there are such keys.
    */
   async #leaveOut(): Promise<boolean> {
     const watched = [...this.#watched];
