@@ -31,6 +31,11 @@ export interface Sink {
    * `Subscription.drained()`, and then what it missed, in its newest state (invariant 9).
    */
   send(outgoing: Outgoing): boolean;
+  /**
+   * Starts the load of what a reader lacks once the transport has room; several readers of one transport load one after
+   * the other. Without it, loads start at once.
+   */
+  whenRoom?(load: () => Promise<void>): void;
 }
 
 export interface Subscription {

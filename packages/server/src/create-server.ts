@@ -65,7 +65,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   await app.register(cookie);
   await app.register(websocket, {
-    options: { maxPayload: limits.frameBytes, handleProtocols: ourProtocol },
+    options: {
+      maxPayload: limits.frameBytes,
+      handleProtocols: ourProtocol,
+      // One frame at a time: a packet can have thousands.
+      allowSynchronousEvents: false,
+      // Counted with the other answers.
+      autoPong: false,
+    },
     preClose,
     errorHandler: endFailedSocket,
   });

@@ -31,7 +31,7 @@ export function tracedReaders(
     if (!leave) return runtime.subscribe(sessionId, options, sink);
     const delivery = new Delivery(tracing, name);
     const send = (outgoing: Outgoing) => delivery.send(outgoing, () => sink.send(outgoing));
-    const subscription = runtime.subscribe(sessionId, options, { send });
+    const subscription = runtime.subscribe(sessionId, options, { ...sink, send });
     return {
       drained: () => subscription.drained(),
       close: () => {

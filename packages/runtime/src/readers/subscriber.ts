@@ -70,7 +70,9 @@ export class Subscriber {
     if (this.#state === 'full') this.#sendBacklog();
     if (this.#state !== 'behind') return;
     this.#state = 'loading';
-    void this.#load();
+    const { sink } = this.#options;
+    if (sink.whenRoom) sink.whenRoom(() => this.#load());
+    else void this.#load();
   }
 
   /**
@@ -128,6 +130,7 @@ export class Subscriber {
   }
 
   async #load(): Promise<void> {
+    if (this.#isClosed()) return;
     const { history } = this.#options;
     try {
       await history.resume(this.#cursor, (resumed) => this.#goLive(resumed));

@@ -35,7 +35,12 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
   const agents = new Agents(options);
   const httpConnections = new HttpConnections(options);
   // A server of its own, since the other one's messages are short.
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.acpMessageBytes });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.acpMessageBytes,
+    // One frame at a time: a packet can have thousands.
+    allowSynchronousEvents: false,
+  });
   const upgraded = new Set<Duplex>();
   const servers = new Set<AcpServer>();
   app.addHook('preClose', async () => {
@@ -71,7 +76,7 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
       off: (event, listener) => void sockets.off(event, listener),
       handleUpgrade: (raw, onSocket, head, accept) =>
         sockets.handleUpgrade(raw, onSocket, head, (opened) => {
-          watchLiveness(opened, limits.heartbeatMs);
+          watchLiveness(opened, limits.heartbeatMs, socket);
           request.deviceConnection?.endBy(() => endSignedOut(opened));
           accept(opened);
         }),

@@ -23,6 +23,9 @@ export class Connection {
   readonly #outbox: Outbox;
   readonly #subscriptions = new Map<string, Subscription>();
   #sessionList: SessionListFeed | undefined;
+  /** Loads that wait for room, or for the load under way: a first answer can have 8 MiB. */
+  readonly #loads: (() => Promise<void>)[] = [];
+  #isLoading = false;
 
   constructor(socket: WebSocket, { runtime, connections, limits }: Options) {
     this.#runtime = runtime;
@@ -47,6 +50,11 @@ export class Connection {
     }
   }
 
+  /** Answers a ping of the WebSocket protocol. */
+  pong(data: Buffer): void {
+    this.#outbox.pong(data);
+  }
+
   close(): void {
     for (const sessionId of this.#subscriptions.keys()) this.#unsubscribe(sessionId);
     this.#sessionList?.close();
@@ -64,6 +72,10 @@ export class Connection {
         const hasRoom = this.#outbox.send(outgoing.bytes());
         if (outgoing.message.type === 'session:deleted') this.#unsubscribe(sessionId);
         return hasRoom;
+      },
+      whenRoom: (load: () => Promise<void>) => {
+        this.#loads.push(load);
+        this.#loadNext();
       },
     };
     this.#subscriptions.set(
@@ -96,6 +108,18 @@ export class Connection {
     for (const subscription of this.#subscriptions.values()) {
       subscription.drained();
     }
+    this.#loadNext();
+  }
+
+  #loadNext(): void {
+    if (this.#isLoading || this.#outbox.full) return;
+    const load = this.#loads.shift();
+    if (!load) return;
+    this.#isLoading = true;
+    void load().finally(() => {
+      this.#isLoading = false;
+      this.#loadNext();
+    });
   }
 
   #refuse(code: string, message: string, sessionId?: string): void {

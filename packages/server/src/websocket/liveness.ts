@@ -1,12 +1,19 @@
-import type { WebSocket } from '@fastify/websocket';
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
 
-/** Ends a connection whose other side has vanished: it has a whole interval (ms) to answer a ping. */
-export function watchLiveness(socket: WebSocket, intervalMs: number): void {
+/**
+ * Ends a connection whose other side has vanished: it has a whole interval (ms) to answer a ping. While the socket is
+ * paused no answer is read; then its other side is there if it takes some of what waits for it.
+ */
+export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket): void {
   let heard = true;
+  let taken = 0;
   socket.on('pong', () => (heard = true));
   socket.on('message', () => (heard = true));
   const timer = setInterval(() => {
-    if (!heard) return socket.terminate();
+    const before = taken;
+    taken = raw.bytesWritten - raw.writableLength;
+    if (!heard && !(socket.isPaused && taken > before)) return socket.terminate();
     heard = false;
     socket.ping();
   }, intervalMs);

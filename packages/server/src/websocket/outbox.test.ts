@@ -8,6 +8,9 @@ function slowSocket() {
   const socket = {
     OPEN: 1,
     readyState: 1,
+    isPaused: false,
+    pause: () => void (socket.isPaused = true),
+    resume: () => void (socket.isPaused = false),
     get bufferedAmount() {
       return waiting.reduce((sum, { size }) => sum + size, 0);
     },

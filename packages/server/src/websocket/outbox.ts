@@ -3,7 +3,10 @@ import type { WebSocket } from '@fastify/websocket';
 /** A generous estimate of a waiting message's size besides its bytes. */
 const messageItself = 2_000;
 
-/** The unsent messages of one socket: reports when they are too many, and when they have been sent. */
+/**
+ * The unsent messages of one socket: reports when they are too many, and when they have been sent. Until they have been
+ * sent nothing more is read from the socket, so that a client that reads no answers cannot ask for more of them.
+ */
 export class Outbox {
   readonly #socket: WebSocket;
   readonly #bound: number;
@@ -32,8 +35,22 @@ export class Outbox {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
     this.#waiting += 1;
     this.#socket.send(message, { binary: false }, this.#onSent);
-    this.#full ||= this.#size >= this.#bound;
+    this.#fill();
     return !this.#full;
+  }
+
+  /** Answers a ping of the WebSocket protocol. */
+  pong(data: Buffer): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#waiting += 1;
+    this.#socket.pong(data, false, this.#onSent);
+    this.#fill();
+  }
+
+  #fill(): void {
+    if (this.#full || this.#size < this.#bound) return;
+    this.#full = true;
+    this.#socket.pause();
   }
 
   /** The waiting bytes, including the socket's overhead. */
@@ -47,6 +64,7 @@ export class Outbox {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.#full || this.#size > this.#bound / 4) return;
     this.#full = false;
+    this.#socket.resume();
     this.#onDrained();
   };
 }

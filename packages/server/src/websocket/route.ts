@@ -34,7 +34,8 @@ export async function webSocketRoute(app: App, options: Options) {
     wsHandler: (socket: WebSocket, request) => {
       const leave = connections.enter('websocket');
       const connection = new Connection(socket, options);
-      watchLiveness(socket, limits.heartbeatMs);
+      watchLiveness(socket, limits.heartbeatMs, request.raw.socket);
+      socket.on('ping', (data) => connection.pong(data));
       request.deviceConnection?.endBy(() => {
         connection.close();
         endSignedOut(socket);
