@@ -16,6 +16,8 @@ export interface Limits {
   acpIdleMs: number;
   /** How much may wait in one connection's buffer before its reader counts as slow (invariant 9). */
   bufferBytes: number;
+  /** How much all clients together may make the server hold: answers that they do not read, and what they have sent of bodies. */
+  heldBytes: number;
   /** TCP connections. */
   connections: number;
   /** How many of them may be of strangers: no request on them has passed the guard. At most half of them. */
@@ -45,6 +47,7 @@ export const defaultLimits: Limits = {
   acpMessageBytes: 32 * 1024 * 1024,
   acpIdleMs: 5 * 60_000,
   bufferBytes: 1024 * 1024,
+  heldBytes: 512 * 1024 * 1024,
   connections: 4096,
   strangers: 512,
   headMs: 10_000,

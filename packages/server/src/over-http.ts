@@ -12,6 +12,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { upgradeOf } from './auth/access.ts';
 import { refuseBrokenRequest, refuseExpectation } from './http/broken-requests.ts';
 import { answerError } from './http/errors.ts';
+import { boundHeldBytes } from './held-bytes.ts';
 import { boundBodies } from './http/request-bodies.ts';
 import type { Limits } from './limits.ts';
 import { boundStrangers } from './strangers.ts';
@@ -50,6 +51,7 @@ export function boundClients(app: FastifyInstance, limits: Limits): void {
   app.server.on('checkExpectation', boundPipeline(refuseExpectation, limits.pipelined));
   boundStrangers(app, limits);
   boundBodies(app, limits);
+  boundHeldBytes(app, limits);
 }
 
 /**

@@ -124,6 +124,7 @@ export class HistoryReader {
    * synchronously with the newest state: events logged later are not in it.
    */
   async resume(cursor: string | undefined, take: (resumed: Resumed) => void): Promise<void> {
+    await othersFirst();
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
     if (from && (await this.#tail(from, take))) return;
     // Another server may have shown the reader more than is known here.

@@ -10,7 +10,8 @@ import type { Connections } from '../connections.ts';
 import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
-import { watchLiveness } from '../websocket/liveness.ts';
+import { countMessage } from '../held-bytes.ts';
+import { answerPings, watchLiveness } from '../websocket/liveness.ts';
 import { endSignedOut } from '../websocket/signed-out.ts';
 import { acpAgent } from './agent.ts';
 import { HttpConnections } from './http-connections.ts';
@@ -40,6 +41,7 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     maxPayload: limits.acpMessageBytes,
     // One frame at a time: a packet can have thousands.
     allowSynchronousEvents: false,
+    autoPong: false,
   });
   const upgraded = new Set<Duplex>();
   const servers = new Set<AcpServer>();
@@ -77,6 +79,9 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
       handleUpgrade: (raw, onSocket, head, accept) =>
         sockets.handleUpgrade(raw, onSocket, head, (opened) => {
           watchLiveness(opened, limits.heartbeatMs, socket);
+          answerPings(opened);
+          countMessage(app.server, socket);
+          opened.on('message', () => countMessage(app.server, socket));
           request.deviceConnection?.endBy(() => endSignedOut(opened));
           accept(opened);
         }),

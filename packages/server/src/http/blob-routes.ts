@@ -2,6 +2,7 @@ import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
+import { inTurn } from './in-turn.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
@@ -39,6 +40,7 @@ export async function blobRoutes(
 
   app.route({
     ...routeOf(serverOperations.getBlob),
+    preHandler: inTurn,
     handler: async ({ params: { hash } }, reply) => {
       return sendBlob(reply, await runtime.getBlob(hash));
     },

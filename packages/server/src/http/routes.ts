@@ -10,6 +10,7 @@ import { perform, type Runtime } from '@liminal/runtime';
 import type { FastifyError } from 'fastify';
 import { z } from 'zod';
 import { answerError, describeError } from './errors.ts';
+import { inTurn } from './in-turn.ts';
 import type { App } from './schema.ts';
 
 /** The answer of operations without a result. */
@@ -59,6 +60,9 @@ export function routeOf<O extends Operation>(operation: O) {
   };
 }
 
+/** Their answers can have megabytes. */
+const large: ReadonlySet<string> = new Set(['history', 'getRun', 'search', 'readFile']);
+
 /** A route for each operation of the runtime. */
 export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {
   for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
@@ -66,6 +70,7 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
     const { status = 200, unwrap, body: hasBody } = operation;
     app.route({
       ...routeOf(operation),
+      ...(large.has(name) && { preHandler: inTurn }),
       handler: async ({ params, query, body, headers }, reply) => {
         const said = operation.traced ? withTrace(body, { ...headers }) : body;
         const args = argumentsOf(operation, { ids: params, content: hasBody ? said : query });

@@ -19,3 +19,14 @@ export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket
   }, intervalMs);
   socket.once('close', () => clearInterval(timer));
 }
+
+/** The most bytes of a socket that wait for its client while its pings are answered. */
+const PONGS_MAX = 64 * 1024;
+
+/** Answers the pings of a socket that does not do so itself. One whose client reads no answers ends. */
+export function answerPings(socket: WebSocket): void {
+  socket.on('ping', (data: Buffer) => {
+    if (socket.bufferedAmount > PONGS_MAX) socket.terminate();
+    else if (socket.readyState === socket.OPEN) socket.pong(data);
+  });
+}

@@ -17,6 +17,9 @@ function slowSocket() {
     send: (message: Buffer, _options: object, sent: () => void) => {
       waiting.push({ size: message.length, sent });
     },
+    pong: (data: Buffer, _mask: boolean, sent: () => void) => {
+      waiting.push({ size: data.length, sent });
+    },
   };
   return {
     socket: socket as unknown as WebSocket,
@@ -60,3 +63,19 @@ test('SAFE: a socket that was ended while its outbox was full is not drained', (
   terminate();
   expect(drained).toBe(0);
 });
+
+test.each(['answers', 'pongs'])(
+  'SAFE: while %s wait, nothing more is read of their client',
+  (kind) => {
+    const { socket, take } = slowSocket();
+    const outbox = new Outbox(socket, 20_000, () => {});
+    let asked = 0;
+    for (; asked < 100 && !socket.isPaused; asked += 1) {
+      if (kind === 'pongs') outbox.pong(Buffer.from('?'));
+      else outbox.send(Buffer.from('{}'));
+    }
+    expect([socket.isPaused, asked < 20]).toEqual([true, true]);
+    take(asked);
+    expect(socket.isPaused).toBe(false);
+  },
+);

@@ -1,0 +1,60 @@
+/** What many clients together make the server hold. */
+import { afterEach, expect, test } from 'vitest';
+import { startServer, type TestServer } from './harness.ts';
+import { head, RawConnection } from './raw-connection.ts';
+
+const MiB = 1024 * 1024;
+const upload = { 'content-type': 'application/octet-stream', 'content-length': MiB };
+
+let server: TestServer;
+const opened: RawConnection[] = [];
+
+afterEach(async () => {
+  for (const { socket } of opened.splice(0)) socket.destroy();
+  await server.close();
+});
+
+async function begin(line: string, headers = {}): Promise<RawConnection> {
+  const connection = await new RawConnection(server.port).opened();
+  opened.push(connection);
+  connection.send(head(server.port, line, headers));
+  return connection;
+}
+
+test('SAFE: beyond what bodies may hold together, the one that has been silent for longest ends', async () => {
+  server = await startServer({ limits: { heldBytes: 2 * MiB } });
+  const most = Buffer.alloc(0.9 * MiB);
+  const silent = await begin('POST /api/blob', upload);
+  silent.send(most);
+  const other = await begin('POST /api/blob', upload);
+  other.send(most);
+  const third = await begin('POST /api/blob', upload);
+  third.send(most);
+  await silent.closed;
+  expect([other.isClosed, third.isClosed]).toEqual([false, false]);
+  other.send(Buffer.alloc(MiB - most.length));
+  expect(await other.answer()).toMatchObject({ status: 201 });
+});
+
+test('SAFE: beyond what unread answers may hold together, their connections end', async () => {
+  server = await startServer({ limits: { heldBytes: MiB } });
+  const { uri } = await server.runtime.putBlob(Buffer.alloc(16 * MiB, 'x'), 'text/plain');
+  const deaf = await new RawConnection(server.port).opened();
+  opened.push(deaf);
+  deaf.socket.pause();
+  // The system's own buffers take the first answers.
+  deaf.send(head(server.port, `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`).repeat(8));
+  const reads = await begin('GET /api/agents');
+  expect(await reads.answer()).toMatchObject({ status: 200 });
+  await expect
+    .poll(
+      async () => {
+        const open = Promise.withResolvers<number>();
+        server.app.server.getConnections((_error, count) => open.resolve(count));
+        return open.promise;
+      },
+      { timeout: 60_000 },
+    )
+    .toBe(1);
+  expect(reads.isClosed).toBe(false);
+});
