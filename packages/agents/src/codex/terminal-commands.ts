@@ -8,7 +8,7 @@ const inList = 'Do this in the list of sessions.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
 /** What each does here, as a sentence for the person who has sent it. */
-export const terminalCommands: Readonly<Record<string, string>> = {
+const terminalCommands: Readonly<Record<string, string>> = {
   agent: inTerminal,
   agents: inTerminal,
   app: inTerminal,
