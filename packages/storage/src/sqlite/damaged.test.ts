@@ -68,6 +68,41 @@ test('SAFE: damaged rows are set aside and reported, and all others can be read'
   await storage.close();
 });
 
+test.each([
+  ['is gone', 'DELETE FROM items WHERE item_index = 1'],
+  ['has another place', 'UPDATE items SET item_index = 9999 WHERE item_index = 1'],
+  ['is of another run', 'UPDATE items SET response_key = response_key + 64 WHERE item_index = 1'],
+])('SAFE: where the row of an item %s, history says so', async (_how, statement) => {
+  const before = openSqliteStorage(dataDir);
+  await before.store.saveSession(sessionRecord('session-1'));
+  await before.store.importResponses([response('r1', ['one', 'two', 'three'])]);
+  await before.close();
+  damage('PRAGMA foreign_keys = OFF', statement);
+  const { store, close } = openSqliteStorage(dataDir);
+  const shown = [
+    { content: 'one' },
+    { type: 'error', code: 'STORE_DAMAGED' },
+    { content: 'three' },
+  ];
+  const { items } = await store.readItems('session-1', { limit: 10 });
+  expect(items.map(({ item }) => item)).toMatchObject(shown);
+  expect((await store.getResponse('r1'))?.outputItems).toMatchObject(shown);
+  await close();
+});
+
+test('SAFE: a count of items that is damaged does not fill the memory', async () => {
+  const before = openSqliteStorage(dataDir);
+  await before.store.saveSession(sessionRecord('session-1'));
+  await before.store.importResponses([response('r1', ['one'])]);
+  await before.close();
+  damage('UPDATE responses SET item_count = 1099511627777');
+  const { store, close } = openSqliteStorage(dataDir);
+  expect((await store.getResponse('r1'))?.outputItems).toHaveLength(1_001);
+  const { items } = await store.readItems('session-1', { limit: 10 });
+  expect(items.length).toBeLessThanOrEqual(1_001);
+  await close();
+});
+
 test('SAFE: a run with damaged rows folds to what is left of it, and ends where it did', async () => {
   const before = openSqliteStorage(dataDir);
   const whole = eventsOf('l', [start, said, finished, done]);

@@ -16,6 +16,8 @@ import { othersFirst } from '../others-first.ts';
 /** Items, and characters of their JSON, per part; a larger item is a part of its own. */
 const PART_ITEMS = 2_000;
 const PART_SIZE = 1024 * 1024;
+/** The most missing items at the end of a run that are shown. */
+const maxGaps = 1_000;
 
 /** A Response in the form of its rows. */
 export interface EncodedResponse {
@@ -148,10 +150,10 @@ export class ResponseTable {
     for (const { size } of rows as Iterable<{ size: number }>) yield size;
   }
 
-  /** A run's items from one index up to (not including) another. */
+  /** A run's items from one index up to (not including) another. Rows that are missing are shown as damaged. */
   items(row: ResponseRow, from: number, to: number): StoredItem[] {
     const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as ItemRow[];
-    return rows.map((item) => storedItem(row, item));
+    return withGapsMarked(row, rows, from, to).map((item) => storedItem(row, item));
   }
 
   /** The nearest items of calls, in order. */
@@ -162,6 +164,24 @@ export class ResponseTable {
       .map((item) => storedItem(row, item))
       .toSorted((a, b) => a.index - b.index);
   }
+}
+
+/** The rows with an empty one at each place where one is missing, up to `maxGaps`: the count may be damaged itself. */
+function withGapsMarked(
+  { item_count: count }: ResponseRow,
+  rows: ItemRow[],
+  from: number,
+  to: number,
+): ItemRow[] {
+  const end = Math.min(to, count);
+  if (rows.length >= end - from) return rows;
+  const known = new Map(rows.map((row) => [row.item_index, row]));
+  const last = rows.at(-1)?.item_index ?? from - 1;
+  const length = Math.min(end, Math.max(last + 1, from) + maxGaps) - from;
+  return Array.from({ length }, (_, at) => {
+    const index = from + at;
+    return known.get(index) ?? { item_index: index, item: '' };
+  });
 }
 
 function storedItem(
