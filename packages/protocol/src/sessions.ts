@@ -184,6 +184,11 @@ export const SessionInfo = z.object({
   accepts: AcceptedContent.optional(),
   /** Whether the agent takes messages in the middle of a turn; absent until it has said. */
   canSteer: z.boolean().optional(),
+  /**
+   * Settings, commands, usage and limits are as an agent last reported them, before the server was restarted or took the
+   * session from another one. To change a setting starts the agent.
+   */
+  lastKnown: z.boolean().optional(),
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 

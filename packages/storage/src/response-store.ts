@@ -5,11 +5,25 @@ import {
   type OutputItem,
   QueuedMessage,
   Response,
+  Usage,
+  UsageLimit,
 } from '@liminal/protocol';
 import { z } from 'zod';
 
 /** ISO 8601 UTC. */
 const Time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+
+/**
+ * What a session's agent last reported, for people who look at the session while no agent runs. `offers` is the hash of a
+ * blob with its settings and commands, which sessions share; `values` are the settings' values, by id.
+ */
+export const LastKnown = z.object({
+  offers: z.string().optional(),
+  values: z.record(z.string(), z.string()).optional(),
+  usage: Usage.optional(),
+  limits: z.array(UsageLimit).optional(),
+});
+export type LastKnown = z.infer<typeof LastKnown>;
 
 /** A session as it is stored. Every driver checks what it reads: see `store/stored-json.ts`. */
 export const SessionRecord = z.object({
@@ -48,6 +62,8 @@ export const SessionRecord = z.object({
   forkedFrom: ForkOrigin.optional(),
   /** Read from a file of this session (its id there), exported then: no agent can go on with it. */
   importedFrom: ImportOrigin.optional(),
+  /** Left out if it is damaged: the session is read without it. */
+  lastKnown: LastKnown.optional().catch(undefined),
   /** Whether the agent's own history from before Liminal is in the store. */
   imported: z.boolean(),
   /** The token of the lease under which it was written; 0 for a single server. */

@@ -132,6 +132,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#sessionStates = new SessionStates({
       board,
       store: storage.store,
+      blobs: storage.blobs,
       ownership: this.#ownership,
     });
     const cluster = new SessionCluster({

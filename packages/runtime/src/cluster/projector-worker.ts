@@ -22,7 +22,7 @@ import { untilDone } from '../until-done.ts';
 const RETRY_MS = 500;
 
 interface ProjectorWorkerOptions {
-  storage: Storage & Pick<OpenedStorage, 'archive'> & { coordination: Coordination };
+  storage: Storage & Pick<OpenedStorage, 'archive' | 'blobs'> & { coordination: Coordination };
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
   /** Where spans go; if not given, nothing is traced. */
@@ -60,7 +60,8 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     onLost: () => {},
     onTrouble,
   });
-  const sessionStates = new SessionStates({ board, store: storage.store, ownership });
+  const { store, blobs } = storage;
+  const sessionStates = new SessionStates({ board, store, blobs, ownership });
   const closing = new AbortController();
   const recover = async (sessionId: string): Promise<void> => {
     const lease = await ownership.take(sessionId);

@@ -23,14 +23,14 @@ const record = {
 test.each(['{', '7', '{"infx": {}}'])(
   'SAFE: a session whose posted state is damaged is shown as stored: %s',
   async (posting) => {
-    const { store, coordination, close } = openSharedMemoryStorage();
+    const { store, blobs, coordination, close } = openSharedMemoryStorage();
     const { board, leases } = coordination;
     const silent = { onLost: () => {}, onTrouble: () => {} };
     const ownership = new Ownership({ leases, instanceId: 'other', ttlMs: 60_000, ...silent });
     await store.saveSession(record);
     await ownership.take('one');
     await board.post(postedStatePrefix + 'one', posting, 60_000);
-    const states = new SessionStates({ board, store, ownership });
+    const states = new SessionStates({ board, store, blobs, ownership });
     expect(await states.summaries(['one'])).toEqual(new Map());
     expect((await states.of('one')).info.session).toMatchObject({ title: 'Title' });
     await ownership.close();

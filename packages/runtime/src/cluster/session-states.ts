@@ -1,13 +1,14 @@
 import type { SessionSummary } from '@liminal/protocol';
-import type { Board, ResponseStore } from '@liminal/storage';
+import type { Board, BlobStore, ResponseStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
-import { summarize } from '../session/index.ts';
+import { readLastKnown, summarize } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
 import { readPostedState, type PostedState, postedStatePrefix } from './posted-state.ts';
 
 interface SessionStatesOptions {
   board: Board;
   store: ResponseStore;
+  blobs: BlobStore;
   ownership: Ownership;
 }
 
@@ -40,17 +41,12 @@ export class SessionStates {
         `There is no session ${sessionId}. If it is in an agent's own store, load it first.`,
       );
     }
-    const name = postedStatePrefix + sessionId;
-    const text = (await this.#options.board.read([name])).get(name);
-    // What its agent offered last still holds.
-    const last = readPostedState(text)?.info;
+    const lastKnown = await readLastKnown(this.#options.blobs, record, Date.now());
     return {
       info: {
         session: summarize(record),
         queue: record.queue,
-        configOptions: last?.configOptions ?? [],
-        commands: last?.commands ?? [],
-        ...(last?.usage && { usage: last.usage }),
+        ...(lastKnown ? { ...lastKnown, lastKnown: true } : { configOptions: [], commands: [] }),
       },
     };
   }

@@ -9,9 +9,11 @@ import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
+  type AgentReport,
   importConversation,
   type NewRecord,
   newRecord,
+  readLastKnown,
   Session,
   type SessionOptions,
   type SessionWatchers,
@@ -146,7 +148,7 @@ export class Directory {
     const opened = this.#open.get(sessionId);
     if (opened || !record || this.#deleted.has(sessionId)) return opened;
     this.#assertOwned(record);
-    return this.#reopen(record);
+    return this.#opening(sessionId, async () => this.#reopen(record));
   }
 
   /** Takes over a session that only an agent's own store has, with its history. */
@@ -300,9 +302,9 @@ export class Directory {
   }
 
   async #reopen(record: SessionRecord): Promise<Session> {
-    const session = this.#make(record, this.#options.providers.of(record.cliType));
-    this.#open.set(record.sessionId, Promise.resolve(session));
-    return session;
+    const { blobs, providers, now } = this.#options;
+    const lastKnown = await readLastKnown(blobs, record, now());
+    return this.#make(record, providers.of(record.cliType), lastKnown);
   }
 
   async #import(sessionId: string, fence: number): Promise<Session> {
@@ -379,8 +381,8 @@ export class Directory {
     await session.close();
   }
 
-  #make(record: SessionRecord, provider: CliProvider): Session {
-    return new Session({ ...this.#options, record, provider });
+  #make(record: SessionRecord, provider: CliProvider, lastKnown?: AgentReport): Session {
+    return new Session({ ...this.#options, record, provider, lastKnown });
   }
 
   async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {

@@ -5,6 +5,7 @@ import type {
   ResponseState,
   RunEnvelope,
   StreamEvent,
+  Usage,
 } from '@liminal/protocol';
 import {
   closeOpenItems,
@@ -130,15 +131,31 @@ async function mend(
   const failed = record.failed || lost;
   // A turn that waited for a person resumes by itself; a turn that a person stopped was over.
   const isInterrupted = lost && !awaits && record.queuePaused !== true;
+  const usage = await usageAfter(storage, record, runs);
   const mended = {
     ...record,
     queue,
     failed,
+    ...(usage && { lastKnown: { ...record.lastKnown, usage } }),
     ...(awaits && { awaits }),
     ...(isInterrupted && { interrupted: true }),
   };
   await storage.store.saveSession(mended);
   return mended;
+}
+
+/** The session's counts with what its last runs have reported, which the record may lack. */
+async function usageAfter(
+  storage: Storage,
+  record: SessionRecord,
+  runs: readonly LoggedRun[],
+): Promise<Usage | undefined> {
+  let usage = record.lastKnown?.usage;
+  for (const { runId } of runs) {
+    const reported = toResponse(await readRun(storage, runId))?.usage;
+    if (reported) usage = { ...usage, ...reported };
+  }
+  return usage;
 }
 
 /** Whether a run that was cut off waited for a person, who had not stopped it. */

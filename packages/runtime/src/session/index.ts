@@ -13,6 +13,7 @@ export {
   placeMark,
 } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
+export { type AgentReport, readLastKnown } from './last-known.ts';
 export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { SessionWatchers } from './session-watchers.ts';

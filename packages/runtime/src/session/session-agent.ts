@@ -24,6 +24,7 @@ import type {
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
+import { LastKnownKeeper } from './last-known.ts';
 import type { UserMessage } from './message-queue.ts';
 import { NamedMcpServers } from './named-mcp-servers.ts';
 import { readConversation } from './read-conversation.ts';
@@ -62,6 +63,9 @@ export class SessionAgent {
   #starts = 0;
   /** Why it is not started any more. */
   #retired: RuntimeError | undefined;
+  /** No agent has reported anything yet: settings, commands and limits are from the session's record. */
+  #isLastKnown: boolean;
+  readonly #keeper: LastKnownKeeper;
   readonly #mcpServers = new NamedMcpServers();
   /** Resolves when the start under way is over. */
   #starting: Promise<unknown> | undefined;
@@ -71,7 +75,12 @@ export class SessionAgent {
     this.#projectTrust = projectTrust;
     this.#options = options;
     this.#sessionId = context.sessionId;
-    const { provider, supervisor } = context;
+    const { provider, supervisor, lastKnown } = context;
+    this.#isLastKnown = lastKnown !== undefined;
+    this.#configOptions = lastKnown?.configOptions ?? [];
+    this.#commands = lastKnown?.commands ?? [];
+    this.#limits = lastKnown?.limits ?? [];
+    this.#keeper = new LastKnownKeeper(context);
     this.#unsubscribe = [
       provider.onEvent(this.#sessionId, (draft) => supervisor.run(() => this.#hear(draft))),
       provider.onUpdate(this.#sessionId, (update) => supervisor.run(() => this.#learn(update))),
@@ -90,6 +99,7 @@ export class SessionAgent {
     | 'activity'
     | 'accepts'
     | 'canSteer'
+    | 'lastKnown'
   > {
     const late = this.isAlive ? this.#mcpServers.late : undefined;
     const notices = late ? [...this.#notices, late] : this.#notices;
@@ -102,6 +112,7 @@ export class SessionAgent {
       ...(this.#activity !== '' && { activity: this.#activity }),
       ...(this.#accepts && { accepts: this.#accepts }),
       ...(this.#canSteer !== undefined && { canSteer: this.#canSteer }),
+      ...(this.#isLastKnown && { lastKnown: true }),
     };
   }
 
@@ -324,9 +335,10 @@ export class SessionAgent {
     await provider.setConfigOption(this.#sessionId, id, value);
   }
 
-  /** Removes its listeners. */
-  close(): void {
+  /** Removes its listeners; resolves when the record has what the agent has reported. */
+  async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.#keeper.close();
   }
 
   /**
@@ -364,8 +376,12 @@ export class SessionAgent {
   #learn(update: SessionUpdate): void {
     const { title, agentSessionId, configOptions, commands } = update;
     const { tasks, limits, notices, activity, accepts, canSteer } = update;
+    this.#isLastKnown = false;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
+    if (configOptions || commands) {
+      this.#keeper.keep({ configOptions: this.#configOptions, commands: this.#commands });
+    }
     if (tasks) this.#learnTasks(tasks);
     if (limits) this.#limits = limits;
     if (notices) this.#notice(notices);

@@ -6,6 +6,7 @@ import type { RunWatchers, Storage } from '../history/index.ts';
 import type { Meter } from '../meter.ts';
 import type { Roots } from '../roots.ts';
 import type { AttachedClients } from './attached-clients.ts';
+import type { AgentReport } from './last-known.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from '../settings.ts';
 import type { Tracing } from '../tracing/index.ts';
@@ -28,6 +29,8 @@ export interface Cluster extends RunWatchers {
 
 export interface SessionOptions {
   record: SessionRecord;
+  /** What an agent last reported, before this server had the session. */
+  lastKnown?: AgentReport | undefined;
   provider: CliProvider;
   log: EventLog;
   store: ResponseStore;

@@ -63,6 +63,7 @@ export class SessionTurns {
     this.#readers = readers;
     this.#approvals = approvals;
     this.#options = options;
+    this.#usage = context.lastKnown?.usage;
   }
 
   /** The turn under way, or being brought into history. */

@@ -486,10 +486,11 @@ export class Session {
 
   /** Removes the agent's listeners and the readers. The agent must have been stopped. */
   async close(): Promise<void> {
-    this.#agent.close();
+    const reported = this.#agent.close();
     this.#turns.close();
     this.#approvals.closeAll();
     this.#readers.close();
+    await reported;
     await this.#record.saved();
   }
 
@@ -578,7 +579,11 @@ export class Session {
 
   #settled({ failed, interrupted }: { failed: boolean; interrupted: boolean }): void {
     const marks = { failed, ...(this.record.interrupted !== interrupted && { interrupted }) };
-    this.#record.keep({ ...marks, updatedAt: this.#context.iso() });
+    const { limits } = this.#agent.told;
+    const { usage } = this.#turns;
+    const reported = { ...(usage && { usage }), ...(limits && { limits }) };
+    const lastKnown = { ...this.record.lastKnown, ...reported };
+    this.#record.keep({ ...marks, updatedAt: this.#context.iso(), lastKnown });
     this.#context.supervisor.start(async () => this.#outside.note());
     this.#outbox.next();
   }

@@ -398,8 +398,8 @@ export class AttachedSession {
 }
 
 /** What a message may have is told with the settings, as soon as the agent runs: it may have none. */
-const areSettingsKnown = ({ configOptions, accepts }: SessionInfo): boolean =>
-  configOptions.length > 0 || accepts !== undefined;
+const areSettingsKnown = ({ configOptions, accepts, lastKnown }: SessionInfo): boolean =>
+  lastKnown !== true && (configOptions.length > 0 || accepts !== undefined);
 
 /** The client began none of these messages, or did not wait for them. */
 const pausedNotice = (count: number): string =>

@@ -5,7 +5,7 @@
 import { Grant, OutputItem } from '@liminal/protocol';
 import type { z } from 'zod';
 import { StorageError } from '../errors.ts';
-import { ResponseHead, SessionRecord } from '../response-store.ts';
+import { LastKnown, ResponseHead, SessionRecord } from '../response-store.ts';
 
 const damaged = {
   code: 'STORE_DAMAGED',
@@ -57,7 +57,9 @@ export function readWholeHead(json: string): ResponseHead | undefined {
  */
 export function readSession(json: string, sessionId?: string): SessionRecord | undefined {
   const record = readAs(SessionRecord, json);
-  return sessionId === undefined || record?.sessionId === sessionId ? record : undefined;
+  if (record === undefined) return undefined;
+  if (!isOf(LastKnown.optional(), record.lastKnown)) delete record.lastKnown;
+  return sessionId === undefined || record.sessionId === sessionId ? record : undefined;
 }
 
 /** Throws StorageError `STORE_READ_FAILED` if the record stored for a session is damaged: nobody may write over it. */

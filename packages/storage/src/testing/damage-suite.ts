@@ -63,6 +63,21 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
       },
     );
 
+    test('of what an agent last reported is left out, and the session is read', async () => {
+      const usage = { inputTokens: 1, outputTokens: 2 };
+      await store.saveSession({ ...whole, lastKnown: { values: { model: 'm' }, usage } });
+      expect((await store.getSession('whole'))?.lastKnown).toEqual({
+        values: { model: 'm' },
+        usage,
+      });
+      await under.subject.damage('session', (json) =>
+        json.replace('"inputTokens":1', '"inputTokens":-1'),
+      );
+      for (const read of [await store.getSession('whole'), (await store.listSessions())[0]]) {
+        expect(read).toStrictEqual(whole);
+      }
+    });
+
     const required = Object.keys(headOf(response('r1', [])));
     test.each(required)('of a run says so, and other runs are read: %s', async (key) => {
       const [spoiltRun, wholeRun] = [response('r1', ['one']), response('r2', ['two'])];

@@ -1,0 +1,119 @@
+import { AgentCommand, ConfigOption, type SessionInfo } from '@liminal/protocol';
+import type { BlobStore, SessionRecord } from '@liminal/storage';
+import { z } from 'zod';
+import type { SessionContext } from './session-context.ts';
+
+/** The most characters of values that a record takes. What agents report is bounded, but lists of records are read whole. */
+const VALUES_MAX = 20_000;
+
+/** What people can choose from; current values are kept apart, so that many sessions share one blob. */
+const Offers = z.object({
+  configOptions: z.array(ConfigOption),
+  commands: z.array(AgentCommand),
+});
+type Offers = z.infer<typeof Offers>;
+
+/** What a session's agent last reported: shown until an agent reports again. */
+export type AgentReport = Offers & Pick<SessionInfo, 'usage' | 'limits'>;
+
+/** What the agent of a stored session last reported; undefined if nothing of it can be read. */
+export async function readLastKnown(
+  blobs: BlobStore,
+  record: SessionRecord,
+  now: number,
+): Promise<AgentReport | undefined> {
+  const known = record.lastKnown;
+  if (known === undefined) return undefined;
+  const { offers: hash, values = {}, usage } = known;
+  const offers = hash === undefined ? undefined : await readOffers(blobs, hash);
+  // A window that has begun anew since is not known any more.
+  const limits = known.limits?.filter(
+    ({ resetsAt }) => resetsAt === undefined || Date.parse(resetsAt) > now,
+  );
+  return {
+    configOptions: (offers?.configOptions ?? []).map((option) => ({
+      ...option,
+      currentValue: values[option.id] ?? option.currentValue,
+    })),
+    commands: offers?.commands ?? [],
+    ...(usage && { usage }),
+    ...(limits && limits.length > 0 && { limits }),
+  };
+}
+
+async function readOffers(blobs: BlobStore, hash: string): Promise<Offers | undefined> {
+  try {
+    const blob = await blobs.get(hash);
+    return blob && Offers.parse(JSON.parse(new TextDecoder().decode(blob.bytes)));
+  } catch {
+    // The agent reports them again when it starts.
+    return undefined;
+  }
+}
+
+/** Keeps the settings and commands that a session's agent reports, each time that they change. */
+export class LastKnownKeeper {
+  readonly #context: SessionContext;
+  /** The settings and commands that were kept last, as JSON, and their blob. */
+  #kept: { json: string; hash: string } | undefined;
+  #next: Offers | undefined;
+  #keeping: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** Of several reports during one write only the last is kept. */
+  keep(offers: Offers): void {
+    this.#next = offers;
+    this.#keeping ??= this.#keepAll().finally(() => {
+      this.#keeping = undefined;
+    });
+  }
+
+  /** Resolves when what was reported until now is in the record. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#keeping;
+  }
+
+  async #keepAll(): Promise<void> {
+    for (let next = this.#next; next; next = this.#next) {
+      this.#next = undefined;
+      try {
+        await this.#keep(next);
+      } catch (error) {
+        this.#context.warn(error, 'the settings of a session could not be kept');
+      }
+    }
+  }
+
+  async #keep({ configOptions, commands }: Offers): Promise<void> {
+    const { record } = this.#context;
+    const json = JSON.stringify({
+      configOptions: configOptions.map((option) => ({ ...option, currentValue: '' })),
+      commands,
+    });
+    const values = Object.fromEntries(
+      configOptions.map(({ id, currentValue }) => [id, currentValue]),
+    );
+    const isNew = this.#kept?.json !== json;
+    if (isNew) this.#kept = { json, hash: await this.#put(json) };
+    const offers = this.#kept?.hash;
+    const before = record.value.lastKnown;
+    const isKept = before?.offers === offers && isSame(before?.values, values);
+    if (isKept || this.#isClosed || JSON.stringify(values).length > VALUES_MAX) return;
+    record.keep({ lastKnown: { ...before, offers, values } });
+  }
+
+  async #put(json: string): Promise<string> {
+    const { blobs, sessionId } = this.#context;
+    const bytes = new TextEncoder().encode(json);
+    return (await blobs.put(bytes, { mimeType: 'application/json', sessionId })).hash;
+  }
+}
+
+function isSame(one: Record<string, string> | undefined, other: Record<string, string>): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
