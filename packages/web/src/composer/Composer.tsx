@@ -163,6 +163,7 @@ export function Composer(props: ComposerProps) {
         <ConfigSelects
           options={info?.configOptions ?? none}
           isBusy={props.running}
+          isLastKnown={info?.lastKnown === true}
           onChange={props.onConfig}
         />
         <UsageMeter usage={info?.usage} />

@@ -12,6 +12,8 @@ interface ConfigSelectsProps {
   options: readonly ConfigOption[];
   /** Whether the buttons for a turn that runs stand in the bar, too. */
   isBusy: boolean;
+  /** Whether they are as an agent reported them before the server was restarted. */
+  isLastKnown: boolean;
   /** Resolves once it has been set, or has failed and the failure has been shown. */
   onChange: (id: string, value: string) => Promise<void>;
 }
@@ -27,7 +29,7 @@ function roomFor({ isNarrow, isMiddling, isBusy }: Record<string, boolean>): num
  * key that is written beside them.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
-  const { options, isBusy, onChange } = props;
+  const { options, isBusy, isLastKnown, onChange } = props;
   const layer = useMenuLayer();
   const isNarrow = useMediaQuery('(max-width: 560px)');
   const isMiddling = useMediaQuery('(max-width: 900px)');
@@ -44,7 +46,10 @@ export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsPro
     />
   );
   return (
-    <div className={css.selects}>
+    <div
+      className={css.selects}
+      title={isLastKnown ? 'As last reported: the agent is not running.' : undefined}
+    >
       {direct.map((option) => select(option))}
       {more.length > 0 && (
         <Popover.Root {...layer}>

@@ -1,0 +1,69 @@
+/** What a session shows of its agent after a restart of the server, while no agent runs. */
+import { answer, acpAgent, contractPrompts, contractScript, reply } from '@liminal/testkit';
+import { afterAll, expect, test } from 'vitest';
+import { agentProcesses } from './process-table.ts';
+import type { SessionTab } from './session-tab.ts';
+import { useStage } from './stage.ts';
+
+const { control, command, args, env } = await acpAgent(contractScript);
+afterAll(() => control.close());
+const scripted = { command, args, env, name: 'Scripted', description: 'Plays a script.' };
+const stage = useStage({ codex: {}, config: { agents: { scripted } } });
+
+/** What the composer shows of the agent. */
+async function shown({ page }: SessionTab) {
+  const form = page.getByRole('form', { name: 'Composer' });
+  return {
+    settings: await form.getByRole('combobox').allInnerTexts(),
+    usage: await form.locator('[data-usage]').allInnerTexts(),
+    commands: (await page
+      .getByRole('textbox', { name: 'Message', exact: true })
+      .getAttribute('placeholder'))!,
+  };
+}
+
+test.each([
+  { agent: 'Claude Code', hasUsage: true, setting: ['Permissions', 'Accept edits'] },
+  { agent: 'Codex', hasUsage: true, setting: undefined },
+  { agent: 'Scripted', hasUsage: false, setting: ['Model', 'Large'] },
+])(
+  '$agent’s settings, commands and counts are shown after a restart, without starting the agent, and can be changed',
+  async ({ agent, hasUsage, setting }) => {
+    const folder = await stage.project(`last-${agent.toLowerCase().replace(' ', '-')}`);
+    stage.api.play([reply('Hello.')]);
+    stage.codexApi.play([answer('Hello.')]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent });
+    await session.send(agent === 'Scripted' ? contractPrompts.text : 'Hi.');
+    await session.untilEnded(1);
+    const before = await settled(session);
+    expect(before.settings).not.toEqual([]);
+    expect(before.commands).toContain('/ for commands');
+    if (hasUsage) expect(before.usage.join()).toMatch(/\d/);
+
+    stage.expectComplaints(/WebSocket connection to|Failed to load resource|ERR_/);
+    await stage.server.crash();
+    await stage.server.restart();
+    await ada.page.reload();
+    await session.untilEnded(1);
+    await expect.poll(() => shown(session)).toEqual(before);
+    expect(await agentProcesses(stage.server.pid)).toEqual([]);
+    if (!setting) return;
+    await session.choose(setting[0]!, setting[1]!);
+    expect(await agentProcesses(stage.server.pid)).not.toEqual([]);
+    await expect.poll(async () => (await shown(session)).settings.join()).toContain(setting[1]!);
+  },
+);
+
+/** What is shown once the server has stored it. */
+async function settled(session: SessionTab) {
+  let last = await shown(session);
+  await expect
+    .poll(async () => {
+      const before = last;
+      last = await shown(session);
+      return JSON.stringify(before) === JSON.stringify(last);
+    })
+    .toBe(true);
+  return last;
+}
