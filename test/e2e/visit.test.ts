@@ -87,7 +87,7 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   await keyboard.press('Alt+n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
   const agent = (name: string) => dialog.getByRole('radio', { name });
-  await dialog.getByText(/not signed in: set ANTHROPIC_API_KEY/).waitFor();
+  await dialog.getByText(/Not signed in\. Run .*claude in a terminal/).waitFor();
   expect(await agent('Demo').isChecked()).toBe(true);
   // The folder is asked for first; before it stand the choice of agent and a button to look for agents again.
   await keyboard.press('Shift+Tab');

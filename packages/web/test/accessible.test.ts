@@ -167,7 +167,8 @@ const states: Record<string, () => Promise<Page>> = {
     stage.answer = (_, path) =>
       path === '/api/agents' ? { agents: [{ ...agent, reason }] } : undefined;
     const page = await stage.visit({}, '/');
-    await page.getByText('Not ready yet').waitFor();
+    await page.getByText('Not set up: Claude Code').click();
+    await page.getByRole('link', { name: 'https://example.com/' }).waitFor();
     return page;
   },
   'the start page with sessions': async () => {

@@ -239,6 +239,18 @@ it('a session whose agent is not ready says so before anything is written', asyn
   await notice.waitFor({ state: 'detached' });
 });
 
+it('it says so until the agent has answered', async () => {
+  withAgents();
+  const failed = { code: 'AUTHENTICATION_FAILED', message: '401' };
+  const ended = { status: 'error', endedAt: 1, error: failed } as const;
+  stage.history = { ...stage.history, turns: [turn('t1', ended)] };
+  const page = await stage.visit();
+  await page.getByRole('status').filter({ hasText: 'Codex is not ready' }).waitFor();
+  const note = page.getByRole('group', { name: 'Codex could not sign in' });
+  // The agent has done nothing: there is nothing to fork or to rewind.
+  expect(await note.getByRole('button').allInnerTexts()).toEqual(['Send again']);
+});
+
 it('a turn that failed without a sign-in says whose, and what to do', async () => {
   withAgents();
   const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };

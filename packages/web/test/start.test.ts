@@ -57,6 +57,34 @@ it('the agents that can be used come first, and the chosen one is in sight', asy
   expect(isInSight).toBe(true);
 });
 
+it('agents that are not set up are folded, and say what to do in commands that can be copied', async () => {
+  const agent = (name: string, reason?: string) => ({
+    cliType: name.toLowerCase(),
+    name,
+    description: 'An agent.',
+    available: true,
+    ...(reason !== undefined && { reason }),
+  });
+  const command = "'/opt/my tools/claude'";
+  const agents = [
+    agent('Claude', `Not signed in. Run \`${command}\` in a terminal, or set \`SOME_KEY\`.`),
+    agent('Codex', 'One ` is text.'),
+    agent('Demo'),
+  ];
+  stage.answer = (_, path) => (path === '/api/agents' ? { agents } : undefined);
+  const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] }, '/');
+  const main = page.getByRole('main', { name: 'Start' });
+  await main.getByText('Not set up: Claude, Codex').waitFor();
+  expect(await main.getByText('Not signed in.').isVisible()).toBe(false);
+  await main.getByText('Not set up: Claude, Codex').click();
+  await main.getByText('One ` is text.').waitFor();
+  expect(await main.locator('code').allInnerTexts()).toEqual([command, 'SOME_KEY']);
+  expect(await main.getByRole('button', { name: 'Copy command' }).count()).toBe(1);
+  await main.getByRole('button', { name: 'Copy command' }).click();
+  await main.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command);
+});
+
 it('the title of the window names the session that waits', async () => {
   stage.others = [otherSession('o1', { title: 'ask me', state: 'waiting' })];
   const page = await stage.visit();

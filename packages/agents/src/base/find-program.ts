@@ -19,6 +19,11 @@ export function describeCommand(
   return { ...agent, available: false, reason };
 }
 
+/** A word for a POSIX shell, in quotes where it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** The program's path, if it exists and may be run. A name is looked for in the absolute folders of the search path. */
 export function findProgram(command: string, searchPath = ''): string | undefined {
   if (command.includes('/')) return isProgram(command) ? command : undefined;

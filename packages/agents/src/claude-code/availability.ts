@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
 import { z } from 'zod';
+import { findProgram as findOnPath, shellWord } from '../base/find-program.ts';
 
 const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
@@ -42,8 +43,8 @@ export async function describeClaude(env: NodeJS.ProcessEnv): Promise<AgentInfo>
   const version = programVersion();
   const found = { ...info, available: true, ...(version !== undefined && { version }) };
   if (await isSignedIn(env)) return found;
-  const reason =
-    'Can run but is not signed in: set ANTHROPIC_API_KEY before starting Liminal, or run claude once in a terminal and sign in.';
+  const command = findOnPath('claude', env['PATH']) === undefined ? shellWord(program) : 'claude';
+  const reason = `Not signed in. Run \`${command}\` in a terminal and sign in, or start Liminal with \`ANTHROPIC_API_KEY\` set.`;
   return { ...found, reason };
 }
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
 import { z } from 'zod';
-import { describeCommand, findProgram } from '../base/find-program.ts';
+import { describeCommand, findProgram, shellWord } from '../base/find-program.ts';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import type { AppServer } from './app-server.ts';
 import { findCodex, oldestCodex } from './program.ts';
@@ -20,12 +20,9 @@ const ownProvider = /^[ \t]*model_provider[ \t]*=[ \t]*["'](?!openai["'])/m;
 /** Then a login may be where only Codex can look. */
 const elsewhere = /^[ \t]*cli_auth_credentials_store[ \t]*=[ \t]*["'](?!file["'])/m;
 
-/** @param isOwn - Whether people have a program of their own: else theirs is the one installed with Liminal. */
-function signIn(isOwn: boolean): string {
-  const codex = isOwn ? 'codex' : 'npx codex';
-  const where = isOwn ? '' : ' in Liminal’s folder';
-  return `Can run but is not signed in: run ${codex} login once in a terminal${where}, or, with a key, printenv OPENAI_API_KEY | ${codex} login --with-api-key.`;
-}
+/** @param codex - How people start the program in a terminal. */
+const signIn = (codex: string): string =>
+  `Not signed in. Run \`${codex} login\` in a terminal, or, with a key, \`printenv OPENAI_API_KEY | ${codex} login --with-api-key\`.`;
 
 const signedInLater =
   'Runs, but began before you signed in: it takes up the new login once all of its sessions have ended.';
@@ -55,7 +52,8 @@ export async function describeCodex(
   const [told, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
   if (told ?? stored) return found;
   const isOwn = findProgram('codex', env['PATH']) !== undefined;
-  return { ...found, reason: stored ? signedInLater : signIn(isOwn) };
+  const login = signIn(isOwn ? 'codex' : shellWord(program.path));
+  return { ...found, reason: stored ? signedInLater : login };
 }
 
 /** Whether a running Codex has what it needs to ask its model; undefined if it does not say. */

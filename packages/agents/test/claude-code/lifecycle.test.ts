@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -179,7 +181,10 @@ test('it says that it can run, and whether it is signed in', async () => {
   const signedOut = new ClaudeCodeProvider({ env: { HOME: workspace.home } });
   const { available, reason } = await signedOut.describe();
   expect(available).toBe(true);
-  expect(reason).toContain('not signed in');
+  const command = /Run `([^`]*)` in a terminal/.exec(reason ?? '')?.[1] ?? '';
+  // What people are told to run is there, whether or not it is on the search path.
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --version`]);
+  expect(stdout).toMatch(/Claude Code/);
   mkdirSync(join(workspace.home, '.claude'), { recursive: true });
   writeFileSync(join(workspace.home, '.claude', '.credentials.json'), '{}');
   expect(await signedOut.describe()).not.toHaveProperty('reason');

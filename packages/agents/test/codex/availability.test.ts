@@ -21,19 +21,19 @@ async function reason(files: Record<string, string>, env: Record<string, string>
 
 test('Codex without a login says how to sign in', async () => {
   expect(await reason({})).toMatch(
-    /: run npx codex login .* folder, .* codex login --with-api-key/,
+    /Run `\/\S+\/codex login` in a terminal, .*`.* \/\S+\/codex login --with-api-key`/,
   );
   const PATH = dirname(codexBinary());
-  expect(await reason({}, { PATH })).toMatch(/: run codex login once in a terminal, or/);
-  expect(await reason({ 'config.toml': 'model_provider = "openai"' })).toMatch(/not signed in/);
+  expect(await reason({}, { PATH })).toMatch(/Run `codex login` in a terminal, or/);
+  expect(await reason({ 'config.toml': 'model_provider = "openai"' })).toMatch(/Not signed in/);
   // The app-server makes no use of it.
-  expect(await reason({}, { OPENAI_API_KEY: 'key' })).toMatch(/not signed in/);
+  expect(await reason({}, { OPENAI_API_KEY: 'key' })).toMatch(/Not signed in/);
 });
 
 test.each(['', '{}', 'null', '[]', 'no JSON', '{"auth_mode":"apikey","OPENAI_API_KEY":null}'])(
   'a login file that holds no login (%s) is none',
   async (file) => {
-    expect(await reason({ 'auth.json': file })).toMatch(/not signed in/);
+    expect(await reason({ 'auth.json': file })).toMatch(/Not signed in/);
   },
 );
 
@@ -74,13 +74,13 @@ test('a running Codex is asked: it may need no login, whatever its files look li
   const provider = `"model_provider" = "mine"
     model_providers.mine = { name = "M", base_url = "http://127.0.0.1:9/v1", wire_api = "responses" }`;
   const { before, reasonNow } = await running(provider);
-  expect(before).toMatch(/not signed in/);
+  expect(before).toMatch(/Not signed in/);
   expect(await reasonNow()).toBeUndefined();
 });
 
 test('a running Codex is asked: it does not know of a login that came later', async () => {
   const { folder, reasonNow } = await running('');
-  expect(await reasonNow()).toMatch(/not signed in/);
+  expect(await reasonNow()).toMatch(/Not signed in/);
   await writeFile(join(folder, 'auth.json'), '{"OPENAI_API_KEY":"key"}');
   expect(await reasonNow()).toMatch(/began before you signed in/);
 });

@@ -1,10 +1,10 @@
 import { describeError } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
 import { continueMessage, type SessionSummary } from '@liminal/protocol';
-import { Plus } from 'lucide-react';
+import { ChevronRight, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
-import { LinkedText } from '../look/LinkedText.tsx';
+import { Advice } from '../look/Advice.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import { shortPath } from '../words/paths.ts';
 import { AgentMark } from './AgentMark.tsx';
@@ -107,19 +107,22 @@ function MissingAgents() {
   if (problem !== undefined) return <p className={css.problem}>{problem}</p>;
   if (missing.length === 0) return null;
   return (
-    <section aria-label="Agents that are not ready">
-      <h2>Not ready yet</h2>
+    <details className={css.notSetUp}>
+      <summary>
+        <ChevronRight size={14} aria-hidden="true" />
+        <span>Not set up: {missing.map(({ name }) => name).join(', ')}</span>
+      </summary>
       <ul className={css.missing}>
         {missing.map((agent) => (
           <li key={agent.cliType}>
             <AgentMark cliType={agent.cliType} isNamed />
             <div>
               <strong>{agent.name}</strong>
-              <LinkedText text={agent.reason ?? ''} />
+              <Advice text={agent.reason ?? ''} />
             </div>
           </li>
         ))}
       </ul>
-    </section>
+    </details>
   );
 }

@@ -14,7 +14,9 @@ export function UsageMeter({ usage }: { usage: Usage | undefined }) {
       {contextTokens !== undefined && contextWindow !== undefined && contextWindow > 0 && (
         <Context used={contextTokens} size={contextWindow} />
       )}
-      {costUsd !== undefined && <span title="Cost of this session">{dollars(costUsd)}</span>}
+      {costUsd !== undefined && costUsd > 0 && (
+        <span title="Cost of this session">{dollars(costUsd)}</span>
+      )}
     </span>
   );
 }

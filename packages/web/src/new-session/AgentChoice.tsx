@@ -2,7 +2,7 @@ import type { AgentInfo } from '@liminal/protocol';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { Button } from '../look/controls.tsx';
 import form from '../look/form.module.css';
-import { LinkedText } from '../look/LinkedText.tsx';
+import { Advice } from '../look/Advice.tsx';
 import css from './AgentChoice.module.css';
 
 interface AgentChoiceProps {
@@ -53,7 +53,7 @@ export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoicePr
               </span>
               <span className={css.description}>{agent.description}</span>
               {agent.reason !== undefined && (
-                <LinkedText className={css.reason} text={agent.reason} />
+                <Advice className={css.reason} text={agent.reason} canCopy={false} />
               )}
             </span>
           </label>

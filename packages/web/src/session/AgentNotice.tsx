@@ -1,20 +1,20 @@
 import { KeyRound, TriangleAlert } from 'lucide-react';
 import { useAgent, useAgents } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
-import { LinkedText } from '../look/LinkedText.tsx';
+import { Advice } from '../look/Advice.tsx';
 import css from './AgentNotice.module.css';
 
 interface AgentNoticeProps {
   cliType: string | undefined;
-  /** Nothing has been asked of the agent in this session. */
-  isNew: boolean;
+  /** The agent has answered in this session, or the last turn says itself what is missing. */
+  isKnown: boolean;
 }
 
 /** Says what keeps a session's agent from working, before somebody writes a message in vain. */
-export function AgentNotice({ cliType, isNew }: AgentNoticeProps) {
+export function AgentNotice({ cliType, isKnown }: AgentNoticeProps) {
   const { refresh } = useAgents();
   const agent = useAgent(cliType);
-  if (agent?.reason === undefined || (agent.available && !isNew)) return null;
+  if (agent?.reason === undefined || (agent.available && isKnown)) return null;
   const Icon = agent.available ? KeyRound : TriangleAlert;
   return (
     <div className={css.notice} role="status">
@@ -23,7 +23,7 @@ export function AgentNotice({ cliType, isNew }: AgentNoticeProps) {
         <strong>
           {agent.available ? `${agent.name} is not ready` : `${agent.name} cannot run here`}
         </strong>
-        <LinkedText text={agent.reason} />
+        <Advice text={agent.reason} />
       </div>
       <Button look="quiet" onClick={refresh}>
         Check again

@@ -166,7 +166,13 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           <Problem text={problem} />
           <ArchivedNote session={info?.session} />
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
-          <AgentNotice cliType={cliType} isNew={isEmpty} />
+          <AgentNotice
+            cliType={cliType}
+            isKnown={
+              view.turns.some(({ status }) => status === 'complete') ||
+              view.turns.at(-1)?.error?.code === 'AUTH_REQUIRED'
+            }
+          />
           <BackgroundTasks
             tasks={info?.tasks}
             onStop={(taskId) => void attempt(requests.stopTask(sessionId, taskId))}

@@ -1,5 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { Advice } from '../look/Advice.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import css from './Notes.module.css';
 
@@ -33,7 +34,7 @@ export function ErrorNote(props: ErrorNoteProps) {
       <div className={css.words}>
         {title !== undefined && <strong>{title}</strong>}
         <LinkedText text={message || 'No reason was given.'} />
-        {advice !== undefined && <LinkedText text={advice} />}
+        {advice !== undefined && <Advice text={advice} />}
         {code !== undefined && <code>{code}</code>}
         {children && <div className={css.actions}>{children}</div>}
       </div>

@@ -14,7 +14,7 @@ import { RewindFiles } from './RewindFiles.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
 import { waitedFor } from './tool-outcome.ts';
-import { TurnFailure } from './TurnFailure.tsx';
+import { isSignInFailure, TurnFailure } from './TurnFailure.tsx';
 
 interface TurnEndProps {
   turn: JoinedTurn;
@@ -30,8 +30,12 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     return (
       <TurnFailure error={turn.error}>
         {isLast && <Resume turn={turn} />}
-        <ForkHere turnId={turn.turnId} />
-        <RewindFiles turn={turn} />
+        {(hasBegun(turn) || !isSignInFailure(turn.error?.code)) && (
+          <>
+            <ForkHere turnId={turn.turnId} />
+            <RewindFiles turn={turn} />
+          </>
+        )}
       </TurnFailure>
     );
   }
@@ -109,12 +113,15 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
   );
 }
 
+/** Whether the agent has done anything in a turn. */
+const hasBegun = ({ items }: TurnView): boolean =>
+  items.some((item) => item.type !== 'message' || item.origin === 'agent');
+
 /** Lets an agent that was interrupted go on, or sends the question again. */
 function Resume({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
   const isReadOnly = useReadOnly();
-  const hasBegun = turn.items.some((item) => item.type !== 'message' || item.origin === 'agent');
-  if (!isReadOnly && hasBegun && isInterruption(turn.error?.code)) {
+  if (!isReadOnly && hasBegun(turn) && isInterruption(turn.error?.code)) {
     return <Button onClick={() => send(continueMessage)}>Continue</Button>;
   }
   const asked = turn.items.find((item) => item.type === 'message' && item.origin === 'user');

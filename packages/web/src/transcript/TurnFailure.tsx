@@ -41,6 +41,10 @@ export function TurnFailure({ error, children }: TurnFailureProps) {
   );
 }
 
+/** Whether a turn failed because its agent is not signed in. */
+export const isSignInFailure = (code: string | undefined): boolean =>
+  code === 'AUTH_REQUIRED' || code === 'AUTHENTICATION_FAILED';
+
 const interrupted = (): string => 'The server restarted while the agent was working';
 
 const titles: Record<string, (name: string) => string> = {
