@@ -127,7 +127,12 @@ export const AgentCommand = z.object({
 export type AgentCommand = z.infer<typeof AgentCommand>;
 
 /** A notice about a session for people, outside its turns. */
-export const SessionNotice = z.object({ level: z.enum(['info', 'warning']), text: z.string() });
+export const SessionNotice = z.object({
+  level: z.enum(['info', 'warning']),
+  text: z.string(),
+  /** `agent`: the agent says the same in all of its sessions, so that a person dismisses it once. */
+  about: z.enum(['agent']).optional(),
+});
 export type SessionNotice = z.infer<typeof SessionNotice>;
 
 /** A window in which the agent's account may use so much. */

@@ -2,7 +2,7 @@ import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { begun, message, upsert } from './items.ts';
-import { shareStage, stage } from './stage.ts';
+import { otherSession, shareStage, stage } from './stage.ts';
 
 shareStage(() => {
   stage.history = begun('Hello');
@@ -38,6 +38,29 @@ it('a dismissed notice stays away on this device, and is shown on another', asyn
   const other = await stage.visit();
   await shown(other).first().waitFor();
   expect(await shown(other).count()).toBe(2);
+});
+
+it('a notice about the agent is dismissed once for all of its sessions, any other in its session', async () => {
+  const about = { level: 'warning', text: 'Unknown setting "x".', about: 'agent' } as const;
+  const second = otherSession('other', { cliType: stage.info.session.cliType });
+  stage.others = [second];
+  const page = await stage.visit();
+  stage.tell({ notices: [about, failed] });
+  for (const count of [1, 0]) {
+    await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
+    await expect.poll(() => shown(page).count()).toBe(count);
+  }
+  await page.goto(new URL('/session/other', page.url()).href);
+  await page.getByRole('textbox', { name: 'Message' }).waitFor();
+  const rest = { queue: [], configOptions: [], commands: [], notices: [about, failed] };
+  const info = { session: second, ...rest };
+  await expect
+    .poll(() => {
+      // The page may ask for the session only now.
+      stage.say({ type: 'session:info', sessionId: 'other', info });
+      return shown(page).allInnerTexts();
+    })
+    .toEqual([failed.text]);
 });
 
 testAtLength('a notice can be dismissed by touch on a phone', async () => {

@@ -56,6 +56,8 @@ it('the output of a running command is in sight, and followed while the reader i
   await jump.click();
   await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
   expect(await jump.count()).toBe(0);
+  // Keys reach it in every browser.
+  expect(await scroller.getAttribute('tabindex')).toBe('0');
   end(0);
   await card(page).getByRole('img', { name: 'done' }).waitFor();
   expect(await card(page).getByText('Exit code 0 · 2 s').count()).toBe(1);

@@ -92,7 +92,8 @@ export class SessionState {
       case 'deprecationNotice': {
         const text = [params['message'] ?? params['summary'], params['details']];
         const said = text.filter((part) => typeof part === 'string' && part !== '').join(' ');
-        return this.#notices.put(said, said === '' ? [] : [warning(said)]);
+        const notice: SessionNotice = { level: 'warning', text: said, about: 'agent' };
+        return this.#notices.put(said, said === '' ? [] : [notice]);
       }
     }
   }

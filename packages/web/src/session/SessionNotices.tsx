@@ -4,22 +4,27 @@ import { focusComposer } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import css from './SessionNotices.module.css';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { readTexts } from '../kept/read-texts.ts';
 
 interface SessionNoticesProps {
   sessionId: string;
+  cliType: string | undefined;
   notices: readonly SessionNotice[] | undefined;
 }
 
 /** Notices about the session beside its conversation, until they are dismissed. */
-export function SessionNotices({ sessionId, notices = [] }: SessionNoticesProps) {
-  const [dismissed, dismiss] = useDismissed(sessionId);
-  const shown = notices.filter(({ text }) => !dismissed.includes(text));
+export function SessionNotices({ sessionId, cliType, notices = [] }: SessionNoticesProps) {
+  const [inSession, dismissInSession] = useDismissed(sessionId);
+  const [ofAgent, dismissOfAgent] = useDismissed(`agent:${cliType ?? ''}`);
+  const shown = notices.filter(
+    ({ text, about }) =>
+      !inSession.includes(text) && !(about === 'agent' && ofAgent.includes(text)),
+  );
   if (shown.length === 0) return null;
   return (
     <ul className={css.notices} aria-label="Notices">
-      {shown.map(({ level, text }) => (
+      {shown.map(({ level, text, about }) => (
         <li key={text} className={css.notice} data-level={level}>
           <Mark level={level} />
           <LinkedText className={css.text} text={text} />
@@ -27,7 +32,7 @@ export function SessionNotices({ sessionId, notices = [] }: SessionNoticesProps)
             className={css.close}
             label="Dismiss"
             onClick={(event) => {
-              dismiss(text);
+              (about === 'agent' ? dismissOfAgent : dismissInSession)(text);
               moveOn(event.nativeEvent);
             }}
           >
@@ -54,16 +59,19 @@ function Mark({ level }: Pick<SessionNotice, 'level'>) {
   );
 }
 
-/** Number of dismissed notices remembered per session; the newest are kept. */
+/** Number of dismissed notices remembered per session or agent; the newest are kept. */
 const most = 50;
 
-/** The session's notices that were dismissed on this device, and a function that dismisses one. */
-function useDismissed(sessionId: string): [readonly string[], (text: string) => void] {
-  const key = `liminal.dismissed.${sessionId}`;
-  const [dismissed, setDismissed] = useState(() => readTexts(localStorage.getItem(key)));
+/** The notices of a session or an agent that were dismissed on this device, and a function that dismisses one. */
+function useDismissed(of: string): [readonly string[], (text: string) => void] {
+  const key = `liminal.dismissed.${of}`;
+  const [kept, setKept] = useState<{ key: string; texts: readonly string[] }>();
+  const stored = useMemo(() => readTexts(localStorage.getItem(key)), [key]);
+  const dismissed = kept?.key === key ? kept.texts : stored;
   const dismiss = (text: string) => {
-    const texts = [...dismissed, text].slice(-most);
-    setDismissed(texts);
+    // Another tab may have dismissed more since.
+    const texts = [...readTexts(localStorage.getItem(key)), text].slice(-most);
+    setKept({ key, texts });
     localStorage.setItem(key, JSON.stringify(texts));
   };
   return [dismissed, dismiss];

@@ -165,7 +165,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         <div className={css.dock}>
           <Problem text={problem} />
           <ArchivedNote session={info?.session} />
-          <SessionNotices sessionId={sessionId} notices={info?.notices} />
+          <SessionNotices sessionId={sessionId} cliType={cliType} notices={info?.notices} />
           <AgentNotice
             cliType={cliType}
             isKnown={

@@ -36,7 +36,13 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
 
   return (
     <div className={css.terminal}>
-      <div className={css.screen} ref={scroller} data-whole={whole}>
+      <div
+        className={css.screen}
+        ref={scroller}
+        data-whole={whole}
+        // Not every browser lets keys reach a region that scrolls.
+        tabIndex={lines.length > inSight && !whole ? 0 : undefined}
+      >
         {hidden > 0 ? (
           <Button look="quiet" className={css.earlier} onClick={() => setDrawn(Infinity)}>
             Show {count(hidden, 'earlier line')}
