@@ -102,6 +102,14 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
     },
     told: /at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
   },
+  'a model’s server that is away for longer than the check takes': {
+    play: async () => {
+      const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
+      configure(home, { models: { local: { type: 'openai', baseUrl, model: 'm' } } });
+      return failures(await home.play('verify', '--agent', 'local', '--timeout', '6'));
+    },
+    told: /^The run had no end within 6 s, .*The agent waits: .* at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Check that it runs/,
+  },
   'a model that answers with an error': {
     play: async () => withModel(httpError(400, 'There is no model m.')),
     told: /^The turn failed \([A-Z_]+\): .*There is no model m\./,
@@ -116,7 +124,7 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       onTestFinished(() => never.open());
       return withModel(held(never, streamed), '--timeout', '1.5');
     },
-    told: /^The run had no end within 1\.5 s, and (?:\d+ events|nothing) of it by GET \/api\/run\/.+\/events\. Look at the agent, or give it longer with --timeout\.$/,
+    told: /^The run had no end within 1\.5 s, and (?:\d+ events|nothing) of it by GET \/api\/run\/.+\/events\. Look at the agent\. To give it longer, use --timeout\.$/,
   },
   'a model that uses a tool': {
     play: async () => withModel(answer(functionCall('bash', { command: 'touch made' }))),
@@ -131,7 +139,11 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
   },
 };
 
-const played = ['a destination of traces that is half named', 'a model that uses a tool'] as const;
+const played = [
+  'a destination of traces that is half named',
+  'a model’s server that is away for longer than the check takes',
+  'a model that uses a tool',
+] as const;
 test.for(partOf(ofAgents, played))('FR-001-33: %s is told', async ([, { play, told }]) => {
   expect(await play()).toEqual([expect.stringMatching(told)]);
 });

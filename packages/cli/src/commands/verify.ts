@@ -177,8 +177,10 @@ async function checkTurn(check: Check, leftovers: Leftovers): Promise<void> {
     traceparent: writeTraceparent(request),
   });
   const send = async () => traced.send(sessionId, check.prompt, runId);
+  const session = connection.client.session(sessionId);
+  const waitsFor = () => session.getSnapshot().info?.activity;
   const begun = performance.now();
-  const trouble = await readRun(log, run, { requests, runId, send, ...check });
+  const trouble = await readRun(log, run, { requests, runId, send, waitsFor, ...check });
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   if (trouble !== undefined) throw new LiminalError('RUN_UNREAD', trouble);
   if (run.run?.status === 'complete') {

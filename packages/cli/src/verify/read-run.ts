@@ -15,6 +15,8 @@ interface Options {
   runId: string;
   /** Sends the prompt. The log is read from before that. */
   send: () => Promise<unknown>;
+  /** What the agent waits for, in sentences; undefined while it works. */
+  waitsFor: () => string | undefined;
   report: Report;
   limitMs: number;
   stop: AbortSignal;
@@ -27,7 +29,7 @@ interface Options {
 export async function readRun(
   log: RunLog,
   run: RunCheck,
-  { requests, runId, send, report, limitMs, stop }: Options,
+  { requests, runId, send, waitsFor, report, limitMs, stop }: Options,
 ): Promise<string | undefined> {
   const done = new AbortController();
   const hasEnded = new AbortController();
@@ -48,8 +50,11 @@ export async function readRun(
     }
     const read = `${run.count === 0 ? 'nothing' : `${run.count} events`} of it by ${log.how}`;
     if (trouble !== undefined) return `The run could not be read, ${read}: ${trouble}`;
-    if (late.aborted)
-      return `The run had no end within ${limitMs / 1_000} s, and ${read}. Look at the agent, or give it longer with --timeout.`;
+    if (late.aborted) {
+      const activity = waitsFor();
+      const why = activity ? `The agent waits: ${activity}` : 'Look at the agent.';
+      return `The run had no end within ${limitMs / 1_000} s, and ${read}. ${why} To give it longer, use --timeout.`;
+    }
     const who = hasEnded.signal.aborted
       ? 'The server says that the run has ended'
       : 'The stream ended';
