@@ -1,16 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { areas } from './areas.ts';
 
-/** The tests that mutants of the protocol and of the translators meet: quick ones, which start nothing. */
+const area = areas[process.env['MUTANTS_AREA'] ?? ''];
+
+/** The tests that an area's mutants meet. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     setupFiles: ['test/property-seed.ts'],
-    include: [
-      'packages/protocol/src/**/*.test.ts',
-      'packages/agents/src/{acp,claude-code}/translate/**/*.test.ts',
-    ],
+    include: area?.tests ?? [],
     // They measure time, which a mutated program takes more of.
-    exclude: ['**/big-*.test.ts'],
+    exclude: ['**/big-*.test.ts', '**/*.long.test.ts'],
     testTimeout: 20_000,
   },
 });

@@ -1,0 +1,50 @@
+/** A part of the program that is changed and scored by itself. */
+export interface Area {
+  files: string[];
+  /** The tests that must notice. They lie in the packages of the files: other packages load the files unchanged. */
+  tests: string[];
+}
+
+const exports = 'packages/protocol/src/exports/*.ts';
+const secrets = 'packages/protocol/src/{secrets/*,url-secrets}.ts';
+
+export const areas: Readonly<Record<string, Area>> = {
+  protocol: {
+    files: ['packages/protocol/src/**/*.ts', `!${exports}`, `!${secrets}`],
+    tests: ['packages/protocol/src/**/*.test.ts'],
+  },
+  translators: {
+    files: ['packages/agents/src/{acp,claude-code}/translate/**/*.ts'],
+    tests: ['packages/agents/src/{acp,claude-code}/translate/**/*.test.ts'],
+  },
+  /** The loop of bare models. */
+  loop: {
+    files: ['packages/agents/src/models/*.ts'],
+    tests: ['packages/agents/src/models/*.test.ts', 'packages/agents/test/models/*.test.ts'],
+  },
+  cluster: {
+    files: ['packages/runtime/src/cluster/*.ts'],
+    tests: ['packages/runtime/src/cluster/*.test.ts', 'packages/runtime/test/cluster/*.test.ts'],
+  },
+  exports: {
+    files: [exports, 'packages/runtime/src/exports/*.ts'],
+    tests: ['packages/protocol/src/exports/*.test.ts', 'packages/runtime/test/exports.test.ts'],
+  },
+  secrets: {
+    files: [
+      secrets,
+      'packages/agents/src/models/hide-secrets.ts',
+      'packages/cli/src/{own,exposed}-secrets.ts',
+    ],
+    tests: [
+      'packages/protocol/src/{secrets/*,url-secrets}.test.ts',
+      'packages/agents/src/models/hide-secrets.test.ts',
+      'packages/cli/src/*-secrets.test.ts',
+    ],
+  },
+  /** The ACP agent that editors start. */
+  editors: {
+    files: ['packages/server/src/acp/**/*.ts'],
+    tests: ['packages/server/src/acp/**/*.test.ts', 'packages/server/test/{acp,editor}/*.test.ts'],
+  },
+};

@@ -1,0 +1,11 @@
+import type { MutantResult } from '@stryker-mutator/api/core';
+
+const killed = new Set<MutantResult['status']>(['Killed', 'Timeout']);
+const survived = new Set<MutantResult['status']>(['Survived', 'NoCoverage']);
+
+/** The share of mutants that tests killed, in words. Mutants that were not tried do not count. */
+export function scoreOf(statuses: readonly MutantResult['status'][]): string {
+  const dead = statuses.filter((one) => killed.has(one)).length;
+  const all = dead + statuses.filter((one) => survived.has(one)).length;
+  return all === 0 ? 'no mutants' : `${((100 * dead) / all).toFixed(1)} % (${dead} of ${all})`;
+}
