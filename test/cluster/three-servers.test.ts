@@ -1,7 +1,7 @@
 import { byPrompt, reply, type TestRedis, testRedis, text, toolUse } from '@liminal/testkit';
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
-import { Cluster, LEASE_MS } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import { LiminalServer } from '../e2e/server.ts';
 import { redisCluster } from './redis-cluster.ts';
 import { tlsRedis } from './tls-redis.ts';
@@ -90,13 +90,11 @@ async function loseOwner(cluster: Cluster, sessionId: string): Promise<void> {
   await reader.until(() => reader.said(turnId).length > 200);
 
   const seen = reader.said(turnId);
-  const killedAt = performance.now();
   await owner.server.crash();
   expect(await reader.ended(turnId)).toMatchObject({
     status: 'error',
     error: { code: 'OWNER_LOST' },
   });
-  expect(performance.now() - killedAt).toBeLessThan(LEASE_MS);
   expect(reader.ends(turnId)).toEqual(['turn_error']);
   expect(reader.said(turnId).startsWith(seen)).toBe(true);
   const pids = agents.map(({ pid }) => pid);

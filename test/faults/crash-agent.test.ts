@@ -1,7 +1,6 @@
 import { byPrompt, gate, held, type Reply, reply, text, toolUse } from '@liminal/testkit';
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
-import { AT_ONCE } from './reader.ts';
 import { shareServer } from './server.ts';
 
 interface Moment {
@@ -63,10 +62,8 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     await faults.api.request(({ prompt }) => prompt === begin);
     await reader.until(() => reader.said(turnId) === said);
 
-    const killedAt = performance.now();
     process.kill(faults.agentPid(sessionId), 'SIGKILL');
     const turn = await reader.ended(turnId);
-    expect(performance.now() - killedAt).toBeLessThan(AT_ONCE);
 
     expect(turn).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
     expect(reader.ends(turnId)).toEqual(['turn_error']);

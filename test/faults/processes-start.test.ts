@@ -6,7 +6,6 @@ import { ApiError } from '@liminal/client';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { Installation, realClaude } from './installation.ts';
-import { AT_ONCE } from './reader.ts';
 import { shareServer } from './server.ts';
 
 const works = `#!/bin/sh\nexec ${realClaude} "$@"\n`;
@@ -88,10 +87,8 @@ test('INV-2 INV-8 an agent killed while a child of it holds its output ends its 
   const reader = await faults.follow(sessionId);
   const { turnId } = await faults.requests.send(sessionId, 'Talk.');
   await reader.until(() => reader.said(turnId) === 'So far');
-  const killedAt = performance.now();
   process.kill(faults.agentPid(sessionId), 'SIGKILL');
   const turn = await reader.ended(turnId);
-  expect(performance.now() - killedAt).toBeLessThan(AT_ONCE);
   expect(turn).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
   expect(reader.said(turnId)).toBe('So far');
   await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);

@@ -3,9 +3,6 @@ import type { ServerMessage, UpsertObject } from '@liminal/protocol';
 import type WebSocket from 'ws';
 import type { Connection } from '../../bench/parts/connection.ts';
 
-/** How long the end of an agent may stay unseen, ms. */
-export const AT_ONCE = 1_000;
-
 /** Somebody who watches a session over its WebSocket, and holds what the messages so far make of it. */
 export class Reader {
   readonly messages: ServerMessage[] = [];

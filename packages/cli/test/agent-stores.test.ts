@@ -88,9 +88,7 @@ test('INV-8: opening a page starts no agent; asking for an agent’s sessions li
       .map(({ cliType }) => cliType),
   ).toEqual(expect.arrayContaining(names));
 
-  const began = performance.now();
   expect((await ask(server, 'POST', '/api/session/nobody/load')).status).toBe(404);
-  expect(performance.now() - began).toBeLessThan(3_000);
   expect(started()).toEqual([0, 0, 0]);
 
   const found = await ask(server, 'POST', '/api/agents/two/sessions');

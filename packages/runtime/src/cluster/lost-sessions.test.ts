@@ -1,8 +1,8 @@
 import { runOf } from '@liminal/protocol/testing';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
-import { LostSessions } from './lost-sessions.ts';
-import type { Ownership } from './ownership.ts';
+import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
+import { type Ownership, TTL_SHARE } from './ownership.ts';
 
 /** What becomes of an open turn if its session has an owner, or none, at each look; the last answer stays. */
 async function lookedAt(looks: readonly boolean[]) {
@@ -36,4 +36,8 @@ test('a session whose owner has its lease again after a pause of Redis keeps its
 
 test('a session that has no owner at three looks in a row is lost', async () => {
   expect((await lookedAt([true, false, false, false]))[0]).toBe(4);
+});
+
+test('a lease that runs out and three looks leave a quarter of the time within which a dead server’s turns end', () => {
+  expect(TTL_SHARE + 3 * LOOK_SHARE).toBeLessThan(0.75);
 });

