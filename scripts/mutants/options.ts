@@ -15,7 +15,7 @@ export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   // It would be rewritten by TypeScript's former interface, which version 7 lacks.
   tsconfigFile: 'none',
   tempDirName: 'node_modules/.cache/mutants/sandbox',
-  reporters: ['clear-text'],
+  reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { logTests: false, reportTests: false },
   thresholds: { high: 95, low: bound, break: bound },
 };

@@ -32,6 +32,22 @@ test.each(
   expect(new Redactor([]).text(text)).toBe(text.replace('hunter2', '[secret: assignment]'));
 });
 
+test.each([
+  ['nothing beyond its first word', 'password: "correct horse\nand "more"', 'correct'],
+  ['no other secret of its line', `password: "x token: 'correct horse'`, 'correct horse'],
+])('SAFE: a quote without its second in the line hides %s', (_, around, secret) => {
+  const redacted = around.replace(secret, '[secret: assignment]');
+  expect(new Redactor([]).text(around)).toBe(redacted);
+});
+
+test('nothing is taken out of empty quotes, nor behind the quote that ends a secret', () => {
+  const redact = (text: string) => new Redactor([]).text(text);
+  expect(redact('password: "" or token: ``')).toBe('password: "" or token: ``');
+  expect(redact(`password: 'a token: "b' and words"`)).toBe(
+    `password: '[secret: assignment]' and words"`,
+  );
+});
+
 test.each(['Negotiate', 'AWS4-HMAC-SHA256'])(
   'what follows a scheme that is as long as a secret is taken out too: %s',
   (scheme) => {

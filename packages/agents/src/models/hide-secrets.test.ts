@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { secretsOf, withoutSecrets } from './hide-secrets.ts';
+import { ModelError } from './model-client.ts';
+
+test('SAFE: the key of a server and the values of its headers are secrets, the longest first, without their schemes', () => {
+  const headers = { authorization: 'Bearer hush-1234567', 'x-team': 'hush-12', accept: 'hush-123' };
+  expect(secretsOf('key', headers)).toEqual([
+    'Bearer hush-1234567',
+    'hush-1234567',
+    'hush-123',
+    'hush-123',
+    'key',
+  ]);
+  expect(secretsOf()).toEqual([]);
+});
+
+test('SAFE: an error that repeats a secret has a mark in each place, and no details', () => {
+  const about = { isPassing: true, retryAfterMs: 7, details: { key: 'hush-1' } };
+  const error = new ModelError('MODEL_UNAVAILABLE', 'No hush-1: hush-1, hush-2.', about);
+  const shown = withoutSecrets(error, ['hush-1', 'hush-2'], '***');
+  expect(shown).toMatchObject({
+    code: 'MODEL_UNAVAILABLE',
+    message: 'No ***: ***, ***.',
+    isPassing: true,
+    retryAfterMs: 7,
+  });
+  expect(shown.details).toBeUndefined();
+});
+
+test('an error loses its details where they alone repeat a secret, and stays as it is without one', () => {
+  const error = new ModelError('MODEL_UNAVAILABLE', 'No.', { details: { key: 'hush-1' } });
+  expect(withoutSecrets(error, ['hush-1'], '***').details).toBeUndefined();
+  expect(withoutSecrets(error, ['hush-2'], '***')).toBe(error);
+});

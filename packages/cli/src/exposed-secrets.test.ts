@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+
+/** What a process says of this secret, whose own environment and whose parent's are these. */
+async function foundIn(own: object, parents: object, given: Record<string, string>) {
+  const module = new URL('./exposed-secrets.ts', import.meta.url).href;
+  const look = `import(${JSON.stringify(module)}).then(({ exposedSecrets }) =>
+    process.stdout.write(process.pid + ' ' + process.ppid + ' ' + exposedSecrets(${JSON.stringify(given)})))`;
+  const child = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(look)}],
+    { env: ${JSON.stringify(own)}, stdio: 'inherit' })`;
+  const parent = spawn(process.execPath, ['-e', child], { env: { ...parents } });
+  onTestFinished(() => void parent.kill());
+  let said = '';
+  parent.stdout.on('data', (data) => (said += String(data)));
+  await once(parent, 'close');
+  const [, pid = '', ppid = '', text = ''] = /^(\d+) (\d+) (.*)$/s.exec(said) ?? [];
+  return text
+    .replace(pid, '<own>')
+    .replace(ppid, '<parent>')
+    .replace(/\([^)]+\)/, '(node)');
+}
+
+const hidden = { LIMINAL_TOKEN: 'hush' };
+
+test.runIf(process.platform === 'linux')(
+  'SAFE: a process whose environment shows a secret is named, the own one or one above it',
+  async () => {
+    expect(await foundIn(hidden, {}, hidden)).toBe(
+      'Agents can read LIMINAL_TOKEN in the environment of process <own> (node): this system lets no program change what it shows.',
+    );
+    expect(await foundIn({}, hidden, hidden)).toBe(
+      'Agents can read LIMINAL_TOKEN in the environment of process <parent> (node), which stays. Give it to ./liminal alone: LIMINAL_TOKEN=… ./liminal',
+    );
+  },
+);
+
+test('another value of the variable, or of a variable that is no secret, is not exposed', async () => {
+  expect(await foundIn(hidden, {}, { LIMINAL_TOKEN: 'hush-2' })).toBe('undefined');
+  expect(await foundIn({ LIMINAL_PORT: '1' }, {}, { LIMINAL_PORT: '1' })).toBe('undefined');
+});
