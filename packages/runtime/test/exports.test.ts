@@ -256,6 +256,36 @@ test('without keepEvents nothing of a turn is kept but what came of it', async (
   expect(run).not.toHaveProperty('events');
 });
 
+test('SAFE: a file of more bytes than it may have is refused, packed or not', async () => {
+  await begun('Look');
+  await done();
+  const file = await exported();
+  const { length } = Buffer.from(file);
+  for (const given of [file, gzipSync(file)]) {
+    const parts = (most: number) => Array.fromAsync(checkedParts(bytesOf(given), most));
+    expect((await parts(length)).at(-1)).toMatchObject({ type: 'end' });
+    await expect(parts(length - 1)).rejects.toMatchObject({
+      code: 'EXPORT_UNREADABLE',
+      message: `The file is too large: it may have ${(length - 1) / 1024 ** 3} GiB.`,
+    });
+  }
+});
+
+test('lines are sent together in pieces of at least 64 KiB, and the rest at the end', async () => {
+  for (const text of ['One', 'Two', 'Three']) {
+    const turnId = await begun(text);
+    world.agent.text(sessionId, `${turnId}-a`, text.repeat(20_000));
+    await done();
+  }
+  const pieces = await Array.fromAsync(
+    await world.runtime.exportSession(sessionId, { liminal: '0.1.0' }),
+  );
+  expect(pieces.length).toBeGreaterThan(2);
+  const few = pieces.slice(0, -1).filter(({ length }) => length < 64 * 1024);
+  expect(few).toEqual([]);
+  expect(pieces.at(-1)?.length).toBeLessThan(64 * 1024);
+});
+
 describe('a file that is damaged', () => {
   test.each<[string, (file: string) => string | Uint8Array]>([
     ['cut off', (file) => file.slice(0, file.lastIndexOf('{"type":"end"'))],

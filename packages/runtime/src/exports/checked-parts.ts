@@ -8,14 +8,18 @@ export type CheckedPart =
   | Exclude<ExportPart, { type: 'blob' }>
   | { type: 'blob'; hash: string; mimeType: string; bytes: Buffer };
 
-/** The most bytes of a file, unpacked. */
 const FILE_MAX = 4 * 1024 ** 3;
 
-/** As `readExport`, for the bytes of a file, which may be packed by gzip; also checks that each blob has its hash. Throws `EXPORT_UNREADABLE`. */
+/**
+ * As `readExport`, for the bytes of a file, which may be packed by gzip; also checks that each blob has its hash. Throws
+ * `EXPORT_UNREADABLE`.
+ * @param maxBytes - The most bytes of the file, unpacked.
+ */
 export async function* checkedParts(
   file: AsyncIterable<Uint8Array>,
+  maxBytes = FILE_MAX,
 ): AsyncGenerator<CheckedPart, void> {
-  for await (const part of readExport(decoded(file))) {
+  for await (const part of readExport(decoded(file, maxBytes))) {
     if (part.type !== 'blob') {
       yield part;
       continue;
@@ -29,7 +33,10 @@ export async function* checkedParts(
   }
 }
 
-async function* decoded(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+async function* decoded(
+  file: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<string, void> {
   let size = 0;
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Uint8Array): string => {
@@ -41,7 +48,9 @@ async function* decoded(file: AsyncIterable<Uint8Array>): AsyncGenerator<string,
   };
   for await (const bytes of unpacked(file)) {
     size += bytes.length;
-    if (size > FILE_MAX) throw unreadable('The file is too large: it may have 4 GiB.');
+    if (size > maxBytes) {
+      throw unreadable(`The file is too large: it may have ${maxBytes / 1024 ** 3} GiB.`);
+    }
     yield decode(bytes);
   }
   yield decode();
