@@ -11,8 +11,6 @@ export default defineConfig({
     include: area?.tests ?? [],
     // They measure time, which a mutated program takes more of.
     exclude: ['**/big-*.test.ts', '**/*.long.test.ts'],
-    // To load the modules anew for each file would take most of the time.
-    isolate: false,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     expect: { poll: { timeout: 10_000 } },

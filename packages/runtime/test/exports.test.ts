@@ -271,6 +271,24 @@ test('SAFE: a file of more bytes than it may have is refused, packed or not', as
   }
 });
 
+test('a letter of several bytes may be cut anywhere; bytes that are no letter are refused', async () => {
+  await begun('Ä €');
+  await done();
+  const bytes = Buffer.from(await exported());
+  const single = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
+  const parts = await Array.fromAsync(checkedParts(bytesOf(...single)));
+  expect(parts).toEqual(await partsOf(bytes.toString()));
+  const place = bytes.indexOf('Ä');
+  const inMiddle = [bytes.subarray(0, place), Buffer.from([0xff]), bytes.subarray(place)];
+  const atEnd = [bytes, Buffer.from('€').subarray(0, 2)];
+  for (const broken of [inMiddle, atEnd]) {
+    await expect(Array.fromAsync(checkedParts(bytesOf(...broken)))).rejects.toMatchObject({
+      code: 'EXPORT_UNREADABLE',
+      message: 'This is no file of liminal export: it is not text in UTF-8.',
+    });
+  }
+});
+
 test('lines are sent together in pieces of at least 64 KiB, and the rest at the end', async () => {
   for (const text of ['One', 'Two', 'Three']) {
     const turnId = await begun(text);
