@@ -5,7 +5,7 @@ import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { type Ownership, TTL_SHARE } from './ownership.ts';
 
 /** What becomes of an open turn if its session has an owner, or none, at each look; the last answer stays. */
-async function lookedAt(looks: readonly boolean[]) {
+async function lookedAt(looks: readonly (boolean | Error)[], troubles: unknown[] = []) {
   const { log } = openMemoryStorage();
   const run = runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }]);
   await log.append('run-1', run);
@@ -16,6 +16,7 @@ async function lookedAt(looks: readonly boolean[]) {
     const isOwned = looks[count] ?? looks.at(-1) ?? false;
     count += 1;
     if (count === looks.length + 1) looked.resolve();
+    if (isOwned instanceof Error) throw isOwned;
     return new Map(isOwned ? [[sessionId, { holder: 'a', token: 1 }]] : []) as never;
   };
   const lost = new LostSessions({
@@ -23,7 +24,7 @@ async function lookedAt(looks: readonly boolean[]) {
     ownership: { leasesOf } as Ownership,
     everyMs: 1,
     recover: async () => void recovered.push(count),
-    onTrouble: looked.reject,
+    onTrouble: (error) => troubles.push(error),
   });
   await looked.promise;
   await lost.close();
@@ -32,6 +33,13 @@ async function lookedAt(looks: readonly boolean[]) {
 
 test('a session whose owner has its lease again after a pause of Redis keeps its turn', async () => {
   expect(await lookedAt([true, false, false, true, false, false, true])).toEqual([]);
+});
+
+test('a look that fails is reported, and the looks are counted anew', async () => {
+  const troubles: unknown[] = [];
+  const error = new Error('Redis is away.');
+  expect(await lookedAt([false, false, error, false, false, true], troubles)).toEqual([]);
+  expect(troubles).toEqual([error]);
 });
 
 test('a session that has no owner at three looks in a row is lost', async () => {
