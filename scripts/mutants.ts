@@ -27,7 +27,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
   const area = areas[name];
   if (!area)
     throw new Error(`No area is named ${name}; there are ${Object.keys(areas).join(', ')}.`);
-  // The configuration of Vitest reads it, in processes of their own too.
+  // The configuration of Vitest reads it, which each worker of Stryker loads.
   process.env['MUTANTS_AREA'] = name;
   const mutants = await new Stryker({
     ...mutantOptions,

@@ -1,4 +1,6 @@
-import type { MutantResult } from '@stryker-mutator/api/core';
+import type { Stryker } from '@stryker-mutator/core';
+
+type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
 const killed = new Set<MutantResult['status']>(['Killed', 'Timeout']);
 const survived = new Set<MutantResult['status']>(['Survived', 'NoCoverage']);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** What a process says of this secret, whose own environment and whose parent's are these. */
+/** Returns what `exposedSecrets` says in a process that has this environment, below a parent that has the other. */
 async function foundIn(own: object, parents: object, given: Record<string, string>) {
   const module = new URL('./exposed-secrets.ts', import.meta.url).href;
   const look = `import(${JSON.stringify(module)}).then(({ exposedSecrets }) =>
