@@ -14,7 +14,8 @@ export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   ignoreStatic: true,
   // It would be rewritten by TypeScript's former interface, which version 7 lacks.
   tsconfigFile: 'none',
-  tempDirName: 'node_modules/.cache/mutants/sandbox',
+  // Not below node_modules: Node does not strip the types of the workers there.
+  tempDirName: '.cache/mutants',
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { logTests: false, reportTests: false },
   thresholds: { high: 95, low: bound, break: bound },
