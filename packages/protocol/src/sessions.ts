@@ -41,6 +41,8 @@ export const SessionSummary = z.object({
   queuePaused: z.boolean().optional(),
   /** Its last turn was cut off by the end of a server, and no turn has followed. */
   interrupted: z.boolean().optional(),
+  /** It has neither a message nor a name. */
+  empty: z.boolean().optional(),
   /** Put away by a person; a message brings it back. */
   archived: z.boolean().optional(),
   /** Kept at the top by a person. */

@@ -346,8 +346,8 @@ const states: Record<string, () => Promise<Page>> = {
   },
   'the keys': async () => {
     const page = await stage.visitShared();
-    await page.getByRole('button', { name: 'Keys' }).click();
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     return page;
   },
   'a fork, and files that would be changed back': async () => {

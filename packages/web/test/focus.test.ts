@@ -41,9 +41,9 @@ it('a dialog gives the focus back to what opened it, however it is closed', asyn
   await opener.click();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect.poll(() => focused(page)).toMatch(/^New session/);
-  await page.getByRole('button', { name: 'Keys' }).click();
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
   await page.getByRole('button', { name: 'Close', exact: true }).click();
-  await expect.poll(() => focused(page)).toMatch(/^Keys/);
+  await expect.poll(() => focused(page)).toMatch(/^Keyboard shortcuts/);
   await page.getByRole('button', { name: /^Commands/ }).click();
   await page.getByRole('option', { name: 'Start page' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();

@@ -156,7 +156,9 @@ it('the list of sessions is one stop of the Tab key; arrows lead through it', as
   expect(await focused()).toBe(sessionId);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Tab');
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Keys');
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(
+    'Keyboard shortcuts',
+  );
   await page.keyboard.press('Shift+Tab');
   expect(await focused()).toBe(next);
   // Also from the button beside an entry, where a click leaves the focus.

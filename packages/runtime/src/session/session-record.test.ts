@@ -18,6 +18,8 @@ test('a session without a message is named after its folder, in every list', () 
   expect(summarize(record).title).toBe('New session in shop');
   expect(summarizeFound(start).title).toBe('New session in shop');
   expect(summarize({ ...record, title: 'Fix the login' }).title).toBe('Fix the login');
+  expect(summarize(record).empty).toBe(true);
+  expect(summarize({ ...record, title: 'Fix the login' }).empty).toBeUndefined();
   expect(nameOf({ title: '', projectDir: '/' })).toBe('New session in /');
 });
 

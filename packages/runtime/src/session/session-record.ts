@@ -107,6 +107,7 @@ export function summarize(record: SessionRecord): SessionSummary {
     ...(importedFrom && { importedFrom }),
     ...(record.failed && record.interrupted === true && { interrupted: true }),
     ...(record.queuePaused === true && record.queue.length > 0 && { queuePaused: true }),
+    ...(record.title === '' && { empty: true }),
     ...(record.archived === true && { archived: true }),
     ...(record.pinned === true && { pinned: true }),
   };

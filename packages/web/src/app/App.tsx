@@ -7,6 +7,7 @@ import { fetched } from '../look/fetched.tsx';
 import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { Sidebar } from '../sidebar/Sidebar.tsx';
+import { SidebarEdge } from '../sidebar/SidebarEdge.tsx';
 import { TabBar } from '../tabs/TabBar.tsx';
 import css from './App.module.css';
 import { Announcer } from './Announcer.tsx';
@@ -59,7 +60,14 @@ export function App() {
     <div className={css.app} data-side={isSideShown}>
       <SkipLinks hasSession={active !== undefined} />
       <Announcer />
-      <div className={css.side}>{isSideShown && !isNarrow && <Sidebar {...sidebar} />}</div>
+      <div className={css.side}>
+        {isSideShown && !isNarrow && (
+          <>
+            <Sidebar {...sidebar} />
+            <SidebarEdge />
+          </>
+        )}
+      </div>
       <div className={css.main}>
         <TabBar
           onNew={sidebar.onNew}

@@ -50,10 +50,10 @@ const groups: { name: string; keys: Row[] }[] = [
 /** The list of keyboard shortcuts. */
 export default function KeyboardHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {/* Focusable, because it scrolls where there is little room. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={css.groups} role="region" aria-label="All keys" tabIndex={0}>
+      <div className={css.groups} role="region" aria-label="All keyboard shortcuts" tabIndex={0}>
         {groups.map((group) => (
           <section key={group.name}>
             <h3>{group.name}</h3>

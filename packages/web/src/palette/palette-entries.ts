@@ -89,7 +89,7 @@ function commands(places: Places): Entry[] {
     command('new-session', 'New session', altKey('N')),
     command('agent-sessions', 'Look for sessions made elsewhere', ''),
     command('home', 'Start page', ''),
-    command('keys', 'Keys', '?'),
+    command('keys', 'Keyboard shortcuts', '?'),
   ];
   return places.active === undefined
     ? always

@@ -13,12 +13,15 @@ import { labelOf } from '../words/label.ts';
 
 interface SessionRowProps {
   session: SessionSummary;
+  /** Whether the list has sessions of several agents, so that each shows its own. */
+  showsAgent: boolean;
   now: number;
   onFollow?: (() => void) | undefined;
 }
 
 /** One session: its state, its title, the time of its last activity, and a menu. */
-export const SessionRow = memo(function SessionRow({ session, now, onFollow }: SessionRowProps) {
+export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
+  const { session, showsAgent, now, onFollow } = props;
   const { active } = useNavigation();
   const openMenu = useRowMenu();
   const agentName = useAgentName(session.cliType);
@@ -47,7 +50,7 @@ export const SessionRow = memo(function SessionRow({ session, now, onFollow }: S
       >
         <StateMark state={session.state} isPaused={session.queuePaused} />
         <span className={css.title}>{session.title}</span>
-        <AgentMark cliType={session.cliType} />
+        {showsAgent && <AgentMark cliType={session.cliType} />}
         <span className={css.meta}>{ago(session.updatedAt, now)}</span>
       </SessionLink>
       <button

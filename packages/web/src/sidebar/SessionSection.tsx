@@ -1,9 +1,17 @@
 import type { SessionSummary } from '@liminal/protocol';
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { useNavigation } from '../app/navigation.tsx';
 import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 import { labelOf } from '../words/label.ts';
+
+/** What all rows of the sidebar get. */
+export interface RowProps {
+  now: number;
+  showsAgent: boolean;
+  onFollow: (() => void) | undefined;
+}
 
 interface SessionSectionProps {
   /** For people who do not see the heading. */
@@ -11,21 +19,30 @@ interface SessionSectionProps {
   heading: ReactNode;
   title?: string | undefined;
   sessions: readonly SessionSummary[];
-  now: number;
   /** Whether its sessions are shown. */
   open: boolean;
   onToggle: () => void;
-  onFollow?: (() => void) | undefined;
+  rows: RowProps;
 }
 
-/** Sessions shown before a click on "more". */
-const visible = 6;
+/** Sessions shown at first, and by each click on "more". */
+const shownFirst = 12;
+const shownMore = 50;
+/** So few are not worth a click. */
+const few = 3;
 
-/** Sessions that belong together, under a heading that folds them. */
+/** Sessions that belong together, under a heading that folds them. The active one is always shown. */
 export function SessionSection(props: SessionSectionProps) {
-  const { name, heading, title, sessions, now, open, onToggle, onFollow } = props;
-  const [all, setAll] = useState(false);
-  const shown = all ? sessions : sessions.slice(0, visible);
+  const { name, heading, title, sessions, open, onToggle, rows } = props;
+  const { tabs, active } = useNavigation();
+  const [count, setCount] = useState(shownFirst);
+  const [showsEmpty, setShowsEmpty] = useState(false);
+  const isOpen = ({ sessionId }: SessionSummary) => tabs.includes(sessionId);
+  const empty = sessions.filter((one) => one.empty === true && !isOpen(one));
+  const full = sessions.filter((one) => !empty.includes(one));
+  const end = full.length <= count + few ? full.length : count;
+  const shown = full.filter(({ sessionId }, index) => index < end || sessionId === active);
+  const hidden = full.length - shown.length;
   return (
     <section aria-label={labelOf(name)}>
       <h2 className={css.heading}>
@@ -37,17 +54,44 @@ export function SessionSection(props: SessionSectionProps) {
       {open && (
         <ul className={css.rows}>
           {shown.map((session) => (
-            <SessionRow key={session.sessionId} session={session} now={now} onFollow={onFollow} />
+            <SessionRow key={session.sessionId} session={session} {...rows} />
           ))}
-          {sessions.length > visible && (
-            <li>
-              <button type="button" className={css.more} onClick={() => setAll(!all)}>
-                {all ? 'Show fewer' : `Show ${sessions.length - visible} more`}
-              </button>
-            </li>
+          {hidden > 0 && (
+            <More onClick={() => setCount(count + shownMore)}>
+              Show {Math.min(hidden, shownMore)} more
+            </More>
           )}
+          {hidden === 0 && count > shownFirst && (
+            <More onClick={() => setCount(shownFirst)}>Show fewer</More>
+          )}
+          {empty.length > 0 && (
+            <More isOpen={showsEmpty} onClick={() => setShowsEmpty(!showsEmpty)}>
+              {empty.length === 1 ? '1 empty session' : `${empty.length} empty sessions`}
+            </More>
+          )}
+          {showsEmpty &&
+            empty.map((session) => (
+              <SessionRow key={session.sessionId} session={session} {...rows} />
+            ))}
         </ul>
       )}
     </section>
+  );
+}
+
+interface MoreProps {
+  isOpen?: boolean;
+  onClick: () => void;
+  children: ReactNode;
+}
+
+/** A button between the rows. */
+function More({ isOpen, onClick, children }: MoreProps) {
+  return (
+    <li>
+      <button type="button" className={css.more} aria-expanded={isOpen} onClick={onClick}>
+        {children}
+      </button>
+    </li>
   );
 }

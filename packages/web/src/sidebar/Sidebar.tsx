@@ -9,7 +9,7 @@ import { HistoryHits } from '../search/HistoryHits.tsx';
 import { useHistorySearch } from '../search/use-history-search.ts';
 import { RowMenuProvider } from './row-menu.tsx';
 import { SessionRow } from './SessionRow.tsx';
-import { SessionSection } from './SessionSection.tsx';
+import { type RowProps, SessionSection } from './SessionSection.tsx';
 import css from './Sidebar.module.css';
 import { groupSessions, needingYou, searchSessions } from './session-groups.ts';
 import { readTexts } from '../kept/read-texts.ts';
@@ -36,7 +36,8 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
   const history = useHistorySearch(search);
   const { ref, onKeyDown } = useRoving<HTMLDivElement>('column');
   const isSearching = search.trim() !== '';
-  const rows = { now, onFollow };
+  const agents = new Set(projects.flatMap((one) => one.sessions.map(({ cliType }) => cliType)));
+  const rows = { now, onFollow, showsAgent: agents.size > 1 };
   const hasNothing = found.length === 0 && history.phase === 'idle';
 
   const onSearchKey = (event: KeyboardEvent) => {
@@ -76,10 +77,10 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
       <div className={css.list} ref={ref} onKeyDown={onKeyDown}>
         <RowMenuProvider>
           {waiting.length > 0 && (
-            <TopSection name="Needs you" sessions={waiting} isUrgent {...rows} />
+            <TopSection name="Needs you" sessions={waiting} isUrgent rows={rows} />
           )}
           {groups.pinned.length > 0 && (
-            <TopSection name="Pinned" sessions={groups.pinned} {...rows} />
+            <TopSection name="Pinned" sessions={groups.pinned} rows={rows} />
           )}
           {groups.projects.map(({ projectId, projectDir, name, sessions }) => (
             <SessionSection
@@ -94,7 +95,7 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
               sessions={sessions}
               open={isSearching || !collapsed.has(projectId)}
               onToggle={() => toggle(projectId)}
-              {...rows}
+              rows={rows}
             />
           ))}
           {groups.archived.length > 0 && (
@@ -108,7 +109,7 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
               sessions={groups.archived}
               open={isSearching || isArchiveOpen}
               onToggle={() => setArchiveOpen(!isArchiveOpen)}
-              {...rows}
+              rows={rows}
             />
           )}
         </RowMenuProvider>
@@ -118,7 +119,7 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
       <footer className={css.foot}>
         <Button look="quiet" onClick={onKeys}>
           <Keyboard size={15} aria-hidden="true" />
-          Keys <Kbd>?</Kbd>
+          Keyboard shortcuts <Kbd>?</Kbd>
         </Button>
       </footer>
     </nav>
@@ -129,12 +130,11 @@ interface TopSectionProps {
   name: string;
   sessions: readonly SessionSummary[];
   isUrgent?: boolean;
-  now: number;
-  onFollow: (() => void) | undefined;
+  rows: RowProps;
 }
 
 /** Sessions that are always in sight. */
-function TopSection({ name, sessions, isUrgent = false, now, onFollow }: TopSectionProps) {
+function TopSection({ name, sessions, isUrgent = false, rows }: TopSectionProps) {
   return (
     <section aria-label={labelOf(name)}>
       <h2 className={css.heading} data-urgent={isUrgent}>
@@ -142,7 +142,7 @@ function TopSection({ name, sessions, isUrgent = false, now, onFollow }: TopSect
       </h2>
       <ul className={css.rows}>
         {sessions.map((session) => (
-          <SessionRow key={session.sessionId} session={session} now={now} onFollow={onFollow} />
+          <SessionRow key={session.sessionId} session={session} {...rows} />
         ))}
       </ul>
     </section>

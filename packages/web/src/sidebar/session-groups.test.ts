@@ -75,7 +75,7 @@ it('the palette offers sessions that need a person, commands, and the other sess
         'New session',
         'Look for sessions made elsewhere',
         'Start page',
-        'Keys',
+        'Keyboard shortcuts',
         'Close tab',
         'Pin this session',
         'Archive this session',

@@ -181,8 +181,8 @@ tryControls([
       },
       {
         name: 'the button for the keys',
-        find: (page) => sidebar(page).getByRole('button', { name: 'Keys' }),
-        effect: (page) => dialog(page, 'Keys').waitFor(),
+        find: (page) => sidebar(page).getByRole('button', { name: 'Keyboard shortcuts' }),
+        effect: (page) => dialog(page, 'Keyboard shortcuts').waitFor(),
       },
     ],
   },
@@ -191,13 +191,13 @@ tryControls([
     go: async (page) => {
       await page.evaluate(() => (document.activeElement as HTMLElement).blur());
       await page.keyboard.press('?');
-      await dialog(page, 'Keys').waitFor();
+      await dialog(page, 'Keyboard shortcuts').waitFor();
     },
     controls: [
       {
         name: 'the close button',
         find: button('Close'),
-        effect: (page) => gone(dialog(page, 'Keys')),
+        effect: (page) => gone(dialog(page, 'Keyboard shortcuts')),
       },
     ],
   },

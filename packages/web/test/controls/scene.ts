@@ -191,7 +191,9 @@ export const asked =
 export function withOthers(stage: Stage): void {
   stage.history = past;
   const { session } = stage.info;
-  const others = ['Docs', 'Bench', 'Login', 'Cart', 'Shop', 'Search', 'Mail'].map((title, n) => ({
+  const first = ['Docs', 'Bench', 'Login', 'Cart', 'Shop', 'Search', 'Mail'];
+  const more = Array.from({ length: 9 }, (_, n) => `Older ${n}`);
+  const others = [...first, ...more].map((title, n) => ({
     ...session,
     title,
     sessionId: `other-${n}`,
