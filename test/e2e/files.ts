@@ -72,7 +72,7 @@ testAtLength.each(Object.entries(agents))(
     await stage.server.crash();
     await attach(page, 'second.png');
     await session.send('And that?');
-    await page.getByText('Will be sent when the server is back').waitFor();
+    await page.getByText('Sends when you are back online').waitFor();
     await stage.server.restart();
     await session.untilEnded(2);
     seen('And that?', 2);

@@ -28,7 +28,7 @@ async function demoSession(name: string) {
 }
 
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
-const waiting = (page: Page) => page.getByText('Will be sent when the server is back');
+const waiting = (page: Page) => page.getByText('Sends when you are back online');
 
 testAtLength(
   'it survives the page that is loaded again meanwhile, and so does what is being written',

@@ -52,6 +52,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     open: () => openSocket(baseUrl, options),
     isRefused: () => isRefused(requests),
   });
+  lifeline.slow.on(() => socket.check());
   socket.wentSilent.on(() => {
     lifeline.cut();
     void closeSilentConnections(baseUrl);

@@ -75,7 +75,7 @@ describe('a link', () => {
     const again = await get(`/?code=${code}`);
     expect(again.status).toBe(401);
     expect(again.text).toContain('This link has been used');
-    expect((await get('/?code=made-up')).text).toContain('not valid');
+    expect((await get('/?code=made-up')).text).toContain('has expired');
     const asBearer = { authorization: `Bearer ${credentials.newCode()}` };
     expect((await get('/api/agents', asBearer)).status).toBe(401);
   });

@@ -343,7 +343,7 @@ it('a message with a file waits for a server that is away, over a reload, and ar
   await card(page, 'screen.png').getByText('Waits for the server').waitFor();
   await field(page).fill('What is wrong?');
   await field(page).press('Enter');
-  await page.getByText('Will be sent when the server is back').waitFor();
+  await page.getByText('Sends when you are back online').waitFor();
   await page.reload();
   await unsent(page).getByText('What is wrong?').waitFor();
   await expect.poll(() => widthOf(unsent(page).getByRole('img'))).toBe(60);

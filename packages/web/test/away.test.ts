@@ -192,3 +192,27 @@ it.each(wakings.filter((one) => one !== 'none' || process.env['FAULTS'] === 'lon
     expect(stage.blobs.size).toBe(1);
   },
 );
+
+it('a server that hangs is reported within seconds once a message waits for it', async () => {
+  const page = await stage.visit();
+  stage.answer = (method) => (method === 'POST' ? new Promise(() => undefined) : undefined);
+  await page.clock.install();
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
+  await field.fill('Are you there?');
+  await field.press('Enter');
+  await page.getByText('Sending…').waitFor();
+  await page.clock.runFor(3_100);
+  await expect.poll(() => stage.heard.some(({ type }) => type === 'ping')).toBe(true);
+  // A new connection hangs, too.
+  await page.evaluate(() => {
+    window.WebSocket = class extends EventTarget {
+      static readonly OPEN = 1;
+      readonly readyState = 0;
+      close = () => undefined;
+    } as never;
+  });
+  await page.clock.runFor(8_100);
+  await page.clock.runFor(1_600);
+  await page.getByRole('status').filter({ hasText: 'Server unreachable' }).waitFor();
+  await page.getByText('Sends when you are back online').waitFor();
+});

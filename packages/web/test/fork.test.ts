@@ -126,3 +126,30 @@ it('a press after an answer that was lost asks for the same fork', async () => {
   expect(ids).toHaveLength(2);
   expect(ids[0]).toBe(ids[1]);
 });
+
+it('a line marks where a fork begins, below the copied turns and above its own ones', async () => {
+  const { session } = stage.info;
+  stage.info = { ...stage.info, session: { ...session, forkedFrom: forkedFrom() } };
+  stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2) };
+  stage.history.entries = stage.history.entries.slice(0, 4);
+  const page = await stage.visit();
+  const mark = page.getByText('Forked here');
+  await mark.waitFor();
+  const topOf = async (locator: ReturnType<Page['locator']>) => (await locator.boundingBox())!.y;
+  expect(await topOf(mark)).toBeGreaterThan(await topOf(page.getByText('Answer t2')));
+
+  const own = turn('own', { ...done, startedAt: Date.parse(session.createdAt) + 1 });
+  stage.history = {
+    ...stage.history,
+    turns: [...stage.history.turns, own],
+    entries: [
+      ...stage.history.entries,
+      message('own-u', 'Ask more', { turnId: 'own', origin: 'user', status: 'complete' }),
+    ],
+  };
+  await page.reload();
+  await page.getByText('Ask more').waitFor();
+  expect(await mark.count()).toBe(1);
+  expect(await topOf(mark)).toBeGreaterThan(await topOf(page.getByText('Answer t2')));
+  expect(await topOf(mark)).toBeLessThan(await topOf(page.getByText('Ask more')));
+});

@@ -1,6 +1,7 @@
 /** Archiving, pinning and deleting sessions in the page. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { phone, press } from './controls/ways.ts';
 import { keptKeys } from './kept-keys.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
@@ -92,6 +93,30 @@ it('an archived session leaves its tab, and undo brings both back', async () => 
     .getByRole('link', { name: /Fix the login/ })
     .waitFor();
   expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+});
+
+it.each<[string, Parameters<typeof stage.visit>[0]]>([
+  ['with a sidebar', { viewport: { width: 1400, height: 900 } }],
+  ['on a phone', { ...phone }],
+])('the toast covers nothing of the conversation (%s)', async (_, options) => {
+  stage.others = [otherSession('a', { title: 'Docs' })];
+  obey();
+  const page = await stage.visit(options);
+  await page.getByRole('button', { name: 'Commands' }).click();
+  await page.getByRole('combobox').fill('Archive this');
+  await page.keyboard.press('Enter');
+  const undo = page.getByRole('button', { name: 'Undo' });
+  await undo.waitFor();
+  await page.evaluate(() => window.history.back());
+  await page.getByRole('log', { name: 'Conversation' }).waitFor();
+  const [toast, shown] = [
+    await undo.locator('..').boundingBox(),
+    await page.getByRole('main').boundingBox(),
+  ];
+  const isBeside = toast!.x + toast!.width <= shown!.x || toast!.y + toast!.height <= shown!.y;
+  expect(isBeside, JSON.stringify({ toast, shown })).toBe(true);
+  await press(page, undo, 'hasTouch' in (options ?? {}) ? 'touch' : 'mouse');
+  await undo.waitFor({ state: 'detached' });
 });
 
 it('the toast goes by itself, but not while somebody is at it', async () => {

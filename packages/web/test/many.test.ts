@@ -59,6 +59,11 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
   expect(widths).toHaveLength(31);
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(120);
+  // Room for about fifteen letters each.
+  const titles = await tabs(page)
+    .locator('li[data-active="false"] bdi')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+  expect(Math.min(...titles)).toBeGreaterThanOrEqual(100);
 
   // The active session is the last one.
   const left = () => tabs(page).evaluate((e) => e.scrollLeft);

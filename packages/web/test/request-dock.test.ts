@@ -60,7 +60,7 @@ it('a request is docked, however far away it is in the conversation', async () =
   expect(await line.getByRole('button').count()).toBe(1);
   expect(await page.getByRole('log').getByRole('button', { name: 'Allow' }).count()).toBe(0);
 
-  await line.getByRole('link', { name: /^waiting for you/ }).click();
+  await line.getByRole('link', { name: /^Waiting for you/ }).click();
   await dock(page)
     .getByRole('group', { name: 'Permission: Run rm -rf build' })
     .and(page.locator(':focus'))
@@ -175,6 +175,17 @@ it('the second click of a double click is not for the next request', async () =>
     ['p1', { optionId: 'yes' }],
     ['p2', { optionId: 'no' }],
   ]);
+});
+
+it('in a session that can only be read, a request is not said to wait above a composer', async () => {
+  stage.info.session = {
+    ...stage.info.session,
+    importedFrom: { sessionId: 'there', exportedAt: '2026-01-01T00:00:00.000Z' },
+  };
+  ask(...wanted(1, 'rm -rf build'));
+  const page = await stage.visit();
+  await page.getByText('Waiting for an answer').waitFor();
+  expect(await page.getByRole('link', { name: /Waiting for you/ }).count()).toBe(0);
 });
 
 it('no key answers while another window is in front', async () => {

@@ -65,7 +65,7 @@ it.each([
     holds([call(), script(), search, command, question()]);
     const page = await stage.visit({ viewport: { width, height }, colorScheme, hasTouch });
     await card(page)
-      .getByRole('link', { name: /waiting for you/ })
+      .getByRole('link', { name: /Waiting for you/ })
       .first()
       .waitFor();
     // The script and its calls stand in it, and nothing beside it.
@@ -91,7 +91,7 @@ it.each([
     await card(page).getByText('export const loadConfig = 1;').waitFor();
     expect(
       await card(page)
-        .getByRole('link', { name: /waiting for you/ })
+        .getByRole('link', { name: /Waiting for you/ })
         .count(),
     ).toBe(0);
   },
@@ -119,7 +119,7 @@ it('the question of a call within it is answered where all are, and the card lea
   const page = await stage.visitShared();
   await card(page).getByRole('button').first().click();
   await card(page)
-    .getByRole('link', { name: /waiting for you/ })
+    .getByRole('link', { name: /Waiting for you/ })
     .click();
   const dock = page.getByRole('group', { name: /^Permission: / });
   await dock.getByRole('button', { name: /^Allow/ }).click();

@@ -187,6 +187,15 @@ it('the first message of a paused queue can be sent now, too', async () => {
   await expect.poll(() => bodies('/queue/one/now')).toHaveLength(1);
 });
 
+it('where an agent cannot be steered, a queued message moves to the front', async () => {
+  stage.info = { ...stage.info, canSteer: false };
+  const page = await stage.visitShared();
+  const row = queued(page, 'two');
+  await row.getByRole('button', { name: 'Move to front' }).click();
+  await expect.poll(() => bodies('/queue/two/now')).toHaveLength(1);
+  expect(await button(page, 'Send now').count()).toBe(0);
+});
+
 testAtLength('on a phone a paused queue is resumed by a tap', async () => {
   stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
   const page = await stage.visit(phone);

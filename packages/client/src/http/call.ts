@@ -20,6 +20,9 @@ const patience = 60_000;
 /** The same for a file (ms): the largest one, over the connection of a phone. */
 const patienceForFile = 600_000;
 
+/** A request that has had no answer for so long (ms) makes the connection suspect. */
+const slow = 3_000;
+
 /** One request; gives the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`. */
 export async function call(
   options: HttpOptions,
@@ -40,12 +43,15 @@ export async function call(
     return answerOf(response, `${method} ${path}`);
   };
   const line = options.lifeline?.signal;
+  const suspect = setTimeout(() => options.lifeline?.slow.emit(), slow);
   try {
     return await attempt();
   } catch (error) {
     // A request that changes nothing goes over another connection at once.
     if (method !== 'GET' || line?.aborted !== true || signal?.aborted === true) throw error;
     return attempt();
+  } finally {
+    clearTimeout(suspect);
   }
 }
 

@@ -1,8 +1,12 @@
+import { Emitter } from '../emitter.ts';
+
 /**
  * Ends all requests under way once the connection to the server is found dead. A browser itself waits for minutes for
  * an answer on a connection that has gone silent, and sends new requests on such connections that it keeps.
  */
 export class Lifeline {
+  /** A request has had no answer for some seconds: the connection may be dead. */
+  readonly slow = new Emitter<void>();
   #controller = new AbortController();
 
   /** Aborts when the requests that began by now are to be given up. */

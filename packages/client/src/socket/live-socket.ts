@@ -70,6 +70,11 @@ export class LiveSocket {
     if (state === 'waiting' || state === 'refused') this.#connect();
   }
 
+  /** Asks the server for a sign of life, since something else suggests that it may be gone. */
+  check(): void {
+    if (this.#status.state === 'open') this.#liveness.check();
+  }
+
   /** False without a connection; then the caller subscribes again on `opened`. */
   send(message: ClientMessage): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;

@@ -14,6 +14,7 @@ interface Actions {
  */
 export class Liveness {
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isAsked = false;
   readonly #actions: Actions;
 
   constructor(actions: Actions) {
@@ -26,14 +27,17 @@ export class Liveness {
     this.#timer = setTimeout(() => this.check(), silence);
   }
 
-  /** Asks for a sign of life at once. */
+  /** Asks for a sign of life at once, unless one is asked for already. */
   check(): void {
+    if (this.#isAsked) return;
     this.stop();
+    this.#isAsked = true;
     this.#timer = setTimeout(() => this.#actions.giveUp(), grace);
     this.#actions.ask();
   }
 
   stop(): void {
+    this.#isAsked = false;
     clearTimeout(this.#timer);
   }
 }

@@ -5,18 +5,17 @@ import { signInScriptPath } from './sign-in-script.ts';
 export function unauthorizedPage(link: 'used' | 'unknown' | undefined): string {
   return messagePage({
     title: titles[link ?? 'none'],
-    body: `<p>This server runs programs on its machine, so it lets in only those who have a link of its own. A link
-signs one browser in, once.</p>
-<p>The first one stands in the terminal where Liminal was started, and begins with the address you are at:
-<code>…/?code=…</code></p>
-<p>For another, run the same command once more: it prints a new one.</p>`,
+    body: `<p>Liminal can run programs on this machine, so each browser signs in with its own one-time link.</p>
+<p>Use the link printed in the terminal where Liminal is running. It ends in <code>/?code=…</code></p>
+<p>To get another link, run <code>liminal link</code>.</p>
+<script src="${signInScriptPath}"></script>`,
   });
 }
 
 const titles = {
   none: 'Open the link from the terminal',
   used: 'This link has been used',
-  unknown: 'This link is not valid (any more)',
+  unknown: 'This link has expired',
 };
 
 /** Stores a browser's key for our origin, and goes on to a path of ours. */
@@ -24,7 +23,7 @@ export function signedInPage(path: string, key: string): string {
   const script = `<script src="${signInScriptPath}" data-key="${escapeHtml(key)}" data-path="${escapeHtml(path)}"></script>`;
   return messagePage({
     title: 'Signed in',
-    body: `<p id="problem">Liminal needs JavaScript, and leave to keep data for this site.</p>\n${script}`,
+    body: `<p id="problem">Liminal needs JavaScript and site storage.</p>\n${script}`,
   });
 }
 

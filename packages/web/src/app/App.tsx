@@ -65,6 +65,7 @@ export function App() {
           <>
             <Sidebar {...sidebar} />
             <SidebarEdge />
+            <ToastShelf />
           </>
         )}
       </div>
@@ -75,6 +76,7 @@ export function App() {
           onSidebar={showSide}
         />
         <ConnectionNotice />
+        {(isNarrow || !isSideShown) && overlay !== 'sidebar' && <ToastShelf />}
         {active === undefined && <Home onNew={sidebar.onNew} />}
         {kept.map((sessionId) => (
           <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
@@ -82,11 +84,10 @@ export function App() {
           </Activity>
         ))}
       </div>
-      {/* Behind the drawer nothing can be pressed. */}
-      {overlay !== 'sidebar' && <ToastShelf />}
       {overlay === 'sidebar' && (
         <Dialog title="Sessions" look="drawer" onClose={close}>
           <Sidebar {...sidebar} onFollow={close} />
+          {/* Behind the drawer nothing can be pressed. */}
           <ToastShelf />
         </Dialog>
       )}

@@ -49,7 +49,7 @@ export function ConnectionNotice() {
   return (
     <div className={css.notice} role="status">
       <PlugZap size={15} aria-hidden="true" />
-      <p>The server does not answer. Everything goes on from here when it is back.</p>
+      <p>Server unreachable. Reconnecting…</p>
       <Button onClick={() => client.retry()}>Try now</Button>
     </div>
   );

@@ -203,7 +203,7 @@ function Buttons(props: ButtonsProps) {
           type="button"
           className={css.steer}
           aria-label="Steer"
-          title={`Say it now, in this turn (${commandKey('Enter')})`}
+          title={`Steer: send it now (${commandKey('Enter')})`}
           disabled={isEmpty || !canSend}
           onClick={() => send('steer')}
         >

@@ -54,7 +54,7 @@ export function QueueList(props: QueueListProps) {
               onUp={previous && (() => move(turnId, previous.turnId))}
               onDown={isLast ? undefined : () => move(turnId, afterNext?.turnId)}
               onNow={canSteer || isPaused || place > 0 ? () => onNow(turnId) : undefined}
-              nowTitle={nowTitle(canSteer, isPaused)}
+              now={nowWords(canSteer, isPaused)}
             />
           );
         })}
@@ -63,9 +63,16 @@ export function QueueList(props: QueueListProps) {
   );
 }
 
-function nowTitle(canSteer: boolean, isPaused: boolean): string {
-  if (canSteer) return 'Steer: send it now';
-  return isPaused ? 'Send it now, then the others' : 'Move to the front';
+/** The words of a button: what is on it, and what a pointer over it shows. */
+interface Words {
+  label: string;
+  title: string;
+}
+
+function nowWords(canSteer: boolean, isPaused: boolean): Words {
+  if (canSteer) return { label: 'Send now', title: 'Steer: send it now' };
+  if (isPaused) return { label: 'Send now', title: 'Send it now, then the others' };
+  return { label: 'Move to front', title: 'Send it next' };
 }
 
 /** Says that the queue is paused, until it is resumed. */
@@ -113,10 +120,10 @@ interface QueuedProps {
   onDown: (() => void) | undefined;
   /** Undefined if it is the next one already. */
   onNow: (() => void) | undefined;
-  nowTitle: string;
+  now: Words;
 }
 
-function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, nowTitle }: QueuedProps) {
+function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedProps) {
   const [editing, setEditing] = useState(false);
   const others = useUnmentioned(queued.message, queued.blocks);
   const sending = queued.state === 'sending';
@@ -155,8 +162,8 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, nowTitle }: Que
       {!sending && (
         <>
           {onNow !== undefined && (
-            <Button look="quiet" className={css.now} title={nowTitle} onClick={onNow}>
-              Send now
+            <Button look="quiet" className={css.now} title={now.title} onClick={onNow}>
+              {now.label}
             </Button>
           )}
           {(onUp ?? onDown) !== undefined && (

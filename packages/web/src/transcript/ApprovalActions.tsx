@@ -13,6 +13,7 @@ import type { ShownWhole } from '../session/use-shown-whole.ts';
 import { AnswerButtons } from './AnswerButtons.tsx';
 import css from './ApprovalActions.module.css';
 import { asksSomething, isAllowing, keyAnswers, outcomeWords, wasAllowed } from './answering.ts';
+import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 
 interface ApprovalProps {
@@ -189,6 +190,8 @@ function FormHead({ approval: { form, title } }: ApprovalProps) {
 /** Marks where a request came up in the conversation; it is answered above the composer. */
 export function WaitingLink({ approval }: ApprovalProps) {
   const { show } = useSessionActions();
+  const isReadOnly = useReadOnly();
+  if (isReadOnly) return <span className={css.waiting}>Waiting for an answer</span>;
   return (
     <a
       className={css.waiting}
@@ -198,7 +201,7 @@ export function WaitingLink({ approval }: ApprovalProps) {
         show(approval.approvalId);
       }}
     >
-      waiting for you<span>&nbsp;above the composer</span>
+      Waiting for you <span aria-hidden="true">↓</span>
     </a>
   );
 }

@@ -36,6 +36,7 @@ function Pending({ held, session }: PendingProps) {
           </div>
         )}
       </div>
+      {held.state === 'sending' && <p className={css.sending}>Sending…</p>}
       {(held.state === 'waiting' || held.state === 'failed') && (
         <Unsent held={held} session={session} />
       )}
@@ -50,7 +51,7 @@ function Unsent({ held, session }: PendingProps) {
   return (
     <div className={css.failure} data-failed={isRefused} role={isRefused ? 'alert' : 'status'}>
       <span>
-        {isRefused ? `Not sent: ${held.error?.message}` : 'Will be sent when the server is back'}
+        {isRefused ? `Not sent: ${held.error?.message}` : 'Sends when you are back online'}
       </span>
       {isRefused && (
         <Button look="quiet" onClick={() => void session.sendAgain(held.turnId)}>

@@ -32,7 +32,8 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = stick;
   const [memory] = useState(() => new RowMemory());
   const rows = useMemo(() => toRows(joinTurns(view.turns)), [view.turns]);
-  const places = useMemo(() => placesOf(view.turns), [view.turns]);
+  const forked = view.info?.session.forkedFrom && view.info.session.createdAt;
+  const places = useMemo(() => placesOf(view.turns, forked), [forked, view.turns]);
   const { span, held, heights, draw } = useWindow(rows, scroller, content);
   const { pending } = view;
   const hasNew = useNews(sticks, view);
@@ -81,6 +82,9 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
               ),
             )}
           </RowMemoryProvider>
+          {forked !== undefined && view.turns.length > 0 && !hasOwnTurn(view.turns, forked) && (
+            <p className={css.place}>{forkedHere}</p>
+          )}
           {session !== undefined && <PendingMessages pending={pending} session={session} />}
         </div>
       </div>
@@ -94,16 +98,35 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   );
 });
 
-/** Where turns went on, if not where the conversation was before. */
-function placesOf(turns: readonly TurnView[]): ReadonlyMap<string, string> {
+const forkedHere = 'Forked here: the original has only what is above';
+
+/**
+ * Where turns went on, if not where the conversation was before.
+ * @param forked - When the session was forked from another one (ISO 8601): earlier turns are copies.
+ */
+function placesOf(
+  turns: readonly TurnView[],
+  forked: string | undefined,
+): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
   for (const [index, turn] of turns.entries()) {
     const before = turns[index - 1];
-    if (before === undefined || before.madeElsewhere === turn.madeElsewhere) continue;
-    places.set(turn.turnId, turn.madeElsewhere ? 'In the terminal' : 'Here again');
+    if (before === undefined) continue;
+    if (forked !== undefined && isOwn(turn, forked) && !isOwn(before, forked))
+      places.set(turn.turnId, forkedHere);
+    else if (before.madeElsewhere !== turn.madeElsewhere)
+      places.set(turn.turnId, turn.madeElsewhere ? 'In the terminal' : 'In Liminal');
   }
   return places;
 }
+
+/** Whether a turn of a fork began after the fork. */
+function isOwn({ startedAt }: TurnView, forked: string): boolean {
+  return startedAt === undefined || startedAt >= Date.parse(forked);
+}
+
+const hasOwnTurn = (turns: readonly TurnView[], forked: string): boolean =>
+  turns.some((turn) => isOwn(turn, forked));
 
 /** Whether something was added below since the reader left the end. */
 function useNews(sticks: boolean, view: SessionView): boolean {

@@ -100,7 +100,7 @@ tryControls([
       },
       {
         name: 'the line of a request in the conversation',
-        find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
+        find: (page) => page.getByRole('link', { name: /^Waiting for you/ }),
         use: (page, control, way) => press(page, control.last(), way),
         effect: isAtSecond,
         undo: toFirst,
@@ -152,7 +152,7 @@ tryControls([
       },
       {
         name: 'the line in the conversation',
-        find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
+        find: (page) => page.getByRole('link', { name: /^Waiting for you/ }),
         effect: (page) => dock(page).locator('[role="group"]:focus').waitFor(),
       },
     ],
@@ -220,7 +220,7 @@ tryControls([
       },
       {
         name: 'the lines in the conversation',
-        find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
+        find: (page) => page.getByRole('link', { name: /^Waiting for you/ }),
         use: (page, control, way) => press(page, control.last(), way),
         effect: isAtSecond,
         undo: toFirst,
