@@ -29,6 +29,7 @@ const groups: { name: string; keys: Row[] }[] = [
     name: 'In a session',
     keys: [
       [['/'], 'Write a message'],
+      [[commandKey('F')], 'Find in this session; again: the browser’s search'],
       [['@'], 'Mention a file or folder; Enter takes it, Tab goes into a folder'],
       [['Enter'], isTouch() ? 'New line' : 'Send; while the agent is busy: queue'],
       [[commandKey('Enter')], 'Steer: send it now'],

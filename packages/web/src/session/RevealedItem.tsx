@@ -31,7 +31,7 @@ export function RevealedItem({ view, session }: RevealedItemProps) {
     if (itemId !== undefined) {
       if (led.current === wanted) return;
       led.current = wanted;
-      void scrollToItem(view.sessionId, itemId, wanted.query).then(() =>
+      void scrollToItem(view.sessionId, itemId, { query: wanted.query }).then(() =>
         setDone({ target: wanted }),
       );
       return;

@@ -40,6 +40,7 @@ import { dockId } from '../transcript/ApprovalActions.tsx';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
 import { BackgroundTasks } from './BackgroundTasks.tsx';
+import { Find } from './FindBar.tsx';
 import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { useRewindDialog } from './RewindDialog.tsx';
@@ -156,6 +157,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
 
   return (
     <SessionActionsProvider value={actions}>
+      <Find view={view} session={session} />
       <RevealedItem view={view} session={session} />
       <FilesBeside view={view}>
         <ActivityProvider value={info?.activity}>

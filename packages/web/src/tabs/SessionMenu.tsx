@@ -1,11 +1,12 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { Bookmark, Copy, Ellipsis, GitFork, Pencil, PowerOff, X } from 'lucide-react';
+import { Bookmark, Copy, Ellipsis, GitFork, Pencil, PowerOff, Search, X } from 'lucide-react';
 import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
 import { useMenuLayer } from '../app/history.ts';
-import { altKey } from '../app/keys.ts';
+import { altKey, commandKey } from '../app/keys.ts';
+import { openFind } from '../session/FindBar.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
@@ -41,6 +42,9 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
         <Menu.Portal>
           <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
             <Menu.Popup className={menu.popup}>
+              <MenuItem icon={<Search size={14} />} onClick={openFind} hint={commandKey('F')}>
+                Find in this session
+              </MenuItem>
               <MenuItem icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
               </MenuItem>

@@ -4,20 +4,33 @@ import { markFound } from '../search/mark-found.ts';
 import { openName, type RowMemory } from './remembered.ts';
 import { findItem, type TurnRow } from './window/turn-rows.ts';
 
-type Show = (itemId: string, query: string) => Promise<void>;
+interface ScrollOptions {
+  /** The search that has found the item. */
+  query?: string | undefined;
+  /** Whether the item gets the focus. Default: yes. */
+  takesFocus?: boolean;
+}
+
+type Show = (itemId: string, options: ScrollOptions) => Promise<void>;
 
 /** Conversations in the page, by session; and items to show once their conversation is there. */
 const shown = new Map<string, Show>();
-const wanted = new Map<string, { itemId: string; query: string }>();
+const wanted = new Map<string, { itemId: string; options: ScrollOptions }>();
+/** Grows with each call: an earlier one gives up. */
+let newest = 0;
 
 /**
  * Scrolls a session's conversation to one of its loaded items. Folds around it are opened, and the item is marked for a
  * moment and gets the focus; the words of a search stay marked in it. If the session is not in the page yet, this happens once it is.
  */
-export async function scrollToItem(sessionId: string, itemId: string, query = ''): Promise<void> {
+export async function scrollToItem(
+  sessionId: string,
+  itemId: string,
+  options: ScrollOptions = {},
+): Promise<void> {
   const show = shown.get(sessionId);
-  if (show === undefined) wanted.set(sessionId, { itemId, query });
-  else await show(itemId, query);
+  if (show === undefined) wanted.set(sessionId, { itemId, options });
+  else await show(itemId, options);
 }
 
 interface Target {
@@ -37,16 +50,21 @@ export function useScrollTarget(target: Target): void {
   });
   const { sessionId } = target;
   useEffect(() => {
-    const show: Show = (itemId, query) => showItem(() => latest.current, itemId, query);
+    const show: Show = (itemId, options) => showItem(() => latest.current, itemId, options);
     shown.set(sessionId, show);
     const wish = wanted.get(sessionId);
     wanted.delete(sessionId);
-    if (wish !== undefined) void show(wish.itemId, wish.query);
+    if (wish !== undefined) void show(wish.itemId, wish.options);
     return () => void shown.delete(sessionId);
   }, [sessionId]);
 }
 
-async function showItem(target: () => Target, itemId: string, query: string): Promise<void> {
+async function showItem(
+  target: () => Target,
+  itemId: string,
+  { query = '', takesFocus = true }: ScrollOptions,
+): Promise<void> {
+  const call = ++newest;
   const found = await findRow(target, itemId);
   if (found === undefined) return;
   const { place, rows, memory } = found;
@@ -66,9 +84,10 @@ async function showItem(target: () => Target, itemId: string, query: string): Pr
     }
     still = shownAs !== null && !bringsIntoSight(shownAs) ? still + 1 : 0;
     await nextFrame();
+    if (call !== newest) return;
   }
   markFound(shownAs, query);
-  if (shownAs !== null) mark(shownAs);
+  if (shownAs !== null && takesFocus) mark(shownAs);
 }
 
 /** Waits until the conversation that holds it is rendered: the caller may know of the item first. */

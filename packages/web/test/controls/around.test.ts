@@ -490,6 +490,13 @@ tryControls([
     },
     controls: [
       {
+        name: 'Find in this session',
+        find: (page) => page.getByRole('menuitem', { name: /^Find in this session/ }),
+        use: take,
+        effect: (page) => page.getByRole('search').waitFor(),
+        undo: (page) => page.keyboard.press('Escape'),
+      },
+      {
         name: 'Rename',
         find: (page) => page.getByRole('menuitem', { name: 'Rename' }),
         use: async (page, control, way) => {

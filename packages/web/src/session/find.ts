@@ -1,0 +1,58 @@
+import { joinTurns, type TurnView } from '@liminal/client';
+import type { UpsertObject } from '@liminal/protocol';
+
+/** The ids of all items that contain a text, ignoring case, from the first to the last. */
+export function findText(turns: readonly TurnView[], text: string): string[] {
+  const sought = text.toLowerCase();
+  if (sought.trim() === '') return [];
+  return joinTurns(turns)
+    .flatMap(({ items }) => items)
+    .filter((item) => textsOf(item).some((one) => one.toLowerCase().includes(sought)))
+    .map(({ itemId }) => itemId);
+}
+
+/** What the page can show of an item. */
+function textsOf(item: UpsertObject): string[] {
+  switch (item.type) {
+    case 'message':
+    case 'thinking':
+      return [item.content];
+    case 'tool_call': {
+      const { title = '', toolOutput = '', toolArguments, diffs = [] } = item;
+      const changed = diffs.flatMap((diff) => [diff.path, diff.oldText ?? '', diff.newText ?? '']);
+      return [title, toolOutput, ...Object.values(toolArguments).map(wordsOf), ...changed];
+    }
+    case 'plan':
+      return item.entries.map(({ content }) => content);
+    case 'file_changes':
+      return item.diffs.map(({ path }) => path);
+    // Shown with its call, or above the composer.
+    case 'approval':
+      return item.callId === undefined ? [item.title, item.description ?? ''] : [];
+    case 'error':
+      return [item.errorMessage ?? ''];
+  }
+}
+
+const wordsOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** The places of a text in an element that is on the page, ignoring case. */
+export function rangesOf(element: Element, text: string): Range[] {
+  const sought = text.toLowerCase();
+  const ranges: Range[] = [];
+  if (sought.trim() === '') return ranges;
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    const words = (node.nodeValue ?? '').toLowerCase();
+    // Letters whose lower case is longer would shift the places after them.
+    if (words.length !== node.nodeValue?.length) continue;
+    for (let at = words.indexOf(sought); at >= 0; at = words.indexOf(sought, at + sought.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + sought.length);
+      ranges.push(range);
+    }
+  }
+  return ranges;
+}
