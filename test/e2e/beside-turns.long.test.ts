@@ -149,7 +149,7 @@ each('how much of its account %s has used is below the composer', async (agent, 
   await session.send('Hello?');
   await session.untilEnded(1);
   const list = page.getByRole('list', { name: 'Usage limits' });
-  await list.getByText(/5-hour limit.* 92 % used, resets /).waitFor();
+  await list.getByText(/5-hour limit.* 92% used, resets /).waitFor();
 });
 
 each(

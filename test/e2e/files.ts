@@ -187,13 +187,13 @@ testAtLength(
 
     const second = session.turns.nth(1);
     await second.hover();
-    await second.getByRole('button', { name: 'Rewind files to before this turn' }).click();
-    const dialog = ada.page.getByRole('dialog', { name: 'Rewind files' });
+    await second.getByRole('button', { name: 'Restore files to before this turn' }).click();
+    const dialog = ada.page.getByRole('dialog', { name: 'Restore files' });
     await expect
       .poll(() => dialog.getByRole('listitem').allInnerTexts())
       .toEqual(['a.txt', 'b.txt']);
     expect(readFileSync(a, 'utf8')).toBe('three\n');
-    await dialog.getByRole('button', { name: 'Rewind 2 files' }).click();
+    await dialog.getByRole('button', { name: 'Restore 2 files' }).click();
     await dialog.waitFor({ state: 'detached' });
 
     await session.conversation

@@ -216,7 +216,7 @@ testAtLength.each(agents)(
     expect(asked()[before]).not.toContain('Afterwards.');
     for (const tab of [session, his]) {
       await tab.untilEnded(turns + 2);
-      await tab.turns.nth(turns).getByText('Said while it worked').waitFor();
+      await tab.turns.nth(turns).getByText('Steered').waitFor();
       expect((await shown(tab)).slice(-3)).toEqual([
         'Make it.',
         'Call it otherwise.',
@@ -225,7 +225,7 @@ testAtLength.each(agents)(
     }
     await ada.page.reload();
     await session.untilEnded(turns + 2);
-    await session.turns.nth(turns).getByText('Said while it worked').waitFor();
+    await session.turns.nth(turns).getByText('Steered').waitFor();
     expect((await shown(session)).slice(-3)).toEqual([
       'Make it.',
       'Call it otherwise.',

@@ -72,9 +72,9 @@ export class Person {
     await this.sidebar.waitFor();
     await this.page.keyboard.press('Control+k');
     await this.page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
-    await this.page.getByRole('option', { name: 'Look for sessions made elsewhere' }).click();
-    const dialog = this.page.getByRole('dialog', { name: 'Sessions made elsewhere' });
-    await dialog.getByRole('button', { name: `Look for sessions of ${agent}` }).click();
+    await this.page.getByRole('option', { name: 'Import sessions from other tools' }).click();
+    const dialog = this.page.getByRole('dialog', { name: 'Import sessions' });
+    await dialog.getByRole('button', { name: `Import sessions of ${agent}` }).click();
     await dialog.getByText(/found\.$/).waitFor();
     await this.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

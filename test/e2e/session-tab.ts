@@ -26,7 +26,8 @@ export class SessionTab {
 
   /** Why the first or the last turn failed. */
   failureOf(turn: 'first' | 'last'): Locator {
-    const name = /^The turn failed$|^The server restarted|is not signed in$|could not sign in$/;
+    const name =
+      /^Something went wrong$|^The server restarted|is not signed in$|could not sign in$/;
     return this.turns[turn]().getByRole('group', { name });
   }
 

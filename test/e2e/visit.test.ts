@@ -74,7 +74,7 @@ test('SAFE: the printed link signs one browser in, is gone from its history, and
     expect(url).not.toContain(token);
   }
   await page.reload();
-  await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
   await context.clearCookies();
   // Without the link, a browser is told where to find it.
   await page.goto(new URL('/', page.url()).href);
@@ -90,7 +90,7 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   const folder = await stage.project('keyboard');
   const { page } = await stage.person({});
   const { keyboard } = page;
-  await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
   await keyboard.press('Alt+n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
   const agent = (name: string) => dialog.getByRole('radio', { name });
@@ -148,7 +148,7 @@ testAtLength('a session is renamed, found and opened again by keyboard alone', a
   await tabs.getByRole('link', { name: 'A better name' }).waitFor();
 
   await page.keyboard.press('Alt+w');
-  await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).waitFor();
   await page.keyboard.type('better');

@@ -174,7 +174,7 @@ const states: Record<string, () => Promise<Page>> = {
   'the start page with sessions': async () => {
     stage.others = others();
     const page = await stage.visit({}, '/');
-    await page.getByText('Go on with').waitFor();
+    await page.getByText('Recent').waitFor();
     return page;
   },
   'the dialog for a new session, with its folders': async () => {
@@ -247,7 +247,7 @@ const states: Record<string, () => Promise<Page>> = {
       turn('t1', { status: 'error', error }),
     );
     const page = await stage.visitShared();
-    await page.getByText('The turn failed').waitFor();
+    await page.getByText('Something went wrong').waitFor();
     return page;
   },
   'a long conversation, closed and opened': async () => {
@@ -368,8 +368,8 @@ const states: Record<string, () => Promise<Page>> = {
     const page = await stage.visitShared();
     await page.getByText('Forked from').waitFor();
     await page.getByRole('button', { name: 'Fork from here' }).waitFor();
-    await page.getByRole('button', { name: 'Rewind files to before this turn' }).click();
-    await page.getByRole('button', { name: 'Rewind 1 file' }).waitFor();
+    await page.getByRole('button', { name: 'Restore files to before this turn' }).click();
+    await page.getByRole('button', { name: 'Restore 1 file' }).waitFor();
     return page;
   },
   'a new name for a session': async () => {
@@ -483,7 +483,7 @@ ${'line\n'.repeat(70)}\`\`\`
     const edit = (id: string) => tool(id, { kind: 'edit', toolName: 'Edit', diffs: [diff] });
     history([edit('a'), edit('b')], turn('t1', { ...ended, status: 'aborted' }));
     const page = await stage.visitShared();
-    await page.getByRole('group', { name: '2 edits not made' }).getByRole('button').click();
+    await page.getByRole('group', { name: '2 edits skipped' }).getByRole('button').click();
     return page;
   },
   'a file beside the conversation': async () => openFile({}),

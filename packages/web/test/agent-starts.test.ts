@@ -48,11 +48,10 @@ testAtLength(
     const page = await stage.visit();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
-    await page.getByRole('option', { name: 'Look for sessions made elsewhere' }).click();
-    const rows = dialog(page, 'Sessions made elsewhere');
+    await page.getByRole('option', { name: 'Import sessions from other tools' }).click();
+    const rows = dialog(page, 'Import sessions');
 
-    const look = (name: string) =>
-      rows.getByRole('button', { name: `Look for sessions of ${name}` });
+    const look = (name: string) => rows.getByRole('button', { name: `Import sessions of ${name}` });
     await look('Gemini').click();
     await rows.getByText('1 found.').waitFor();
     await look('Qwen').press('Enter');

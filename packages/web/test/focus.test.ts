@@ -216,12 +216,12 @@ it('the first stops of the Tab key lead past the list, to the message field and 
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
   await sidebar.getByRole('button', { name: 'New session' }).focus();
   await page.keyboard.press('Shift+Tab');
-  expect(await focused(page)).toBe('To the conversation');
+  expect(await focused(page)).toBe('Skip to conversation');
   await page.keyboard.press('Shift+Tab');
-  expect(await focused(page)).toBe('To the message field');
+  expect(await focused(page)).toBe('Skip to message');
   await page.keyboard.press('Enter');
   expect(await focused(page)).toBe('Message');
-  await page.getByRole('button', { name: 'To the conversation' }).focus();
+  await page.getByRole('button', { name: 'Skip to conversation' }).focus();
   await page.keyboard.press('Enter');
   expect(await focused(page)).toBe('Conversation');
 });
@@ -247,7 +247,7 @@ it('a failed turn is announced once, however quickly it fails', async () => {
   const payload = { type: 'turn_started', ...started } as const;
   stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
   stage.say(failed('t2', 'The model is away.'));
-  await page.getByRole('group', { name: 'The turn failed' }).waitFor();
+  await page.getByRole('group', { name: 'Something went wrong' }).waitFor();
   await expect.poll(told).toEqual(['Demo has failed. The model is away.']);
   expect(await page.getByRole('alert').count()).toBe(0);
 });

@@ -47,7 +47,7 @@ async function expectOneTurn(page: Page): Promise<void> {
   await log(page).getByRole('group', { name: 'Run npm run build' }).waitFor();
   expect(await log(page).getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
   const words = await log(page).innerText();
-  expect(words).not.toMatch(/The turn failed|OWNER_LOST|turn_ended|went on by itself/);
+  expect(words).not.toMatch(/Something went wrong|OWNER_LOST|turn_ended|went on by itself/);
   await page.getByRole('group', { name: /^Permission: / }).waitFor();
 }
 
@@ -126,6 +126,6 @@ it('a script that waited is shown once, in the turn that goes on', async () => {
   for (const name of ['Read a.ts', 'Search a', 'Run npm test']) {
     expect(await log(page).getByRole('group', { name }).count()).toBe(1);
   }
-  expect(await log(page).innerText()).not.toMatch(/The turn failed|OWNER_LOST|turn_ended/);
+  expect(await log(page).innerText()).not.toMatch(/Something went wrong|OWNER_LOST|turn_ended/);
   await page.getByRole('group', { name: /^Permission: / }).waitFor();
 });

@@ -77,9 +77,7 @@ it('takes them back by keys alone, down to none, and never loses the focus', asy
   await page.keyboard.press('Enter');
   await expect.poll(() => focused(page)).toBe('Revoke: edits in src/');
   await page.keyboard.press('Enter');
-  await dialog(page)
-    .getByText('Nothing yet: what you answer with “Always allow” is listed here.')
-    .waitFor();
+  await dialog(page).getByText('Nothing is always allowed yet.').waitFor();
   await expect.poll(() => focused(page)).toBe('Done');
   await page.keyboard.press('Escape');
   await dialog(page).waitFor({ state: 'detached' });

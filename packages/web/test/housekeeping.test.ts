@@ -178,7 +178,7 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
   await expect.poll(() => keptKeys(page, 'drafts')).toEqual(drafts);
   await fromRow(page, 'Fix the login', 'Delete …');
   const dialog = page.getByRole('dialog', { name: 'Delete this session?' });
-  await dialog.getByText('What Demo itself keeps of this session stays').waitFor();
+  await dialog.getByText('Demo’s own copy stays on disk').waitFor();
   await dialog.getByText('Its agent is stopped first.').waitFor();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByText(message).waitFor();

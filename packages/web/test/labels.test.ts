@@ -186,7 +186,7 @@ it('SAFE: dialogs and menus about a session have clean labels', async () => {
   await expectClean(page);
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('is deleted for good').waitFor();
+  await dialog.getByText('and its queue and attachments will be deleted').waitFor();
   await expectClean(page);
   expect(await dialog.innerText()).toContain('Idle ‹U+202E›gpj');
 });

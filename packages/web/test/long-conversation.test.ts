@@ -163,7 +163,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
   'visible text stays in place when rows around it change': async (page) => {
     await page.mouse.move(500, 300);
     await page.mouse.wheel(0, -30);
-    await page.getByRole('button', { name: 'to the end' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor({ state: 'detached' });
     await scrollTo(page, 0.5);
     await settle(page);
     const read = await inTheMiddle(page);
@@ -253,7 +253,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     await expect.poll(() => fromEnd(page)).toBeLessThan(2);
     await page.mouse.move(500, 300);
     await page.mouse.wheel(0, -4_000);
-    await page.getByRole('button', { name: 'to the end' }).waitFor();
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
     await scrollTo(page, 0.2);
     await settle(page);
     const read = await inTheMiddle(page);

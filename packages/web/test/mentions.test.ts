@@ -133,7 +133,7 @@ it('Escape closes the list until another mention begins, and stops no agent', as
 it('nothing found and a failure are said, and Enter sends', async () => {
   const page = await stage.visitShared();
   await type(page, 'Ask @xyzzy');
-  await note(page).getByText('No file has such a name.').waitFor();
+  await note(page).getByText('No matching files.').waitFor();
   stage.refuse = (path) =>
     path.includes('q=bro')
       ? { code: 'FILE_UNREADABLE', message: 'It cannot be listed.' }

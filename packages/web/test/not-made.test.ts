@@ -35,7 +35,7 @@ it('stopped calls are one line, which opens to each of them and to all that was 
   });
   const page = await visit([...edits, interrupted]);
   const log = page.getByRole('log', { name: 'Conversation' });
-  const line = log.getByRole('group', { name: '30 edits not made' });
+  const line = log.getByRole('group', { name: '30 edits skipped' });
   await line.waitFor();
   expect(await log.getByRole('group').count()).toBe(1);
   const words = await log.innerText();
@@ -101,5 +101,5 @@ it('a tool’s time begins when it was allowed, and a turn says how long it wait
   );
   const card = page.getByRole('group', { name: 'Run npm test' });
   await card.getByText('2 s', { exact: true }).waitFor();
-  await page.getByText('2 min 5 s, 1 min of it waiting for you').waitFor();
+  await page.getByText('1 min 5 s (+1 min waiting)').waitFor();
 });

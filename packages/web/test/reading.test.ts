@@ -52,7 +52,7 @@ it('the page follows new content while the reader is at the end, and only then',
 
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -900);
-  await page.getByRole('button', { name: 'to the end' }).waitFor();
+  await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
   const place = await scroller(page).evaluate((e) => e.scrollTop);
   say('And one more.');
   await page.getByRole('button', { name: 'new', exact: true }).waitFor();
@@ -127,7 +127,7 @@ it('a tab keeps its draft and its place', async () => {
   await page.getByRole('textbox', { name: 'Message' }).fill('Not yet sent');
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -1500);
-  await page.getByRole('button', { name: 'to the end' }).waitFor();
+  await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
   await settle(page);
   const place = await scroller(page).evaluate((e) => e.scrollTop);
   await page.keyboard.press('Control+k');

@@ -33,8 +33,8 @@ beforeEach(() => {
 });
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-const ask = (page: Page) => button(page, 'Rewind files to before this turn').click();
-const dialog = (page: Page) => page.getByRole('dialog', { name: 'Rewind files' });
+const ask = (page: Page) => button(page, 'Restore files to before this turn').click();
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Restore files' });
 const asked = () =>
   stage.requests.flatMap(({ path, body }) => (path.endsWith('/rewind') ? [body] : []));
 
@@ -46,7 +46,7 @@ it('files are changed back once the list of them is confirmed', async () => {
   await dialog(page).getByText('+3 −12').waitFor();
   expect(asked()).toEqual([{ turnId: 't1', dryRun: true }]);
 
-  await button(page, 'Rewind 2 files').click();
+  await button(page, 'Restore 2 files').click();
   await dialog(page).waitFor({ state: 'detached' });
   expect(asked().slice(1)).toEqual([{ turnId: 't1' }]);
 });
@@ -54,15 +54,15 @@ it('files are changed back once the list of them is confirmed', async () => {
 it('nothing is changed when it is cancelled, or when nothing differs', async () => {
   const page = await stage.visitShared();
   await ask(page);
-  await button(page, 'Rewind 2 files').waitFor();
+  await button(page, 'Restore 2 files').waitFor();
   await page.keyboard.press('Enter');
   await dialog(page).waitFor({ state: 'detached' });
 
   files = [];
   await ask(page);
-  await dialog(page).getByText('are as they were').waitFor();
-  expect(await button(page, /^Rewind \d/).count()).toBe(0);
-  await button(page, 'Back').click();
+  await dialog(page).getByText('Nothing to restore.').waitFor();
+  expect(await button(page, /^Restore \d/).count()).toBe(0);
+  await dialog(page).getByText('Close', { exact: true }).click();
   await dialog(page).waitFor({ state: 'detached' });
   expect(asked()).toEqual(Array.from({ length: 2 }, () => ({ turnId: 't1', dryRun: true })));
 });
@@ -70,11 +70,11 @@ it('nothing is changed when it is cancelled, or when nothing differs', async () 
 testAtLength('a refusal says why, before and after it is confirmed', async () => {
   const page = await stage.visitShared();
   await ask(page);
-  await button(page, 'Rewind 2 files').waitFor();
+  await button(page, 'Restore 2 files').waitFor();
   const code = 'NO_CHECKPOINT';
   stage.refuse = (path) =>
     path.endsWith('/rewind') ? { code, message: 'There are no copies.' } : undefined;
-  await button(page, 'Rewind 2 files').click();
+  await button(page, 'Restore 2 files').click();
   await dialog(page).getByRole('alert').getByText('There are no copies.').waitFor();
   await button(page, 'Cancel').click();
   await ask(page);
@@ -83,12 +83,12 @@ testAtLength('a refusal says why, before and after it is confirmed', async () =>
 
 it('is offered for turns that somebody asked for, of agents that can do it', async () => {
   const page = await stage.visitShared();
-  await button(page, 'Rewind files to before this turn').waitFor();
+  await button(page, 'Restore files to before this turn').waitFor();
   // A turn of the server's only says what was done.
   expect(await page.locator('[data-turn-id="t2"]').innerText()).toBe('A word of the system.');
   stage.answer = () => undefined;
   await page.goto(new URL(`/session/${sessionId}`, page.url()).href);
   await page.reload();
   await page.getByText('Tidy up').waitFor();
-  expect(await button(page, /^Rewind/).count()).toBe(0);
+  expect(await button(page, /^Restore/).count()).toBe(0);
 });

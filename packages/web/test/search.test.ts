@@ -92,7 +92,7 @@ it('a search says that it searches, that it failed and can be tried again, and t
   await field(page).fill('hay');
   await results(page).getByText('Searching …').waitFor();
   answered.resolve({ hits: [] });
-  await results(page).getByText('Nothing in conversations has all of these words.').waitFor();
+  await results(page).getByText('No matches in conversations.').waitFor();
   stage.refuse = (path) =>
     path.startsWith('/api/search') ? { code: 'STORE_READ_FAILED', message: 'No disk.' } : undefined;
   await field(page).fill('haystack');
@@ -133,7 +133,7 @@ it('a hit opens its session there, however many pages back; its address leads th
   await found.and(page.locator('[data-found]')).waitFor();
   expect(address(page)).toBe(`/session/${sessionId}#item-a3`);
   await expect.poll(() => focusedItem(page)).toBe('a3');
-  await page.getByRole('button', { name: 'to the end' }).waitFor();
+  await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
   const box = await found.boundingBox();
   expect(box?.y).toBeGreaterThan(40);
   expect(box?.y).toBeLessThan(600);

@@ -291,9 +291,9 @@ it('the windows of the agent’s account stand below the composer, with what is 
   await expect
     .poll(() => windows.getByRole('listitem').allInnerTexts())
     .toEqual([
-      '5-hour limit 42 % used',
+      '5-hour limit 42% used',
       expect.stringMatching(
-        /^weekly limit 92 % used, resets on \w{3}, \w{3} \d+, \d\d:\d\d/,
+        /^weekly limit 92% used, resets on \w{3}, \w{3} \d+, \d\d:\d\d/,
       ) as string,
       'usage limit reached',
     ]);

@@ -56,7 +56,7 @@ async function tryToAllow(page: Page): Promise<void> {
     const control = button(page, name);
     expect(await control.getAttribute('aria-disabled')).toBe('true');
     const hint = await control.getAttribute('aria-describedby');
-    expect(await page.locator(`[id="${hint}"]`).innerText()).toBe('Show all of it first.');
+    expect(await page.locator(`[id="${hint}"]`).innerText()).toBe('Read all of it to allow.');
     // With `aria-disabled` it can be pressed; Playwright would wait for it.
     await control.click({ force: true });
     await control.focus();
@@ -122,7 +122,7 @@ it('SAFE: a title and an answer show what is hidden in them', async () => {
 it('SAFE: a long command is allowed by nothing until all of it was shown; it can be rejected', async () => {
   ask(long);
   const page = await stage.visitShared();
-  await button(page, 'Show all of it').waitFor();
+  await button(page, 'Show all').waitFor();
   expect(
     await dock(page)
       .getByRole('button', { name: /more lines/ })
@@ -139,7 +139,7 @@ it('SAFE: a long command is allowed by nothing until all of it was shown; it can
 it('SAFE: Escape rejects what was not shown to its end', async () => {
   ask(long);
   const page = await stage.visitShared();
-  await button(page, 'Show all of it').waitFor();
+  await button(page, 'Show all').waitFor();
   await composer(page).focus();
   await expect
     .poll(() => page.keyboard.press('Escape').then(answers))
@@ -149,7 +149,7 @@ it('SAFE: Escape rejects what was not shown to its end', async () => {
 it('SAFE: a long command is allowed by a key once it was scrolled to its end, and there was time to read that', async () => {
   ask(long);
   const page = await stage.visitShared();
-  await button(page, 'Show all of it').waitFor();
+  await button(page, 'Show all').waitFor();
   await asked(page).focus();
   await pressEnter(page);
   await asked(page).evaluate((element) => {
@@ -159,7 +159,7 @@ it('SAFE: a long command is allowed by a key once it was scrolled to its end, an
       element.dispatchEvent(enter);
     });
   });
-  await button(page, 'Show all of it').waitFor({ state: 'detached' });
+  await button(page, 'Show all').waitFor({ state: 'detached' });
   expect(answers()).toEqual([]);
   await expect
     .poll(() => page.keyboard.press('Enter').then(answers))
@@ -171,8 +171,8 @@ testAtLength(
   async () => {
     ask(long);
     const page = await stage.visit(phone);
-    await button(page, 'Show all of it').tap();
-    const next = button(page, 'Show the next part');
+    await button(page, 'Show all').tap();
+    const next = button(page, 'Show more');
     await next.waitFor();
     await button(page, 'Always').tap({ force: true });
     for (let step = 0; step < 20 && (await next.count()) > 0; step += 1) {
@@ -189,7 +189,7 @@ it('SAFE: a command that only just does not fit is shown by more room alone, whi
   const command = Array.from({ length: 16 }, (_, n) => `step ${n}`).join('\n');
   ask(command, {}, 'Take steps');
   const page = await stage.visitShared();
-  await button(page, 'Show all of it').focus();
+  await button(page, 'Show all').focus();
   await page.keyboard.press('Enter');
   await asked(page).and(page.locator(':focus')).waitFor();
   expect(await isInSight(page, 'Allow')).toBe(true);
@@ -201,9 +201,9 @@ it('SAFE: a command that changes after it was shown must be shown again', async 
   ask('ls');
   const page = await stage.visitShared();
   await button(page, 'Allow').waitFor();
-  expect(await button(page, 'Show all of it').count()).toBe(0);
+  expect(await button(page, 'Show all').count()).toBe(0);
   stage.say(upsert(tool('c1', { toolArguments: { command: long } })));
-  await button(page, 'Show all of it').waitFor();
+  await button(page, 'Show all').waitFor();
   await tryToAllow(page);
 });
 
@@ -294,7 +294,7 @@ testAtLength(
     const request = approval('p2', { callId: 'c2', title, options });
     stage.history = { ...history, entries: [call, request] };
     const other = await stage.visitShared();
-    await button(other, 'Show all of it').waitFor();
+    await button(other, 'Show all').waitFor();
     await tryToAllow(other);
   },
 );

@@ -58,7 +58,7 @@ it.each(ways)(
     await page.getByText('Sent, not read yet').waitFor();
     expect(await unsent(page).count()).toBe(0);
     stage.say(upsert({ ...said, delivery: 'taken', status: 'complete' }));
-    await page.getByText('Said while it worked').waitFor();
+    await page.getByText('Steered').waitFor();
     expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
     expect(bodies('/send')).toEqual([]);
   },
@@ -119,7 +119,7 @@ it('a message that was not read can be sent again', async () => {
     turns: [turn('t1', { status: 'aborted', endedAt: 1 })],
   };
   const page = await stage.visitShared();
-  await page.getByText('Not read: the turn ended first').waitFor();
+  await page.getByText('Not read: the agent had finished').waitFor();
   await button(page, 'Send again').click();
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
 });

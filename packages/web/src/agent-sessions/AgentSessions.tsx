@@ -12,7 +12,7 @@ export default function AgentSessions({ onClose }: { onClose: () => void }) {
   const { agents = [] } = useAgents();
   const asked = agents.filter((agent) => agent.sessionsOnRequest === true && agent.available);
   return (
-    <Dialog title="Sessions made elsewhere" onClose={onClose}>
+    <Dialog title="Import sessions" onClose={onClose}>
       <div className={css.body}>
         <p>
           {asked.length === 0
@@ -48,10 +48,10 @@ function AgentRow({ agent: { cliType, name } }: { agent: AgentInfo }) {
     <li>
       <span className={css.name}>{name}</span>
       <span role="status" className={css.outcome}>
-        {isLooking ? 'Looking …' : outcome}
+        {isLooking ? 'Loading…' : outcome}
       </span>
-      <Button onClick={look} disabled={isLooking} aria-label={`Look for sessions of ${name}`}>
-        Look
+      <Button onClick={look} disabled={isLooking} aria-label={`Import sessions of ${name}`}>
+        Import
       </Button>
     </li>
   );

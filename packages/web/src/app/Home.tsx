@@ -26,10 +26,9 @@ export function Home({ onNew }: { onNew: () => void }) {
   return (
     <main className={css.home} aria-label="Start">
       <div className={css.column}>
-        <h1>What should be done?</h1>
+        <h1>What do you want to build?</h1>
         <p className={css.lead}>
-          A session is a conversation with one agent in one project folder. All of it is kept here,
-          whatever happens to the browser or the server.
+          Each session is one agent working in one folder. Nothing is lost if you close the page.
         </p>
         <Button look="primary" onClick={onNew}>
           <Plus size={16} aria-hidden="true" />
@@ -38,7 +37,7 @@ export function Home({ onNew }: { onNew: () => void }) {
         <Interrupted sessions={all} />
         {recent.length > 0 && (
           <section aria-label="Recent sessions">
-            <h2>Go on with</h2>
+            <h2>Recent</h2>
             <ul className={css.recent}>
               {recent.map((session) => (
                 <li key={session.sessionId}>

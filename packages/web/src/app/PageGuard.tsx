@@ -24,10 +24,10 @@ export class PageGuard extends Component<PageGuardProps, PageGuardState> {
     if (problem === undefined) return this.props.children;
     return (
       <main className={states.failed} role="alert">
-        <h1>This page came to a stop</h1>
-        <p>Nothing is lost: load it again, and it goes on where it was.</p>
+        <h1>This page crashed</h1>
+        <p>Nothing is lost. Reload to go on.</p>
         <code>{problem}</code>
-        <Button onClick={() => location.reload()}>Load again</Button>
+        <Button onClick={() => location.reload()}>Reload</Button>
       </main>
     );
   }

@@ -8,7 +8,7 @@ export function SkipLinks({ hasSession }: { hasSession: boolean }) {
     return (
       <div className={css.links}>
         <button type="button" onClick={focusMain}>
-          To the page
+          Skip to content
         </button>
       </div>
     );
@@ -16,10 +16,10 @@ export function SkipLinks({ hasSession }: { hasSession: boolean }) {
   return (
     <div className={css.links}>
       <button type="button" onClick={focusComposer}>
-        To the message field
+        Skip to message
       </button>
       <button type="button" onClick={focusConversation}>
-        To the conversation
+        Skip to conversation
       </button>
     </div>
   );

@@ -23,7 +23,7 @@ export function whyNotSent(
   return blocks.map((block, index) => {
     const { size } = fileOf(block);
     if (index >= BLOCKS_MAX) {
-      return `A message can have ${BLOCKS_MAX} attachments. Take this one out.`;
+      return `${BLOCKS_MAX} attachments at most. Remove this one.`;
     }
     if (size === 0) return 'This file is empty. Take it out.';
     const large = size === undefined ? undefined : whyTooLarge(size, BLOB_MAX, 'The file');

@@ -225,7 +225,7 @@ function Buttons(props: ButtonsProps) {
 }
 
 function sendTitle(running: boolean, { list }: Attachments): string {
-  if (list.some(({ problem }) => problem !== undefined)) return 'Take out what cannot be sent';
+  if (list.some(({ problem }) => problem !== undefined)) return 'Remove what cannot be sent';
   return running ? 'Queue (Enter)' : 'Send (Enter)';
 }
 

@@ -28,7 +28,7 @@ const saysMore = ({ usedPercent, resetsAt, isReached }: UsageLimit): boolean =>
   usedPercent !== undefined || resetsAt !== undefined || isReached === true;
 
 function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit): string {
-  const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)} % used`;
+  const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)}% used`;
   const share = isReached === true ? ' reached' : used;
   const end = resetsAt === undefined ? '' : moment(resetsAt, Date.now());
   return `${name}${share}${end === '' ? '' : `, resets ${end}`}`;

@@ -23,7 +23,7 @@ export function UsageMeter({ usage }: { usage: Usage | undefined }) {
 
 function Context({ used, size }: { used: number; size: number }) {
   const share = Math.min(1, used / size);
-  const title = `${Math.round(share * 100)} % of the context is in use`;
+  const title = `${Math.round(share * 100)}% of the context is in use`;
   return (
     <span className={css.context} data-full={share >= nearlyFull} title={title}>
       <svg viewBox="0 0 16 16" width="13" height="13" role="img" aria-label={title}>

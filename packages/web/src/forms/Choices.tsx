@@ -111,7 +111,7 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
         onChange={(event) => onChange(event.target.value)}
       >
         {(value === '' || !field.isRequired) && (
-          <option value="">{field.isRequired ? 'Choose …' : 'No answer'}</option>
+          <option value="">{field.isRequired ? 'Choose…' : 'No answer'}</option>
         )}
         {field.choices.map((choice) => (
           <option key={choice.value} value={choice.value}>

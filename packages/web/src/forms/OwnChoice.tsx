@@ -37,7 +37,7 @@ export function OwnChoice({ type, name, about, own, onSay }: OwnChoiceProps) {
         type="text"
         className={join(look.input, css.short)}
         aria-label={`Something else: ${labelOf(about)}`}
-        placeholder="Something else …"
+        placeholder="Something else…"
         autoComplete="off"
         value={own.text}
         onChange={(event) => onSay({ text: event.target.value, isChosen: true })}

@@ -12,7 +12,7 @@ export function ArchivedNote({ session }: { session: SessionSummary | undefined 
   return (
     <div className={css.note}>
       <Archive size={14} aria-hidden="true" />
-      <p>This session is archived. A message brings it back.</p>
+      <p>This session is archived. Send a message to restore it.</p>
       <Button
         look="quiet"
         onClick={(event) => {

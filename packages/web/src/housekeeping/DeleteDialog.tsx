@@ -38,14 +38,11 @@ export default function DeleteDialog({ session, onClose }: DeleteDialogProps) {
     <Dialog title="Delete this session?" onClose={onClose}>
       <div className={form.form}>
         <p className={css.what}>
-          <bdi className={css.title}>{labelOf(title)}</bdi> is deleted for good: what was said, what
-          waits in its queue, and files that no other session has.
+          <bdi className={css.title}>{labelOf(title)}</bdi> and its queue and attachments will be
+          deleted.
           {isAlive && ' Its agent is stopped first.'}
         </p>
-        <p className={css.not}>
-          Liminal deletes what Liminal keeps. What {agentName} itself keeps of this session stays
-          where it is; Liminal does not list or open it any more.
-        </p>
+        <p className={css.not}>{agentName}’s own copy stays on disk, but is no longer listed.</p>
         {problem !== undefined && (
           <p className={form.problem} role="alert">
             {problem}

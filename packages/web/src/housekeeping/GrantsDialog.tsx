@@ -54,10 +54,8 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   return (
     <Dialog title={`Always allowed in ${baseName(projectDir)}`} onClose={onClose}>
       <div className={form.form}>
-        {grants === undefined && problem === undefined && <p role="status">Looking …</p>}
-        {grants?.length === 0 && (
-          <p>Nothing yet: what you answer with “Always allow” is listed here.</p>
-        )}
+        {grants === undefined && problem === undefined && <p role="status">Loading…</p>}
+        {grants?.length === 0 && <p>Nothing is always allowed yet.</p>}
         {grants !== undefined && grants.length > 0 && (
           <>
             <p className={css.what}>

@@ -42,11 +42,11 @@ function Found({ file: { path, name } }: { file: FoundFile }) {
 function noteOn({ completion, found }: Mentions) {
   const hasMatches = completion.matches.length > 0;
   if (found === undefined) {
-    return hasMatches ? undefined : <span data-later>Looking for files</span>;
+    return hasMatches ? undefined : <span data-later>Searching files</span>;
   }
   if (found.problem !== undefined) return `Files cannot be looked up. ${found.problem}`;
-  const some = 'Not all is searched: this folder has too many files.';
+  const some = 'Too many files: search is incomplete.';
   if (hasMatches) return found.isCut ? some : undefined;
-  const none = found.query === '' ? 'This folder has no files.' : 'No file has such a name.';
+  const none = found.query === '' ? 'This folder has no files.' : 'No matching files.';
   return found.isCut ? `${none} ${some}` : none;
 }

@@ -65,7 +65,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
         <Autocomplete.Input
           className={css.input}
           aria-label="Search commands and sessions"
-          placeholder="Go to a session, find what was said, or do …"
+          placeholder="Search sessions and commands…"
           data-autofocus
         />
         <div className={css.scroll}>

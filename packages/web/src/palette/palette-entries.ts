@@ -87,7 +87,7 @@ export function isFound(entry: Entry, search: string): boolean {
 function commands(places: Places): Entry[] {
   const always = [
     command('new-session', 'New session', altKey('N')),
-    command('agent-sessions', 'Look for sessions made elsewhere', ''),
+    command('agent-sessions', 'Import sessions from other tools', ''),
     command('home', 'Start page', ''),
     command('keys', 'Keyboard shortcuts', '?'),
   ];
@@ -117,8 +117,8 @@ function deeds(session: SessionSummary | undefined, usesGrants: boolean): Entry[
     session.archived
       ? deed('Unarchive this session', 'unarchive')
       : deed('Archive this session', 'archive'),
-    ...(usesGrants ? [deed('Always allowed in this project …', 'showGrants')] : []),
-    deed('Delete this session …', 'delete'),
+    ...(usesGrants ? [deed('Always allowed in this project…', 'showGrants')] : []),
+    deed('Delete this session…', 'delete'),
   ];
 }
 

@@ -25,10 +25,7 @@ export function Controls({ recording, playback }: ControlsProps) {
   const { steps } = recording;
   useReplayKeys(playback, steps.length);
   const step = steps[count - 1];
-  const words =
-    step === undefined
-      ? `before the first of ${steps.length} events`
-      : `event ${count} of ${steps.length}`;
+  const words = step === undefined ? `0 of ${steps.length}` : `event ${count} of ${steps.length}`;
   const type = step?.event.type ?? '';
   return (
     <footer className={css.controls}>
@@ -84,7 +81,7 @@ export function Controls({ recording, playback }: ControlsProps) {
             checked={keepsSilences}
             onChange={(event) => playback.setKeepsSilences(event.target.checked)}
           />
-          Long silences, too
+          Include long pauses
         </label>
         <p className={css.now} data-count={count}>
           <span>{words}</span>

@@ -126,8 +126,7 @@ function Intro({ recording: { header, session, runs } }: { recording: Recording 
           {all
             ? 'This was'
             : `${rebuilt} of ${runs.length} turns ${rebuilt === 1 ? 'was' : 'were'}`}{' '}
-          rebuilt from history, since no events were kept. When each thing began and ended is as it
-          was; how its text came in between is not known.
+          rebuilt from history: times are exact, streaming is not.
         </p>
       )}
     </header>

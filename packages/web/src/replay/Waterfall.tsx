@@ -34,7 +34,7 @@ export function Waterfall({ runs, index, playback }: WaterfallProps) {
           onClick={() => setOpen(!isOpen)}
         >
           <ChevronDown size={14} aria-hidden="true" className={css.chevron} />
-          Spans of turn {index + 1} of {runs.length}
+          Timeline, turn {index + 1} of {runs.length}
         </button>
         <IconButton
           label="Turn before"

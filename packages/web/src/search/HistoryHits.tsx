@@ -36,7 +36,7 @@ export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
       )}
       {phase === 'found' && groups.length === 0 && (
         <p className={css.words} role="status">
-          Nothing in conversations has all of these words.
+          No matches in conversations.
         </p>
       )}
       {groups.map((group) => (

@@ -38,7 +38,7 @@ export function groupHits(hits: readonly Hit[]): SessionHits[] {
 
 const kinds: Record<Item['type'], string | undefined> = {
   message: undefined,
-  reasoning: 'Thought',
+  reasoning: 'Thinking',
   function_call: 'Tool',
   function_call_output: 'Output',
   script_execution: 'Script',

@@ -99,6 +99,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   const count = found.length === 0 ? 'No matches' : `${index + 1} of ${found.length}`;
   return (
     // The controls inside bring the keys here.
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <search className={css.bar} aria-label="Find in this session" onKeyDown={onKeyDown}>
       <input
         ref={field}

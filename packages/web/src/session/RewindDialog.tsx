@@ -57,12 +57,10 @@ function RewindDialog({ sessionId, turnId, folder, onClose }: RewindDialogProps)
   };
   const count = plan?.files.length ?? 0;
   return (
-    <Dialog title="Rewind files to before this turn" onClose={onClose}>
+    <Dialog title="Restore files to before this turn" onClose={onClose}>
       <div className={form.form}>
-        {plan === undefined && problem === undefined && <p role="status">Looking at the files …</p>}
-        {plan !== undefined && count === 0 && (
-          <p>The files that the agent has edited since are as they were before this turn.</p>
-        )}
+        {plan === undefined && problem === undefined && <p role="status">Checking files…</p>}
+        {plan !== undefined && count === 0 && <p>Nothing to restore.</p>}
         {plan !== undefined && count > 0 && <Plan plan={plan} folder={folder} />}
         {problem !== undefined && (
           <p className={form.problem} role="alert">
@@ -71,11 +69,11 @@ function RewindDialog({ sessionId, turnId, folder, onClose }: RewindDialogProps)
         )}
         <div className={form.actions}>
           <Button onClick={onClose} data-autofocus>
-            {count > 0 ? 'Cancel' : 'Back'}
+            {count > 0 ? 'Cancel' : 'Close'}
           </Button>
           {count > 0 && (
             <Button look="primary" disabled={isAtWork} onClick={() => void rewind()}>
-              Rewind {count === 1 ? '1 file' : `${count} files`}
+              Restore {count === 1 ? '1 file' : `${count} files`}
             </Button>
           )}
         </div>
@@ -89,16 +87,15 @@ function Plan({ plan, folder }: { plan: RewindResult; folder: string | undefined
   return (
     <>
       <p>
-        These files are changed back, with{' '}
+        {files.length === 1 ? '1 file' : `${files.length} files`} will be restored{' '}
         <span className={css.lines}>
-          +{insertions} −{deletions}
-        </span>{' '}
-        lines. A file that was made since is removed. What commands did to files stays, and so does
-        the conversation.
+          (+{insertions} −{deletions})
+        </span>
+        . New files are removed. Changes made by commands are not undone. The conversation stays.
       </p>
       {/* Focusable, because it scrolls where there are many. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={css.files} role="region" aria-label="Files to be changed back" tabIndex={0}>
+      <div className={css.files} role="region" aria-label="Files to be restored" tabIndex={0}>
         <ul>
           {files.map((path) => (
             <li key={path} title={labelOf(path)}>

@@ -24,7 +24,7 @@ export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
         <code title={labelOf(session.projectDir)}>{shortPath(session.projectDir)}</code>
       </p>
       {session.forkedFrom && <ForkedFrom {...session.forkedFrom} />}
-      {isEmpty && <p>Write what you want done. Nothing starts before that.</p>}
+      {isEmpty && <p>What should the agent do?</p>}
     </header>
   );
 }

@@ -88,6 +88,7 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       )}
       {view.phase === 'ready' && (
         <ReadOnlyProvider value={view.info?.session.importedFrom !== undefined}>
+          <Find view={view} session={session} />
           <OpenSession view={view} session={session} />
         </ReadOnlyProvider>
       )}
@@ -157,7 +158,6 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
 
   return (
     <SessionActionsProvider value={actions}>
-      <Find view={view} session={session} />
       <RevealedItem view={view} session={session} />
       <FilesBeside view={view}>
         <ActivityProvider value={info?.activity}>

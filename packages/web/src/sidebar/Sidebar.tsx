@@ -153,7 +153,7 @@ function Nothing({ phase, searched }: { phase: string; searched: boolean }) {
   if (phase === 'loading') {
     return (
       <p className={css.nothing} role="status">
-        Loading sessions …
+        Loading sessions…
       </p>
     );
   }

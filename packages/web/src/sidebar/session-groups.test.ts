@@ -73,13 +73,13 @@ it('the palette offers sessions that need a person, commands, and the other sess
       'Commands',
       [
         'New session',
-        'Look for sessions made elsewhere',
+        'Import sessions from other tools',
         'Start page',
         'Keyboard shortcuts',
         'Close tab',
         'Pin this session',
         'Archive this session',
-        'Delete this session …',
+        'Delete this session…',
       ],
     ],
   ]);
@@ -92,7 +92,7 @@ it('the palette has archived sessions at its end, and takes back what was done w
   const names = groups.flatMap((group) => group.items.map((item) => item.name));
   expect(names).toContain('Unpin this session');
   expect(names).toContain('Unarchive this session');
-  expect(names).toContain('Always allowed in this project …');
+  expect(names).toContain('Always allowed in this project…');
   const others = paletteGroups(all, { tabs: [] }, false);
   expect(others.map(({ value, items }) => [value, items.length]).slice(1)).toEqual([
     ['Sessions', 1],

@@ -58,7 +58,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               </MenuItem>
               {preview === sessionId && (
                 <MenuItem icon={<Bookmark size={14} />} onClick={() => keep(sessionId)}>
-                  Keep tab
+                  Pin tab
                 </MenuItem>
               )}
               <MenuItem icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
@@ -71,7 +71,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
                 onClick={() => attempt(requests.kill(sessionId))}
                 hint={session?.isAlive === false ? 'not running' : undefined}
               >
-                End the agent’s process
+                Stop the agent process
               </MenuItem>
               <Menu.Separator className={menu.separator} />
               {session !== undefined && <SessionItems session={session} />}

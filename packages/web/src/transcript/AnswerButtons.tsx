@@ -53,7 +53,7 @@ export function AnswerButtons(props: AnswerButtonsProps) {
           key={option.optionId}
           look={note === '' ? 'quiet' : 'plain'}
           {...answering(option)}
-          title={note === '' ? 'Write the note below' : undefined}
+          title={note === '' ? 'Type your note below' : undefined}
           onClick={(event) => {
             if (!event.defaultPrevented) chooseWithNote(option.optionId);
           }}
@@ -76,9 +76,9 @@ function ShowRest({ whole, hintId }: { whole: ShownWhole; hintId: string }) {
   useFocusLeftTo(whole.asked, button);
   return (
     <p className={css.rest}>
-      <span id={hintId}>Show all of it first.</span>
+      <span id={hintId}>Read all of it to allow.</span>
       <Button ref={button} onClick={whole.showRest}>
-        {whole.isOpen ? 'Show the next part' : 'Show all of it'}
+        {whole.isOpen ? 'Show more' : 'Show all'}
       </Button>
     </p>
   );

@@ -42,7 +42,7 @@ export function OlderPages({ session, scroller, before }: OlderPagesProps) {
   return (
     <div className={css.older} ref={mark}>
       {problem === undefined ? (
-        'Loading older messages …'
+        'Loading older messages…'
       ) : (
         <>
           Older messages could not be loaded: {problem}

@@ -18,7 +18,7 @@ export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
   const isReadOnly = useReadOnly();
   const isAsked = turn.items.some((item) => item.type === 'message' && item.origin === 'user');
   if (isReadOnly || agent?.rewinds !== true || !isAsked) return null;
-  const label = 'Rewind files to before this turn';
+  const label = 'Restore files to before this turn';
   const onClick = () => askRewind(turn.turnId);
   if (iconClass === undefined) return <Button onClick={onClick}>{label}</Button>;
   return (

@@ -91,7 +91,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
       {!sticks && (
         <Button className={css.down} onClick={toEnd} data-news={hasNew}>
           <ArrowDown size={14} />
-          {hasNew ? 'new' : 'to the end'}
+          {hasNew ? 'new' : 'Jump to latest'}
         </Button>
       )}
     </div>

@@ -83,11 +83,11 @@ function AtWork({ turn }: { turn: TurnView }) {
   );
 }
 
-/** `2 min, 1 min of it waiting for you`. */
+/** `1 min (+1 min waiting)`: the agent's time, and how long the turn waited for a person. */
 function workTime(took: number, { items }: TurnView): string {
   const waited = waitedFor(items.filter((item) => item.type === 'approval'));
   if (waited < 1000) return duration(took);
-  return `${duration(took)}, ${duration(waited)} of it waiting for you`;
+  return `${duration(Math.max(0, took - waited))} (+${duration(waited)} waiting)`;
 }
 
 function tookOf({ startedAt, endedAt }: TurnView): number | undefined {

@@ -22,7 +22,7 @@ export function TurnFailure({ error, children }: TurnFailureProps) {
   const message = { code: error?.code, message: error?.message, isNews: false };
   if (title === undefined) {
     return (
-      <ErrorNote title="The turn failed" {...message}>
+      <ErrorNote title="Something went wrong" {...message}>
         {children}
       </ErrorNote>
     );

@@ -49,8 +49,8 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
 
 const deliveries = {
   sent: 'Sent, not read yet',
-  taken: 'Said while it worked',
-  not_taken: 'Not read: the turn ended first',
+  taken: 'Steered',
+  not_taken: 'Not read: the agent had finished',
 };
 
 /** What the agent did with a message in the middle of its turn. */

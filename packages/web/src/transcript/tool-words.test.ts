@@ -92,7 +92,7 @@ it('a subagent is named by its task', () => {
 it('calls that were not made are counted by kind', () => {
   const edit = tool('a', { kind: 'edit' });
   const run = tool('b', { kind: 'execute' });
-  expect(notMadeWords([edit, edit, edit])).toBe('3 edits not made');
+  expect(notMadeWords([edit, edit, edit])).toBe('3 edits skipped');
   expect(notMadeWords([run, run])).toBe('2 commands not run');
   expect(notMadeWords([run, edit])).toBe('2 steps not done');
   expect(notMadeReason(edit, 'you rejected it')).toBe('Not made: you rejected it');

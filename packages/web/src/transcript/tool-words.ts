@@ -174,10 +174,10 @@ export function notMadeReason(call: ToolCallUpsert, why: string): string {
   return `${what}: ${why}`;
 }
 
-/** One line for calls that were not made: `30 edits not made`. */
+/** One line for calls that were not made: `30 edits skipped`. */
 export function notMadeWords(calls: readonly ToolCallUpsert[]): string {
   const { length } = calls;
-  if (calls.every((call) => isEdit(call))) return `${count(length, 'edit')} not made`;
+  if (calls.every((call) => isEdit(call))) return `${count(length, 'edit')} skipped`;
   if (calls.every((call) => call.kind === 'execute')) return `${count(length, 'command')} not run`;
   return `${count(length, 'step')} not done`;
 }

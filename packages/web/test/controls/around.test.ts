@@ -241,7 +241,7 @@ tryControls([
         spoils: true,
       },
       {
-        name: 'Delete this session …',
+        name: 'Delete this session…',
         find: (page) => page.getByRole('option', { name: /^Delete this session/ }),
         use: take,
         effect: (page) => dialog(page, 'Delete this session?').waitFor(),
@@ -520,8 +520,8 @@ tryControls([
         effect: async (page) => await expect.poll(() => clipboard(page)).toBe(sessionId),
       },
       {
-        name: 'Keep tab',
-        find: (page) => page.getByRole('menuitem', { name: 'Keep tab' }),
+        name: 'Pin tab',
+        find: (page) => page.getByRole('menuitem', { name: 'Pin tab' }),
         use: take,
         effect: async (page) => {
           const kept = () => page.evaluate(() => localStorage.getItem('liminal.tabs'));
@@ -536,7 +536,7 @@ tryControls([
         spoils: true,
       },
       {
-        name: 'End the agent’s process',
+        name: 'Stop the agent process',
         find: (page) => page.getByRole('menuitem', { name: /^End the agent/ }),
         use: take,
         effect: asked('POST', /\/kill$/),

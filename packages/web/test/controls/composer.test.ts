@@ -54,7 +54,7 @@ tryControls([
       },
       {
         name: 'the button that leads to the field',
-        find: button('To the message field'),
+        find: button('Skip to message'),
         effect: (page) => field(page).and(page.locator(':focus')).waitFor(),
         // It shows when Tab reaches it.
         only: ['keyboard'],

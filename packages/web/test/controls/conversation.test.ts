@@ -136,7 +136,7 @@ tryControls([
       },
       {
         name: 'the button that goes to the end',
-        find: button('to the end'),
+        find: button('Jump to latest'),
         use: async (page, control, way) => {
           await page
             .getByRole('log')
@@ -149,7 +149,7 @@ tryControls([
           await expect.poll(() => control.evaluate((e) => e === document.activeElement)).toBe(true);
           await page.keyboard.press('Enter');
         },
-        effect: (page) => gone(button('to the end')(page)),
+        effect: (page) => gone(button('Jump to latest')(page)),
       },
     ],
   },
@@ -202,13 +202,13 @@ tryControls([
     name: 'the dialog about files that would be changed back',
     set: withOthers,
     go: async (page) => {
-      await button('Rewind files to before this turn')(page).click();
-      await button('Rewind 1 file')(page).waitFor();
+      await button('Restore files to before this turn')(page).click();
+      await button('Restore 1 file')(page).waitFor();
     },
     controls: [
       {
-        name: 'Rewind',
-        find: button('Rewind 1 file'),
+        name: 'Restore',
+        find: button('Restore 1 file'),
         effect: asked('POST', /\/rewind$/, { turnId: 't1' }),
       },
       {

@@ -123,19 +123,19 @@ tryControls([
       const request = approval('p-one', { callId: 'one', title: 'Say it', options });
       stage.history = { ...past, entries: [...past.entries, call, request], turns: [turn('t1')] };
     },
-    go: (page) => inDock('Show all of it')(page).waitFor(),
+    go: (page) => inDock('Show all')(page).waitFor(),
     controls: [
       {
-        name: 'Show all of it',
-        find: inDock('Show all of it'),
-        effect: (page) => inDock('Show the next part')(page).waitFor(),
+        name: 'Show all',
+        find: inDock('Show all'),
+        effect: (page) => inDock('Show more')(page).waitFor(),
         spoils: true,
       },
       {
-        name: 'Show the next part',
-        find: inDock('Show the next part'),
+        name: 'Show more',
+        find: inDock('Show more'),
         use: async (page, control, way) => {
-          await press(page, inDock('Show all of it')(page), way);
+          await press(page, inDock('Show all')(page), way);
           await press(page, control, way);
         },
         effect: (page) => {

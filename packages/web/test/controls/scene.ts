@@ -145,12 +145,12 @@ async function closeAll(page: Page): Promise<void> {
 const frame: ((page: Page) => Locator)[] = [
   (page) => sidebar(page).locator('a, button, input'),
   (page) => page.getByRole('banner').locator('a, button'),
-  button(/^To the (page|message field|conversation)$/),
+  button(/^Skip to (content|message|conversation)$/),
   (page) => field(page),
   button('Send message'),
   button('Attach files'),
   button('Fork from here'),
-  button('Rewind files to before this turn'),
+  button('Restore files to before this turn'),
   (page) => page.getByRole('option'),
 ];
 
