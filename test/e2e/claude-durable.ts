@@ -76,7 +76,7 @@ testAtLength(
 
     stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
     stage.network.down();
-    const notice = ada.page.getByText('The server does not answer.');
+    const notice = ada.page.getByText('Server unreachable');
     await notice.waitFor();
     rest.open();
     stage.network.up();
@@ -177,7 +177,7 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
   stage.network.cut();
   second.open();
   await session.untilSaid(/^One, two,$/);
-  expect(await ada.page.getByText('The server does not answer.').count()).toBe(0);
+  expect(await ada.page.getByText('Server unreachable').count()).toBe(0);
   stage.network.cut();
   third.open();
   await session.untilSaid(/^One, two, three\.$/);

@@ -63,7 +63,7 @@ export class Person {
   /** Ends the process of the session that is looked at, by its menu. */
   async endProcess(): Promise<void> {
     await this.page.getByRole('button', { name: 'Session', exact: true }).click();
-    await this.page.getByRole('menuitem', { name: /^End the agent/ }).click();
+    await this.page.getByRole('menuitem', { name: /^Stop the agent process/ }).click();
   }
 
   /** Asks an agent, by its name, for the sessions that it has from elsewhere. */

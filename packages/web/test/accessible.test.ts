@@ -210,7 +210,7 @@ const states: Record<string, () => Promise<Page>> = {
     const page = await stage.visitShared();
     await page.context().setOffline(true);
     stage.hangUp();
-    await page.getByText('The server does not answer.').waitFor();
+    await page.getByText('Server unreachable').waitFor();
     return page;
   },
   'an agent at work, with a queue': async () => {

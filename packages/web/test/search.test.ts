@@ -99,7 +99,7 @@ it('a search says that it searches, that it failed and can be tried again, and t
   await results(page).getByText('could not be searched: No disk.').waitFor();
   stage.refuse = () => undefined;
   await results(page).getByRole('button', { name: 'Try again' }).click();
-  await results(page).getByText('Nothing in conversations').waitFor();
+  await results(page).getByText('No matches in conversations').waitFor();
   await field(page).press('Escape');
   await expect.poll(() => results(page).count()).toBe(0);
 });

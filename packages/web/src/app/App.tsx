@@ -63,8 +63,9 @@ export function App() {
       <div className={css.side}>
         {isSideShown && !isNarrow && (
           <>
-            <Sidebar {...sidebar} />
-            <SidebarEdge />
+            <Sidebar {...sidebar}>
+              <SidebarEdge />
+            </Sidebar>
             <ToastShelf />
           </>
         )}

@@ -33,7 +33,7 @@ describe('what can be sent', () => {
       agent,
     );
     expect(why.slice(0, BLOCKS_MAX)).toEqual(Array.from({ length: BLOCKS_MAX }));
-    expect(why[BLOCKS_MAX]).toMatch(/^A message can have 20 attachments/);
+    expect(why[BLOCKS_MAX]).toMatch(/^20 attachments at most/);
   });
 
   it('is not empty, and neither too large alone nor together with what can be sent', () => {

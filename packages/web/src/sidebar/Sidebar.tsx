@@ -1,7 +1,7 @@
 import { useSessions } from '@liminal/client/react';
 import type { SessionSummary } from '@liminal/protocol';
 import { Keyboard, Plus, Search } from 'lucide-react';
-import { type KeyboardEvent, useState, useEffect, useCallback } from 'react';
+import { type KeyboardEvent, type ReactNode, useState, useEffect, useCallback } from 'react';
 import { altKey } from '../app/keys.ts';
 import { Button, Kbd } from '../look/controls.tsx';
 import { useRoving } from '../look/use-roving.ts';
@@ -21,10 +21,12 @@ interface SidebarProps {
   onKeys: () => void;
   /** Called when a session is chosen. */
   onFollow?: () => void;
+  /** Placed at its end. */
+  children?: ReactNode;
 }
 
 /** All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones. */
-export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
+export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
   const { projects, phase } = useSessions();
   const [search, setSearch] = useState('');
   const now = useNow();
@@ -122,6 +124,7 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
           Keyboard shortcuts <Kbd>?</Kbd>
         </Button>
       </footer>
+      {children}
     </nav>
   );
 }

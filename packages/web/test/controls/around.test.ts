@@ -537,13 +537,13 @@ tryControls([
       },
       {
         name: 'Stop the agent process',
-        find: (page) => page.getByRole('menuitem', { name: /^End the agent/ }),
+        find: (page) => page.getByRole('menuitem', { name: /^Stop the agent process/ }),
         use: take,
         effect: asked('POST', /\/kill$/),
       },
       {
         name: 'Pin',
-        find: (page) => page.getByRole('menuitem', { name: 'Pin' }),
+        find: (page) => page.getByRole('menuitem', { name: 'Pin', exact: true }),
         use: take,
         effect: asked('POST', /\/session\/s1\/pin$/),
       },

@@ -134,7 +134,7 @@ tryControls([
       },
       {
         name: 'the button that makes a queued message the next one',
-        find: button('Send now'),
+        find: button('Move to front'),
         effect: asked('POST', /\/queue\/r\/now$/),
       },
       {
