@@ -203,7 +203,7 @@ it('a server that hangs is reported within seconds once a message waits for it',
   await page.getByText('Sending…').waitFor();
   await page.clock.runFor(3_100);
   await expect.poll(() => stage.heard.some(({ type }) => type === 'ping')).toBe(true);
-  // A new connection hangs, too.
+  // New connections hang.
   await page.evaluate(() => {
     window.WebSocket = class extends EventTarget {
       static readonly OPEN = 1;

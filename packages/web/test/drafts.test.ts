@@ -71,20 +71,3 @@ it('what the database has is kept there alone', async () => {
   await page.reload();
   await expect.poll(() => field(page).inputValue()).toBe('Half a');
 });
-
-it('what is written in one window does not replace what is written in another one', async () => {
-  const page = await stage.visit();
-  const other = await page.context().newPage();
-  await other.goto(page.url());
-  await field(other).fill('The first');
-  // A window in which nothing is written shows it.
-  await expect.poll(() => field(page).inputValue()).toBe('The first');
-  await field(page).fill('The first, and the second');
-  await expect.poll(() => left(page)).toEqual([]);
-  await field(other).pressSequentially(' one');
-  await expect.poll(() => left(other)).toEqual([]);
-  expect(await field(page).inputValue()).toBe('The first, and the second');
-  expect(await field(other).inputValue()).toBe('The first one');
-  await page.reload();
-  await expect.poll(() => field(page).inputValue()).toBe('The first one');
-});

@@ -2,24 +2,17 @@ import { ContentBlock } from '@liminal/protocol';
 import { useCallback, useSyncExternalStore } from 'react';
 import { type Draft, database } from './database.ts';
 
-/**
- * Drafts, by session or form: the same in all pages of this browser, and after a restart. A text that is being written in
- * this page is not replaced by what is written in another one.
- */
+/** Drafts, by session or form: the same in all pages of this browser, and after a restart. */
 class Drafts {
   readonly #drafts = new Map<string, Draft>();
   readonly #listeners = new Set<() => void>();
-  /** Texts written in this page that were neither sent nor cleared. */
-  readonly #own = new Set<string>();
   readonly #others = new BroadcastChannel('liminal.drafts');
   /** Drafts that the database does not have yet. */
   readonly #unwritten = new Map<string, Draft>();
   #isWriting = false;
 
   constructor() {
-    this.#others.addEventListener('message', ({ data }: MessageEvent<Draft>) => {
-      if (!this.#own.has(data.key)) this.#take(data);
-    });
+    this.#others.addEventListener('message', ({ data }: MessageEvent<Draft>) => this.#take(data));
     addEventListener('pagehide', () => {
       for (const draft of this.#unwritten.values()) {
         leave(draft);
@@ -39,10 +32,7 @@ class Drafts {
   }
 
   set(key: string, change: Pick<Draft, 'text'> | Pick<Draft, 'blocks'>): void {
-    const draft = { ...this.get(key), ...change, at: Date.now() };
-    if (draft.text === '') this.#own.delete(key);
-    else if ('text' in change) this.#own.add(key);
-    this.#keep(draft);
+    this.#keep({ ...this.get(key), ...change, at: Date.now() });
   }
 
   /** Empties the drafts of a session: its message, and what is kept beside it. */

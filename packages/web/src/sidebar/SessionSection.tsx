@@ -6,7 +6,7 @@ import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** What all rows of the sidebar get. */
+/** Props of every row of the sidebar. */
 export interface RowProps {
   now: number;
   showsAgent: boolean;
