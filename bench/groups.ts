@@ -12,6 +12,7 @@ import { claudeCold, claudeLoad, claudeWarm } from './figures/claude.ts';
 import { readers } from './figures/readers.ts';
 import { firstText, render } from './figures/render.ts';
 import { redis } from './figures/redis.ts';
+import { sandboxAgent } from './figures/sandbox-agent.ts';
 import { stored } from './figures/stored.ts';
 import { tracing } from './figures/tracing.ts';
 import type { Figure } from './parts/figure.ts';
@@ -22,6 +23,7 @@ export const groups: Record<string, () => AsyncGenerator<Figure>> = {
   latency,
   acpFlatOut,
   acpLatency,
+  sandboxAgent,
   editor,
   models,
   bytesPerToken,

@@ -46,8 +46,7 @@ export class Measured {
 
   /** User and system time so far, in ms. */
   get cpuMs(): number {
-    const fields = this.#read('stat').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * 10;
+    return cpuMsOf(this.#child.pid);
   }
 
   async end(): Promise<void> {
@@ -60,6 +59,12 @@ export class Measured {
   #read(file: string): string {
     return readFileSync(`/proc/${this.#child.pid}/${file}`, 'utf8');
   }
+}
+
+/** User and system time of a process so far, in ms. */
+export function cpuMsOf(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function nextLine(lines: AsyncIterator<string>): Promise<string> {
