@@ -11,6 +11,7 @@ import { editor } from './figures/editor.ts';
 import { claudeCold, claudeLoad, claudeWarm } from './figures/claude.ts';
 import { readers } from './figures/readers.ts';
 import { firstText, render } from './figures/render.ts';
+import { pacedCpu } from './figures/paced-cpu.ts';
 import { redis } from './figures/redis.ts';
 import { sandboxAgent } from './figures/sandbox-agent.ts';
 import { stored } from './figures/stored.ts';
@@ -21,6 +22,7 @@ import type { Figure } from './parts/figure.ts';
 export const groups: Record<string, () => AsyncGenerator<Figure>> = {
   flatOut,
   latency,
+  pacedCpu,
   acpFlatOut,
   acpLatency,
   sandboxAgent,

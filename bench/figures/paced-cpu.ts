@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import WebSocket from 'ws';
+import { Connection } from '../parts/connection.ts';
+import { type Figure, median, ratioOf, repeat } from '../parts/figure.ts';
+import { Measured } from '../parts/process.ts';
+
+const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
+
+/** Sessions at once, deltas a second in each, and how many times the direct way’s CPU they may take. */
+const LOADS = [
+  { sessions: 1, rate: 50, atMost: 4 },
+  { sessions: 1, rate: 200, atMost: 4 },
+  { sessions: 20, rate: 50, atMost: 5 },
+];
+const TURN_S = 10;
+const ROUNDS = 3;
+
+/** A server whose CPU is measured, and a turn of all of its sessions. */
+interface Side {
+  process: Measured;
+  play: (message: string) => Promise<void>;
+}
+
+/**
+ * The server's CPU for deltas at the pace of agents, against a program that reads the same, parses it and passes it on
+ * over a WebSocket. Both run at the same time: how much a delta costs depends most on what else the machine does while
+ * they wait for it.
+ */
+export async function* pacedCpu(): AsyncGenerator<Figure> {
+  for (const { sessions, rate, atMost } of LOADS) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
+    const [bare, ours] = await Promise.all([bareSide(sessions), ourSide(sessions, dataDir)]);
+    try {
+      const count = rate * TURN_S;
+      const turn = (side: Side) => cpuOf(side, `${count} ${rate}`, count * sessions);
+      await Promise.all([turn(bare), turn(ours)]);
+      const pairs = await repeat(ROUNDS, async () => {
+        const [floor, measured] = await Promise.all([turn(bare), turn(ours)]);
+        return { floor, ours: measured };
+      });
+      const each = median(pairs.map((pair) => pair.ours));
+      const direct = median(pairs.map((pair) => pair.floor));
+      const core = (each * rate * sessions) / 10_000;
+      const what = sessions === 1 ? 'a session' : `${sessions} sessions`;
+      const detail = `${core.toFixed(1)} % of a core; ${each.toFixed(0)} against ${direct.toFixed(0)} µs a delta at the same time`;
+      const name = `CPU of ${what} with ${rate} deltas/s, against the direct way`;
+      yield { name, ...ratioOf(pairs, atMost, 'µs'), detail };
+    } finally {
+      await Promise.all([bare.process.end(), ours.process.end()]);
+      await rm(dataDir, { recursive: true });
+    }
+  }
+}
+
+/** CPU of each delta of a turn in all sessions, µs. */
+async function cpuOf({ process, play }: Side, message: string, deltas: number): Promise<number> {
+  const before = process.cpuMs;
+  await play(message);
+  return ((process.cpuMs - before) * 1000) / deltas;
+}
+
+async function bareSide(sessions: number): Promise<Side> {
+  const process = await Measured.start([part('direct-server.ts'), 'bench']);
+  const sockets = await repeat(sessions, async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${process.firstLine}`);
+    await once(socket, 'open');
+    return socket;
+  });
+  const turnOn = async (socket: WebSocket, message: string): Promise<void> => {
+    const ended = Promise.withResolvers<void>();
+    const look = (data: Buffer): void => {
+      if (data.includes('"turn_complete"')) ended.resolve();
+    };
+    socket.on('message', look);
+    socket.send(message);
+    await ended.promise;
+    socket.off('message', look);
+  };
+  const play = async (message: string): Promise<void> => {
+    await Promise.all(sockets.map(async (socket) => turnOn(socket, message)));
+  };
+  return { process, play };
+}
+
+async function ourSide(sessions: number, dataDir: string): Promise<Side> {
+  const process = await Measured.start([part('source-server.ts'), dataDir, '33']);
+  const connection = new Connection(`http://127.0.0.1:${process.firstLine}`);
+  const turns = await repeat(sessions, async () => {
+    const sessionId = await connection.create('source', dataDir);
+    let ended = Promise.withResolvers<void>();
+    await connection.follow(sessionId, (message) => {
+      if (message.type === 'session:turn' && message.payload.type !== 'turn_started')
+        ended.resolve();
+    });
+    return async (message: string): Promise<void> => {
+      ended = Promise.withResolvers<void>();
+      await connection.post(`${sessionId}/send`, { message });
+      await ended.promise;
+    };
+  });
+  const play = async (message: string): Promise<void> => {
+    await Promise.all(turns.map(async (turn) => turn(message)));
+  };
+  return { process, play };
+}
