@@ -1,4 +1,4 @@
-/** What a session shows of its agent after a restart of the server, while no agent runs. */
+/** A restart of the server: the settings of a session's agent are shown without starting the agent. */
 import { answer, acpAgent, contractPrompts, contractScript, reply } from '@liminal/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { agentProcesses } from './process-table.ts';
@@ -23,12 +23,12 @@ async function shown({ page }: SessionTab) {
 }
 
 test.each([
-  { agent: 'Claude Code', hasUsage: true, setting: ['Permissions', 'Accept edits'] },
-  { agent: 'Codex', hasUsage: true, setting: undefined },
-  { agent: 'Scripted', hasUsage: false, setting: ['Model', 'Large'] },
+  { agent: 'Claude Code', usage: /\d/, setting: 'Permissions', value: 'Accept edits' },
+  { agent: 'Codex', usage: /\d/, setting: 'Approvals', value: 'Read Only' },
+  { agent: 'Scripted', usage: /^$/, setting: 'Model', value: 'Large' },
 ])(
   '$agent’s settings, commands and counts are shown after a restart, without starting the agent, and can be changed',
-  async ({ agent, hasUsage, setting }) => {
+  async ({ agent, usage, setting, value }) => {
     const folder = await stage.project(`last-${agent.toLowerCase().replace(' ', '-')}`);
     stage.api.play([reply('Hello.')]);
     stage.codexApi.play([answer('Hello.')]);
@@ -39,7 +39,7 @@ test.each([
     const before = await settled(session);
     expect(before.settings).not.toEqual([]);
     expect(before.commands).toContain('/ for commands');
-    if (hasUsage) expect(before.usage.join()).toMatch(/\d/);
+    expect(before.usage.join()).toMatch(usage);
 
     stage.expectComplaints(/WebSocket connection to|Failed to load resource|ERR_/);
     await stage.server.crash();
@@ -48,14 +48,13 @@ test.each([
     await session.untilEnded(1);
     await expect.poll(() => shown(session)).toEqual(before);
     expect(await agentProcesses(stage.server.pid)).toEqual([]);
-    if (!setting) return;
-    await session.choose(setting[0]!, setting[1]!);
+    await session.choose(setting, value);
     expect(await agentProcesses(stage.server.pid)).not.toEqual([]);
-    await expect.poll(async () => (await shown(session)).settings.join()).toContain(setting[1]!);
+    await expect.poll(async () => (await shown(session)).settings.join()).toContain(value);
   },
 );
 
-/** What is shown once the server has stored it. */
+/** What the composer shows once it changes no more. */
 async function settled(session: SessionTab) {
   let last = await shown(session);
   await expect

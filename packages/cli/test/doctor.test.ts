@@ -135,7 +135,9 @@ test('doctor finds a Codex of one’s own, though npm has put that of Liminal be
   const PATH = [own, bin, '/usr/bin', '/bin'].join(delimiter);
   const command = home.start(['doctor', '--port', '0'], { PATH });
   expect(await command.exitCode).toBe(0);
-  expect(command.stdout).toMatch(/Agent codex: Codex 9\.9\.9\. .*: run codex login once/);
+  expect(command.stdout).toMatch(
+    /Agent codex: Codex 9\.9\.9\. .*\. Run `codex login` in a terminal/,
+  );
 });
 
 test('doctor reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {

@@ -1,4 +1,4 @@
-/** What people see of an agent's settings, commands and counts after the server that ran the agent has ended. */
+/** The settings, commands and counts of an agent after the server that ran the agent has ended. */
 import type { AgentCommand, ConfigOption, SessionInfo } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startServers } from './cluster/servers.ts';

@@ -239,7 +239,7 @@ it('a session whose agent is not ready says so before anything is written', asyn
   await notice.waitFor({ state: 'detached' });
 });
 
-it('it says so until the agent has answered', async () => {
+it('a session says that its agent is not ready until the agent has answered', async () => {
   withAgents();
   const failed = { code: 'AUTHENTICATION_FAILED', message: '401' };
   const ended = { status: 'error', endedAt: 1, error: failed } as const;

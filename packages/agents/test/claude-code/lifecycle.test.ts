@@ -179,7 +179,7 @@ test('it says that it can run, and whether it is signed in', async () => {
   const { available, reason } = await signedOut.describe();
   expect(available).toBe(true);
   const command = /Run `([^`]*)` in a terminal/.exec(reason ?? '')?.[1] ?? '';
-  // What people are told to run is there, whether or not it is on the search path.
+  // The advice can be followed, whether or not the program is on the search path.
   const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --version`]);
   expect(stdout).toMatch(/Claude Code/);
   mkdirSync(join(workspace.home, '.claude'), { recursive: true });

@@ -3,20 +3,20 @@ import type { BlobStore, SessionRecord } from '@liminal/storage';
 import { z } from 'zod';
 import type { SessionContext } from './session-context.ts';
 
-/** The most characters of values that a record takes. What agents report is bounded, but lists of records are read whole. */
+/** The most characters of values that a record takes: lists of records are read whole. */
 const VALUES_MAX = 20_000;
 
-/** What people can choose from; current values are kept apart, so that many sessions share one blob. */
+/** Settings and commands without the current values, so that many sessions share one blob. */
 const Offers = z.object({
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
 });
 type Offers = z.infer<typeof Offers>;
 
-/** What a session's agent last reported: shown until an agent reports again. */
+/** The last report of a session's agent: shown until an agent reports again. */
 export type AgentReport = Offers & Pick<SessionInfo, 'usage' | 'limits'>;
 
-/** What the agent of a stored session last reported; undefined if nothing of it can be read. */
+/** Returns the last report of a stored session's agent; undefined if the record has none. */
 export async function readLastKnown(
   blobs: BlobStore,
   record: SessionRecord,

@@ -11,7 +11,7 @@ interface AdviceProps extends ComponentProps<'p'> {
   canCopy?: boolean;
 }
 
-/** What is missing and what to do about it: a command or name between backticks is shown as code. */
+/** Advice about a missing part: a command or name between backticks is shown as code. */
 export function Advice({ text, canCopy = true, ...rest }: AdviceProps) {
   const parts = text.split('`');
   // A backtick without a second one is text.

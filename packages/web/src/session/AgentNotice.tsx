@@ -1,3 +1,4 @@
+import type { TurnView } from '@liminal/client';
 import { KeyRound, TriangleAlert } from 'lucide-react';
 import { useAgent, useAgents } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
@@ -6,15 +7,15 @@ import css from './AgentNotice.module.css';
 
 interface AgentNoticeProps {
   cliType: string | undefined;
-  /** The agent has answered in this session, or the last turn says itself what is missing. */
-  isKnown: boolean;
+  /** The session's turns. */
+  turns: readonly TurnView[];
 }
 
 /** Says what keeps a session's agent from working, before somebody writes a message in vain. */
-export function AgentNotice({ cliType, isKnown }: AgentNoticeProps) {
+export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
   const { refresh } = useAgents();
   const agent = useAgent(cliType);
-  if (agent?.reason === undefined || (agent.available && isKnown)) return null;
+  if (agent?.reason === undefined || (agent.available && isNeedless(turns))) return null;
   const Icon = agent.available ? KeyRound : TriangleAlert;
   return (
     <div className={css.notice} role="status">
@@ -30,4 +31,10 @@ export function AgentNotice({ cliType, isKnown }: AgentNoticeProps) {
       </Button>
     </div>
   );
+}
+
+/** Whether the agent has answered in the session, or the last turn's failure gives the same advice. */
+function isNeedless(turns: readonly TurnView[]): boolean {
+  const hasAnswered = turns.some(({ status }) => status === 'complete');
+  return hasAnswered || turns.at(-1)?.error?.code === 'AUTH_REQUIRED';
 }

@@ -168,13 +168,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           <Problem text={problem} />
           <ArchivedNote session={info?.session} />
           <SessionNotices sessionId={sessionId} cliType={cliType} notices={info?.notices} />
-          <AgentNotice
-            cliType={cliType}
-            isKnown={
-              view.turns.some(({ status }) => status === 'complete') ||
-              view.turns.at(-1)?.error?.code === 'AUTH_REQUIRED'
-            }
-          />
+          <AgentNotice cliType={cliType} turns={view.turns} />
           <BackgroundTasks
             tasks={info?.tasks}
             onStop={(taskId) => void attempt(requests.stopTask(sessionId, taskId))}
