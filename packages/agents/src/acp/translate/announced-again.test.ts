@@ -64,9 +64,14 @@ test('a call that has failed stays so though it is announced as completed', () =
 });
 
 test('a call that a Stop has ended is shown once, though it is announced again with less than before', () => {
-  const sleep = call({ title: 'sleep 97; echo never', rawInput: { command: 'sleep 97' } });
-  const again = call({ title: 'Tool call', status: 'pending', rawInput: {} });
-  const response = foldTurn(turnOf([sleep, failed, again, failed]), 'turn');
+  // As Droid 0.215 does it.
+  const input = { command: 'sleep 97', riskLevel: 'low' };
+  const sleep = call({ title: 'sleep 97; echo never', kind: 'execute', rawInput: input });
+  const again = call({ title: 'Tool call', kind: 'other', status: 'pending', rawInput: {} });
+  const text = 'Error: Tool execution cancelled by user';
+  const content = [{ type: 'content', content: { type: 'text', text } }];
+  const cancelled = update({ status: 'failed', rawOutput: { text }, content });
+  const response = foldTurn(turnOf([sleep, failed, again, cancelled]), 'turn');
   expect(itemsOf(response, 'function_call')).toMatchObject([{ title: 'sleep 97; echo never' }]);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
 });

@@ -99,8 +99,8 @@ export class ToolCall {
     const { title: known, kind: knownKind, arguments: told } = this.#item;
     const diffs = content === undefined ? [] : readToolContent(content).diffs;
     return (
-      (title === undefined || title === known || title === saysNothing) &&
-      (kind === undefined || kind === knownKind) &&
+      (title === undefined || title === known || title === saysNothing.title) &&
+      (kind === undefined || kind === knownKind || kind === saysNothing.kind) &&
       (isEmpty(rawInput) || jsonOf(rawInput) === told) &&
       (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
       diffs.length === (content?.length ?? 0)
@@ -326,8 +326,8 @@ function isOutput({ status }: Fields, source: Source): boolean {
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The title with which Droid 0.215 announces each call again that a Stop has ended. */
-const saysNothing = 'Tool call';
+/** The words with which Droid 0.215 announces each call again that a Stop has ended. */
+const saysNothing = { title: 'Tool call', kind: 'other' };
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
