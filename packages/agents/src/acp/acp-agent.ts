@@ -48,6 +48,8 @@ type Initialised = z.infer<typeof Initialised>;
 export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
+/** Agents, by their own names, that ask between their tools for messages to the running turn: Qwen Code 0.24. */
+const askers = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
 
@@ -136,6 +138,11 @@ export class AcpAgent {
   /** Its own name. */
   get title(): string | undefined {
     return this.#info?.title ?? this.#info?.name;
+  }
+
+  /** Whether it asks, between its tools, for messages to the turn that runs. */
+  get asksForMessages(): boolean {
+    return askers.has(this.#info?.name ?? '');
   }
 
   /** Resolves with the raw answer. Rejects with the library's RequestError, or with why the process ended. */

@@ -7,7 +7,7 @@ import {
   type ContentBlock,
 } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
-import type { AgentSession, SessionOutput } from '../driver.ts';
+import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionUpdate, StoredTurn } from '../provider.ts';
 import type { AcpAgent, HostedSession } from './acp-agent.ts';
@@ -64,6 +64,8 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly client: SessionClient;
   /** The turns that the agent replayed when the session was loaded. */
   told: Promise<StoredTurn[]> | undefined;
+  /** Only of an agent that asks for messages to the running turn. */
+  readonly steer?: NonNullable<AgentSession['steer']>;
   readonly #options: AcpSessionOptions;
   readonly #translator: AcpTranslator;
   readonly #turns: AcpTurns;
@@ -103,10 +105,14 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
         isCancelled: this.#turns.isCancelled,
       }),
       onAsk: () => this.#turns.heard(),
+      takeSteered: () => this.#turns.takeSteered(),
     });
     const { client } = this;
     const onSilent = () => this.#onSilent();
     this.#turns = new AcpTurns({ ...options, translator: this.#translator, client, onSilent });
+    if (options.agent.asksForMessages) {
+      this.steer = (text, to, blocks) => this.#steer(text, to, blocks);
+    }
   }
 
   get isAlive(): boolean {
@@ -178,6 +184,11 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     for (const title of this.#notices.splice(0)) {
       this.#translator.read({ sessionUpdate: 'notice', severity: 'warning', title }, now());
     }
+  }
+
+  async #steer(text: string, to: SteerTarget, blocks: readonly ContentBlock[]): Promise<void> {
+    this.#checkAlive();
+    this.#turns.steer(text, to, blocks);
   }
 
   async cancel(): Promise<void> {

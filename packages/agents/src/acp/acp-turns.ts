@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentBlock } from '@liminal/protocol';
-import { ProviderError } from '../errors.ts';
+import type { SteerTarget } from '../driver.ts';
+import { nothingToSteer, ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AcpAgent } from './acp-agent.ts';
-import type { SessionClient } from './client-side/session-client.ts';
+import type { SessionClient, SteeredMessages } from './client-side/session-client.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { promptOf } from './prompt.ts';
 import { isRecord } from './translate/fields.ts';
@@ -35,6 +36,13 @@ interface Prompt {
   timer?: NodeJS.Timeout;
 }
 
+/** A message to the running turn, which waits until the agent asks for it. */
+interface Steered {
+  messageId: string;
+  text: string;
+  blocks: readonly ContentBlock[];
+}
+
 const cancelled: TurnEnd = {
   type: 'response_done',
   status: 'cancelled',
@@ -47,6 +55,9 @@ export class AcpTurns {
   readonly #options: AcpTurnsOptions;
   #prompt: Prompt | undefined;
   #ownTurnTimer: NodeJS.Timeout | undefined;
+  #steered: Steered[] = [];
+  /** Messages to a turn that has ended before the agent asked for them: each begins a turn of its own. */
+  #left: Steered[] = [];
 
   constructor(options: AcpTurnsOptions) {
     this.#options = options;
@@ -81,8 +92,29 @@ export class AcpTurns {
     this.#ownTurnTimer = undefined;
     // Questions from a turn of the agent's own end with that turn.
     this.#cancelQuestions();
-    this.#options.translator.begin(turnId, text, now(), blocks);
-    this.#ask(promptOf(text, blocks));
+    this.#begin(text, turnId, blocks);
+  }
+
+  /** Keeps a message to the running turn until the agent asks for it. Throws `NOTHING_TO_STEER`. */
+  steer(text: string, { turnId, messageId }: SteerTarget, blocks: readonly ContentBlock[]): void {
+    const { translator } = this.#options;
+    if (!this.#isAtWork || translator.turn?.turnId !== turnId) throw nothingToSteer();
+    translator.steer(messageId, text, now(), blocks);
+    this.#steered.push({ messageId, text, blocks });
+  }
+
+  /** The agent asks for the messages to the running turn, and has them from now on. */
+  takeSteered(): SteeredMessages {
+    const taken = this.#isAtWork ? this.#steered.splice(0) : [];
+    for (const { messageId } of taken) this.#options.translator.steeredTaken(messageId, now());
+    return {
+      messages: taken.map(({ text }) => text),
+      items: taken.map(({ text, blocks }) => ({
+        content: promptOf(text, blocks),
+        displayText: text,
+      })),
+      hasQueuedPrompt: false,
+    };
   }
 
   /** Stops the running turn, if any, and what it started in our terminals. */
@@ -110,6 +142,8 @@ export class AcpTurns {
     const prompt = this.#prompt;
     this.#prompt = undefined;
     clearTimeout(prompt?.timer);
+    this.#steered = [];
+    this.#left = [];
     this.#options.translator.end(end, now());
     this.#cancelQuestions();
     prompt?.answered.resolve();
@@ -120,6 +154,17 @@ export class AcpTurns {
     if (this.#options.translator.turn?.trigger !== 'agent') return;
     this.#ownTurnTimer ??= setTimeout(() => this.#endOwnTurn(), this.#options.ownTurnIdleMs);
     this.#ownTurnTimer.refresh();
+  }
+
+  /** Whether the agent works on a prompt that nobody has stopped. */
+  get #isAtWork(): boolean {
+    const prompt = this.#prompt;
+    return prompt !== undefined && !prompt.isOver && !prompt.isCancelled;
+  }
+
+  #begin(text: string, turnId: string, blocks: readonly ContentBlock[]): void {
+    this.#options.translator.begin(turnId, text, now(), blocks);
+    this.#ask(promptOf(text, blocks));
   }
 
   #ask(content: readonly object[]): void {
@@ -175,6 +220,7 @@ export class AcpTurns {
 
   #endPrompt(prompt: Prompt, endTurn: () => void): void {
     if (this.#prompt !== prompt) return;
+    this.#leaveOver(prompt);
     this.#prompt = undefined;
     clearTimeout(prompt.timer);
     try {
@@ -189,6 +235,16 @@ export class AcpTurns {
     }
     this.#cancelQuestions();
     prompt.answered.resolve();
+    const next = this.#left.shift();
+    if (next !== undefined) this.#begin(next.text, next.messageId, next.blocks);
+  }
+
+  /** The agent has not asked for these messages. Those of a turn that was stopped go back to the queue. */
+  #leaveOver({ isCancelled }: Prompt): void {
+    const steered = this.#steered.splice(0);
+    if (isCancelled) return;
+    for (const { messageId } of steered) this.#options.translator.steeredLeft(messageId, now());
+    this.#left.push(...steered);
   }
 
   #giveUp(prompt: Prompt): void {

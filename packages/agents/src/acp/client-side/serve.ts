@@ -48,10 +48,14 @@ export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
   app.onRequest(elicitation.create, asRecord, ({ params, signal }) =>
     guarded(() => find(params).elicit(params, signal)),
   );
+  app.onRequest(takeSteered, asRecord, ({ params }) => guarded(() => find(params).takeSteered()));
   app.onNotification(elicitation.complete, asRecord, ({ params }) =>
     complete(params['elicitationId']),
   );
   return app;
 }
+
+/** Not part of the protocol: Qwen Code asks so for messages to the turn that runs. */
+const takeSteered = 'craft/drainMidTurnQueue';
 
 const asRecord = (params: unknown): Record<string, unknown> => (isRecord(params) ? params : {});

@@ -46,6 +46,15 @@ test('a user’s message begins a turn, which ends before the next', () => {
   ]);
 });
 
+test('a message that Qwen Code marks as sent to a running turn begins none', () => {
+  const steered = {
+    ...Object(user('And in red.')),
+    _meta: { source: 'mid_turn_message_injected' },
+  };
+  const words = wordsOf([user('Make it.'), say('I begin.'), steered, say('In red.'), user('Two?')]);
+  expect(words).toEqual([['Make it.', 'I begin.', 'And in red.', 'In red.'], ['Two?']]);
+});
+
 test('the echo of a tool’s answer is not shown as a person’s message', () => {
   const call = { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'Reads', status: 'completed' };
   const words = wordsOf([

@@ -69,10 +69,16 @@ const endOfTurn = { stopReason: 'end_turn' };
 
 /** Chunks of one message stay together. */
 function beginsTurn(update: unknown, before: unknown): boolean {
-  if (typeOf(update) !== 'user_message_chunk') return false;
+  if (typeOf(update) !== 'user_message_chunk' || isSteered(update)) return false;
   if (typeOf(before) !== 'user_message_chunk') return true;
   const [id, idBefore] = [messageIdOf(update), messageIdOf(before)];
   return id !== undefined && idBefore !== undefined && id !== idBefore;
+}
+
+/** Whether a message was sent to a running turn, as Qwen Code marks it. */
+function isSteered(update: unknown): boolean {
+  const meta = isRecord(update) ? update['_meta'] : undefined;
+  return isRecord(meta) && meta['source'] === 'mid_turn_message_injected';
 }
 
 function messageIdOf(update: unknown): string | undefined {

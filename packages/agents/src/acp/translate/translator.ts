@@ -103,6 +103,24 @@ export class AcpTranslator {
     return { callId, ...turn.calls.asked(callId, update) };
   }
 
+  /** A person's message to the running turn. */
+  steer(messageId: string, text: string, timestamp: string, blocks: readonly ContentBlock[]): void {
+    this.#turn?.at(timestamp);
+    this.#turn?.steer(messageId, text, blocks);
+  }
+
+  /** The agent has taken such a message. */
+  steeredTaken(messageId: string, timestamp: string): void {
+    this.#turn?.at(timestamp);
+    this.#turn?.steeredTaken(messageId);
+  }
+
+  /** Such a message begins a turn of its own. */
+  steeredLeft(messageId: string, timestamp: string): void {
+    this.#turn?.at(timestamp);
+    this.#turn?.steeredLeft(messageId);
+  }
+
   openApproval(request: ApprovalRequest, timestamp: string): void {
     this.#running(timestamp).openApproval(request);
   }

@@ -146,6 +146,19 @@ export class AcpTurn {
     this.#writer.stop();
   }
 
+  steer(messageId: string, text: string, blocks: readonly ContentBlock[]): void {
+    this.#writer.steer(messageId, text, blocks);
+  }
+
+  steeredTaken(messageId: string): void {
+    this.#close();
+    this.#writer.settle(messageId, 'taken');
+  }
+
+  steeredLeft(messageId: string): void {
+    this.#writer.takeBack(messageId, 'own_turn');
+  }
+
   openApproval(request: ApprovalRequest): void {
     this.#writer.openApproval(request);
   }
