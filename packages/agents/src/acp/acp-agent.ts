@@ -11,12 +11,22 @@ import { EarlyUpdates } from './early-updates.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 
+/** Messages to the running turn in the form in which Qwen Code takes them. */
+export interface SteeredMessages {
+  messages: string[];
+  items: { content: object[]; displayText: string }[];
+  /** Whether another prompt waits behind the turn: Liminal sends one prompt at a time. */
+  hasQueuedPrompt: false;
+}
+
 /** A session as its agent's process sees it. */
 export interface HostedSession {
   /** Serves the agent's requests in this session; without it, they are refused. */
   readonly client?: SessionClient;
   /** `params.update` of a `session/update`, as it came. */
   onUpdate(update: unknown): void;
+  /** The messages to the turn that runs; the agent has them from now on. */
+  takeSteered?(): SteeredMessages;
   onGone(reason: Error): void;
 }
 
@@ -103,6 +113,7 @@ export class AcpAgent {
       complete: (elicitationId) => {
         for (const { client } of this.#sessions.values()) client?.completeLink(elicitationId);
       },
+      takeSteered: (sessionId) => this.#sessions.get(sessionId)?.takeSteered?.() ?? {},
     });
     this.#connection = new AcpConnection(app, (line) => this.#process.write(line), {
       onUpdate: (sessionId, update) => this.#onUpdate(sessionId, update),

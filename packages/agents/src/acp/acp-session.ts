@@ -10,7 +10,7 @@ import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionUpdate, StoredTurn } from '../provider.ts';
-import type { AcpAgent, HostedSession } from './acp-agent.ts';
+import type { AcpAgent, HostedSession, SteeredMessages } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
 import type { AgentPool } from '../base/agent-pool.ts';
@@ -105,7 +105,6 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
         isCancelled: this.#turns.isCancelled,
       }),
       onAsk: () => this.#turns.heard(),
-      takeSteered: () => this.#turns.takeSteered(),
     });
     const { client } = this;
     const onSilent = () => this.#onSilent();
@@ -243,6 +242,10 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       process.emitWarning(asError(error));
     }
     this.#turns.heard();
+  }
+
+  takeSteered(): SteeredMessages {
+    return this.#turns.takeSteered();
   }
 
   onGone(reason: Error): void {

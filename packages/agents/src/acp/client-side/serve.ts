@@ -9,10 +9,12 @@ interface Sessions {
   find: (scope: { sessionId?: unknown; requestId?: unknown }) => SessionClient;
   /** The purpose of a link is fulfilled; the notification does not name the session. */
   complete: (elicitationId: unknown) => void;
+  /** The messages to a session's running turn. */
+  takeSteered: (sessionId: unknown) => object;
 }
 
 /** An app that answers an agent's requests. */
-export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
+export function serveClient(sdk: Sdk, { find, complete, takeSteered }: Sessions): ClientApp {
   const { methods } = sdk;
   const app = sdk.client({ name: 'liminal' });
   /** The library answers only with its own kind of error. */
@@ -48,7 +50,7 @@ export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
   app.onRequest(elicitation.create, asRecord, ({ params, signal }) =>
     guarded(() => find(params).elicit(params, signal)),
   );
-  app.onRequest(takeSteered, asRecord, ({ params }) => guarded(() => find(params).takeSteered()));
+  app.onRequest(takeSteeredMethod, asRecord, ({ params }) => takeSteered(params['sessionId']));
   app.onNotification(elicitation.complete, asRecord, ({ params }) =>
     complete(params['elicitationId']),
   );
@@ -56,6 +58,6 @@ export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
 }
 
 /** Not part of the protocol: Qwen Code asks so for messages to the turn that runs. */
-const takeSteered = 'craft/drainMidTurnQueue';
+const takeSteeredMethod = 'craft/drainMidTurnQueue';
 
 const asRecord = (params: unknown): Record<string, unknown> => (isRecord(params) ? params : {});

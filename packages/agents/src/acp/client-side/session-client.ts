@@ -21,16 +21,6 @@ export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher' |
   state: () => { canAsk: boolean; isCancelled: boolean };
   /** People have been asked something. */
   onAsk: () => void;
-  /** Gives the agent the messages for the turn that runs. */
-  takeSteered: () => SteeredMessages;
-}
-
-/** Messages to the running turn in the form in which Qwen Code takes them. */
-export interface SteeredMessages {
-  messages: string[];
-  items: { content: object[]; displayText: string }[];
-  /** Whether another prompt waits behind the turn: Liminal sends one prompt at a time. */
-  hasQueuedPrompt: false;
 }
 
 /** What one session does for its agent: files, terminals, questions to people. */
@@ -95,11 +85,6 @@ export class SessionClient {
   /** Cancels all open questions. */
   cancelQuestions(reason: string): void {
     this.#approvals.cancelAll(reason);
-  }
-
-  /** The messages to the turn that runs; the agent has them from now on. */
-  takeSteered(): SteeredMessages {
-    return this.#options.takeSteered();
   }
 
   /** Ends all programs, and what they left behind. */
