@@ -38,6 +38,9 @@ interface StageOptions {
   files?: Record<string, string>;
   codex?: CodexHomeOptions;
   mcpServers?: CodexOptions['mcpServers'];
+  env?: Record<string, string>;
+  /** The address of the model that Codex is given. Default: that of the scripted model. */
+  modelUrl?: string;
 }
 
 export async function codexStage(
@@ -46,8 +49,8 @@ export async function codexStage(
 ): Promise<CodexStage> {
   const workspace = await makeWorkspace(options.files);
   const api = await startResponsesApi({ script: makeScript(workspace) });
-  await makeCodexHome(join(workspace.home, '.codex'), api.url, options.codex);
-  const inherited = codexEnvironment(workspace.home);
+  await makeCodexHome(join(workspace.home, '.codex'), options.modelUrl ?? api.url, options.codex);
+  const inherited = { ...codexEnvironment(workspace.home), ...options.env };
   // Codex' sandbox needs it.
   await mkdir(inherited['TMPDIR'] ?? workspace.home, { recursive: true });
   const providers: CodexProvider[] = [];
