@@ -15,11 +15,13 @@ import {
   startChatCompletionsApi,
   startMessagesApi,
   startProxy,
+  startRedis,
   startResponsesApi,
   text,
 } from '@liminal/testkit';
 import { OtlpReceiver } from '@liminal/testkit/otlp-receiver';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { deploy, secret, serve as serveConvex } from '../../storage/test/convex-deployment.ts';
 import { eventually, Home } from './command.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -220,6 +222,43 @@ test('every interface of models goes through the proxy', async () => {
     expect(await command.exitCode).toBe(0);
     expect(command.stdout).toBe(`${said}\n`);
   }
+});
+
+test('the history in a Convex deployment and the spans of trace --send go through the proxy', async () => {
+  const convex = ending(await serveConvex(deploy().caller));
+  const receiver = ending(await OtlpReceiver.start());
+  const redis = await startRedis();
+  ends.push(() => redis.stop());
+  const ports = {
+    'history.example': portOf(convex.url),
+    'spans.example': portOf(receiver.url),
+  };
+  const proxy = ending(await startProxy(ports));
+  const env = {
+    HTTP_PROXY: proxy.url,
+    LIMINAL_REDIS_URL: redis.url,
+    LIMINAL_DATABASE_URL: 'http://history.example',
+    LIMINAL_DATABASE_SECRET: secret,
+  };
+  await home.serve([], env);
+  const run = home.start(['run', 'hi', '--agent', 'demo', '--set', 'pace=instant'], env);
+  expect(await run.exitCode).toBe(0);
+  const [, sessionId = ''] = /^Session (\S+)$/m.exec(run.stderr) ?? [];
+  const trace = home.start(['trace', sessionId, '--send'], {
+    ...env,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://spans.example/otlp',
+  });
+  expect(await trace.exitCode).toBe(0);
+  await home.endServer();
+
+  expect(receiver.at('/otlp/v1/traces').spans.length).toBeGreaterThan(0);
+  expect(new Set(proxy.asked)).toEqual(
+    new Set([
+      'POST http://history.example/api/query',
+      'POST http://history.example/api/mutation',
+      'POST http://spans.example/otlp/v1/traces',
+    ]),
+  );
 });
 
 test('doctor shows how each configured address is asked, without the password of the proxy', async () => {
