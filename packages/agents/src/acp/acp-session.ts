@@ -180,9 +180,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     await this.#replay.over;
     await this.#turns.send(text, turnId, blocks, () => this.#checkAlive());
     this.#isStored = true;
-    for (const title of this.#notices.splice(0)) {
-      this.#translator.read({ sessionUpdate: 'notice', severity: 'warning', title }, now());
-    }
+    for (const title of this.#notices.splice(0)) this.#translator.warn(title, now());
   }
 
   async #steer(text: string, to: SteerTarget, blocks: readonly ContentBlock[]): Promise<void> {

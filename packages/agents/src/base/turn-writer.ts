@@ -72,7 +72,7 @@ export class TurnWriter {
   /** Calls without a result, by `callId`; `item` once it has ended. */
   readonly #calls = new Map<string, { itemId: string; item?: CallItem }>();
   #timestamp = '';
-  #hasShown = false;
+  #shown = 0;
   #notices = 0;
   #saidFull = false;
   #isStopping = false;
@@ -88,9 +88,9 @@ export class TurnWriter {
     return this.#bounds.isFull;
   }
 
-  /** Whether the turn has had any item besides the user's messages. */
-  get hasShown(): boolean {
-    return this.#hasShown;
+  /** How many items the turn has had besides the user's messages. */
+  get shown(): number {
+    return this.#shown;
   }
 
   /** The time (ISO 8601 UTC) of the next event. */
@@ -200,7 +200,7 @@ export class TurnWriter {
   start(said: OutputItem): void {
     if (this.#bounds.isFull && said.type !== 'approval') return;
     const item = this.#bounds.fit(said);
-    this.#hasShown ||= item.type !== 'message' || item.origin !== 'user';
+    if (item.type !== 'message' || item.origin !== 'user') this.#shown += 1;
     this.#open.set(item.id, { item, more: new GrowingText() });
     if (item.type === 'function_call') this.#calls.set(item.callId, { itemId: item.id });
     this.write(startPayload(item));

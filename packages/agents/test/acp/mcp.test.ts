@@ -45,6 +45,15 @@ test('an agent that says nothing of MCP gets those on stdio, which every agent t
   expect(begun.params['mcpServers']).toEqual([stdio]);
 });
 
+test('a turn without an answer says so beside a warning of Liminal’s', async () => {
+  const agentCapabilities = { mcpCapabilities: { http: true } };
+  const turns = [{ steps: [] }];
+  const running = await runAgent({ initialize: { agentCapabilities }, turns }, { provider });
+  const words = said(await (await running.create()).ask('Hi.'));
+  expect(words[1]).toContain('“old”');
+  expect(words[2]).toBe('system: Scripted ended its turn without an answer.');
+});
+
 test('a session warns that Copilot may leave out MCP servers that are programs', async () => {
   const agentInfo = { name: 'Copilot', title: 'Copilot', version: '1.0.102' };
   const agentCapabilities = { mcpCapabilities: { http: true } };

@@ -103,6 +103,12 @@ export class AcpTranslator {
     return { callId, ...turn.calls.asked(callId, update) };
   }
 
+  /** A warning of Liminal's own in the running turn. */
+  warn(title: string, timestamp: string): void {
+    this.#turn?.at(timestamp);
+    this.#turn?.warn(title);
+  }
+
   /** A person's message to the running turn. */
   steer(messageId: string, text: string, timestamp: string, blocks: readonly ContentBlock[]): void {
     this.#turn?.at(timestamp);

@@ -44,6 +44,8 @@ export class AcpTurn {
   readonly #plan: AcpPlan;
   readonly #compactions: Compactions;
   #hasFailed = false;
+  /** How many notices are Liminal's own. */
+  #warnings = 0;
   #echo = new PromptEcho('');
   /** Kept values from beside the conversation: no item is made for them. */
   readonly #aside = new WeakSet<object>();
@@ -64,7 +66,7 @@ export class AcpTurn {
 
   /** Whether nothing can be seen yet of what the agent did. */
   get isSilent(): boolean {
-    return !this.#writer.hasShown && !this.#hasFailed;
+    return this.#writer.shown === this.#warnings && !this.#hasFailed;
   }
 
   at(timestamp: string): void {
@@ -109,6 +111,12 @@ export class AcpTurn {
     const { tell, rest } = readNotice(update);
     if (rest !== undefined) this.keepAside(rest);
     if (tell !== '') this.#writer.notice(tell);
+  }
+
+  /** A warning of Liminal's own. */
+  warn(title: string): void {
+    this.notice({ sessionUpdate: 'notice', severity: 'warning', title });
+    this.#warnings += 1;
   }
 
   compaction(update: unknown): void {
