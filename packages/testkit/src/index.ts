@@ -69,6 +69,7 @@ export {
   geminiThought,
   startGeminiApi,
   type GeminiApi,
+  type GeminiRequest,
   type GeminiScript,
 } from './gemini-api/gemini-api.ts';
 export { ageGeminiSessions, geminiEnvironment } from './npm-agents/gemini.ts';

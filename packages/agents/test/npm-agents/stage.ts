@@ -17,8 +17,8 @@ interface StageOptions<Model> {
   files?: Record<string, string>;
 }
 
-/** Everything is ended after the test. */
-export async function runNpmAgent<Model extends ScriptedModel>({
+/** A stage whose maker closes it. */
+export async function npmStage<Model extends ScriptedModel>({
   agent,
   startModel,
   environment,
@@ -29,11 +29,11 @@ export async function runNpmAgent<Model extends ScriptedModel>({
   const model = await startModel(workspace);
   const inherited = await environment(workspace.home, model.url);
   const providers: AcpProvider[] = [];
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await Promise.all(providers.map((provider) => provider.close()));
     await model.close();
     await workspace.remove();
-  });
+  };
   const provide = (): AcpProvider => {
     const names = { cliType: agent, name: agent, description: 'Named, not known.' };
     // A busy machine takes long to start such a large program.
@@ -42,12 +42,19 @@ export async function runNpmAgent<Model extends ScriptedModel>({
     providers.push(provider);
     return provider;
   };
-  const provider = provide();
-  const { projectDir } = workspace;
+  return { model, workspace, projectDir: workspace.projectDir, provide, close };
+}
+
+/** Everything is ended after the test. */
+export async function runNpmAgent<Model extends ScriptedModel>(options: StageOptions<Model>) {
+  const { close, ...stage } = await npmStage(options);
+  onTestFinished(close);
+  const provider = stage.provide();
   const create = async (): Promise<Listener> => {
     const listener = new Listener(provider, randomUUID());
+    const { projectDir } = stage;
     await provider.createSession({ projectDir, sessionId: listener.sessionId });
     return listener;
   };
-  return { model, workspace, projectDir, provider, provide, create };
+  return { ...stage, provider, create };
 }

@@ -126,6 +126,12 @@ describe('raw output', () => {
   });
 
   describe('that is JSON for programs', () => {
+    test('is not shown for a command that printed nothing and has an exit code, as Grok tells it', () => {
+      const rawOutput = { type: 'Bash', output: [], exit_code: 0, total_bytes: 0 };
+      const silent = update({ status: 'completed', content: [text('')], rawOutput });
+      expect(outputOf([silent])).toMatchObject({ output: '', exitCode: 0, success: true });
+    });
+
     const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
     const image = { type: 'content', content: { type: 'image', mimeType: 'image/png', data: 'A' } };
     const rawOutput = { fileDiff: '-a\n+b', fileName: 'a.txt', output: null };

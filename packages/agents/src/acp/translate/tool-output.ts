@@ -110,8 +110,10 @@ export class ToolOutput {
 
   /** JSON for programs is shown only if there is nothing for people, or if the call failed: it may have the reason. */
   #rawText(): string {
-    const { text, isJson } = readRawOutput(this.rawOutput);
-    const isShownOtherwise = this.hasDiffs || (this.#isSaidByTool && this.#blocks.length > 0);
+    const { text, isJson, exitCode } = readRawOutput(this.rawOutput);
+    // A command that printed nothing has its exit code.
+    const isSaid = this.#isSaidByTool && (this.#blocks.length > 0 || exitCode !== undefined);
+    const isShownOtherwise = this.hasDiffs || isSaid;
     return isJson && isShownOtherwise ? '' : text;
   }
 
