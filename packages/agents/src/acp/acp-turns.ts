@@ -156,7 +156,7 @@ export class AcpTurns {
     this.#ownTurnTimer.refresh();
   }
 
-  /** Whether the agent works on a prompt that nobody has stopped. */
+  /** Whether the agent works on a prompt that was not cancelled. */
   get #isAtWork(): boolean {
     const prompt = this.#prompt;
     return prompt !== undefined && !prompt.isOver && !prompt.isCancelled;

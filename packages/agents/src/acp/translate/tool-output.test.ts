@@ -126,7 +126,7 @@ describe('raw output', () => {
   });
 
   describe('that is JSON for programs', () => {
-    test('is not shown for a command that printed nothing and has an exit code, as Grok tells it', () => {
+    test('is not shown for a command that printed nothing and has an exit code, as of Grok', () => {
       const rawOutput = { type: 'Bash', output: [], exit_code: 0, total_bytes: 0 };
       const silent = update({ status: 'completed', content: [text('')], rawOutput });
       expect(outputOf([silent])).toMatchObject({ output: '', exitCode: 0, success: true });
