@@ -12,6 +12,8 @@ export async function qwenEnvironment(
     privacy: { usageStatisticsEnabled: false },
     general: { disableAutoUpdate: true, disableUpdateNag: true },
     telemetry: { enabled: false },
+    // By default its model decides what needs no permission.
+    tools: { approvalMode: 'default' },
   };
   await mkdir(join(home, '.qwen'), { recursive: true });
   await writeFile(join(home, '.qwen/settings.json'), JSON.stringify(settings));
