@@ -1,0 +1,361 @@
+/** The rows in `scripts/agent-interfaces/` say what the code does, and have every name that the programs declare. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Options } from '@anthropic-ai/claude-agent-sdk';
+import type { EventDraft } from '@liminal/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import { findAllProblems } from '../../../scripts/agent-interfaces/all.ts';
+import * as claude from '../../../scripts/agent-interfaces/claude-code.ts';
+import * as codex from '../../../scripts/agent-interfaces/codex.ts';
+import { readClaudeNames } from '../../../scripts/agent-interfaces/declared.ts';
+import { interfacesPage, sections } from '../../../scripts/agent-interfaces/page.ts';
+import {
+  findProblems,
+  type Section,
+  type State,
+  statesOf,
+} from '../../../scripts/agent-interfaces/row.ts';
+import { ClaudeSession, type ClaudeSessionOptions } from '../src/claude-code/claude-session.ts';
+import { ProjectInUse } from '../src/claude-code/project-in-use.ts';
+import type { Sdk } from '../src/claude-code/sdk.ts';
+import { askOutput } from '../src/claude-code/task-output.ts';
+import type { AppServer } from '../src/codex/app-server.ts';
+import { CodexSession } from '../src/codex/codex-session.ts';
+import { CodexRequests } from '../src/codex/requests.ts';
+import { Rollouts } from '../src/codex/rollouts.ts';
+import { CodexSettings, readOpened } from '../src/codex/settings.ts';
+import { ThreadItem } from '../src/codex/translate/wire.ts';
+import type { SessionUpdate } from '../src/provider.ts';
+
+test('every name that the SDK and Codex declare stands in one row, and no other name does', () => {
+  expect(findAllProblems()).toEqual([]);
+});
+
+test('a message type that a new SDK adds, and one that it drops, is a problem', async () => {
+  const declared = new URL(
+    '../../../node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts',
+    import.meta.url,
+  );
+  const types = await readFile(declared, 'utf8');
+  const changed = types.replace(
+    'declare type SDKMessage = SDKAssistantMessage | ',
+    'declare type SDKMessage = SDKNewMessage | ',
+  );
+  const added = "\ndeclare type SDKNewMessage = {\n    type: 'system';\n    subtype: 'new';\n};\n";
+  const { messages } = readClaudeNames(changed + added);
+  expect(findProblems(claude.claudeMessages, messages)).toEqual([
+    'Claude Code: messages: system/new is declared, and stands in no row.',
+    'Claude Code: messages: assistant stands in a row, and is no longer declared.',
+  ]);
+});
+
+test('docs/agent-interfaces.md has the rows as they are', async () => {
+  const page = await readFile(
+    new URL('../../../docs/agent-interfaces.md', import.meta.url),
+    'utf8',
+  );
+  expect(page).toBe(interfacesPage(sections));
+});
+
+const withState = (section: Section, ...wanted: State[]): string[] =>
+  [...statesOf(section)].flatMap(([name, state]) => (wanted.includes(state) ? [name] : []));
+
+/** A session of a Claude Code that says what it is told to say; `asked` has what is read and called of the query. */
+async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
+  const said = new TransformStream<unknown, unknown>();
+  const writer = said.writable.getWriter();
+  const asked = new Set<string>();
+  const answers: Record<string, unknown> = { models: [], commands: [], canRewind: true };
+  let given: Options = {};
+  const query = ({ options }: { options: Options }): unknown => {
+    given = options;
+    const messages = said.readable.values();
+    return new Proxy(messages, {
+      get: (target, name) => {
+        if (Reflect.has(target, name)) return Reflect.get(target, name).bind(target);
+        asked.add(String(name));
+        if (name === 'close') return () => void writer.close().catch(() => undefined);
+        return async () => answers;
+      },
+    });
+  };
+  const drafts: EventDraft[] = [];
+  const updates: SessionUpdate[] = [];
+  const session = await ClaudeSession.start(
+    {
+      projectDir: '/project',
+      agentSessionId: 's',
+      resume: false,
+      config: { mode: 'plan', model: 'a', thinking: 'high' },
+      env: { IS_SANDBOX: '1' },
+      mcpServers: {},
+      appendSystemPrompt: undefined,
+      program: '/program',
+      project: await ProjectInUse.decide(import.meta.dirname, {}, undefined),
+      marks: { noteSent: () => undefined },
+      output: {
+        emit: (draft) => drafts.push(draft),
+        update: (update) => updates.push(update),
+        exit: () => undefined,
+      },
+      ...more,
+    },
+    new AbortController().signal,
+    async () => ({ query }) as unknown as Sdk,
+  );
+  onTestFinished(() => session.close());
+  const say = async (...all: unknown[]): Promise<void> => {
+    for (const message of [...all, { type: 'keep_alive' }]) await writer.write(message);
+  };
+  return { session, asked, options: given, drafts, updates, say };
+}
+
+test('the options that a session of Claude Code starts with are those that are used', async () => {
+  const first = await startClaude();
+  const resumed = await startClaude({ resume: true });
+  const set = new Set(Object.keys({ ...first.options, ...resumed.options }));
+  expect([...set].toSorted()).toEqual(withState(claude.claudeOptions, 'used').toSorted());
+});
+
+/** The method of a query, or the option, by which each request is made or answered; none where the SDK has none. */
+const wayOf: Record<string, string> = {
+  initialize: 'initializationResult',
+  interrupt: 'interrupt',
+  can_use_tool: 'canUseTool',
+  set_permission_mode: 'setPermissionMode',
+  set_model: 'setModel',
+  set_max_thinking_tokens: 'setMaxThinkingTokens',
+  mcp_status: 'mcpServerStatus',
+  mcp_reconnect: 'reconnectMcpServer',
+  mcp_toggle: 'toggleMcpServer',
+  mcp_set_servers: 'setMcpServers',
+  mcp_read_resource: 'readMcpResource',
+  get_context_usage: 'getContextUsage',
+  get_usage: 'usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET',
+  hook_callback: 'hooks',
+  rewind_files: 'rewindFiles',
+  cancel_async_message: 'cancelAsyncMessage',
+  read_file: 'readFile',
+  seed_read_state: 'seedReadState',
+  reload_plugins: 'reloadPlugins',
+  reload_skills: 'reloadSkills',
+  reload_output_styles: 'reloadOutputStyles',
+  stop_task: 'stopTask',
+  background_tasks: 'backgroundTasks',
+  apply_flag_settings: 'applyFlagSettings',
+  get_settings: 'getSettings',
+  update_settings: 'updateSettings',
+  elicitation: 'onElicitation',
+  request_user_dialog: 'onUserDialog',
+};
+
+test('what a session of Claude Code calls, and what it answers, is what is used', async () => {
+  const { session, asked, options, drafts, say } = await startClaude();
+  await say(
+    { type: 'system', subtype: 'status', status: 'requesting' },
+    {
+      type: 'system',
+      subtype: 'task_started',
+      task_id: 'a',
+      task_type: 'local_bash',
+      description: 'x',
+    },
+    {
+      type: 'system',
+      subtype: 'background_tasks_changed',
+      tasks: [{ task_id: 'a', task_type: 'local_bash', description: 'x' }],
+    },
+  );
+  await session.setConfigOption('model', 'a');
+  await session.setConfigOption('mode', 'plan');
+  await session.setConfigOption('thinking', 'high');
+  await session.rewindFiles('turn', true);
+  await session.stopTask('a');
+  await session.steer('words', { turnId: drafts[0]?.turnId ?? '', messageId: 'b' }, []);
+  await session.cancel();
+  await session.close();
+
+  const methods = withState(claude.claudeMethods, 'used', 'not used');
+  const called = methods.filter((name) => asked.has(name));
+  expect(called.toSorted()).toEqual(withState(claude.claudeMethods, 'used').toSorted());
+
+  const output: object[] = [];
+  const query = { request: async (request: object) => output.push(request) };
+  await askOutput(query as never, 'a');
+  expect(output).toMatchObject([{ subtype: 'get_task_output' }]);
+  const requests = withState(claude.claudeRequests, 'used', 'not used');
+  const made = requests.filter((name) => {
+    const way = wayOf[name];
+    return name === 'get_task_output' || (way !== undefined && (asked.has(way) || way in options));
+  });
+  expect(made.toSorted()).toEqual(withState(claude.claudeRequests, 'used').toSorted());
+});
+
+/** With a bit of everything that some message has. */
+const talkative = {
+  session_id: 's',
+  uuid: 'u',
+  content: 'words',
+  text: 'words',
+  message: 'words',
+  summary: 'words',
+  description: 'words',
+  level: 'warning',
+  status: 'failed',
+  error: 'words',
+  task_id: 'a',
+  tool_use_id: 'a',
+  hook_name: 'Stop',
+  outcome: 'error',
+  stderr: 'words',
+  is_error: true,
+};
+
+/** Messages that need more than that, or less, to be shown. */
+const samples: Record<string, object> = {
+  assistant: { message: { id: 'm', model: 'm', content: [{ type: 'text', text: 'words' }] } },
+  user: {
+    message: {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'call', content: 'y' }],
+    },
+  },
+  stream_event: {
+    event: { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  },
+  'system/background_tasks_changed': {
+    tasks: [{ task_id: 'b', task_type: 'local_bash', description: 'sleep' }],
+  },
+  'system/task_progress': { ...talkative, description: 'further' },
+  rate_limit_event: { rate_limit_info: { status: 'rejected', rateLimitType: 'five_hour' } },
+};
+
+/** What a message does in a turn in which a task and a tool run, and in which the model speaks. */
+async function tell(name: string) {
+  const { drafts, updates, say } = await startClaude();
+  const tasks = [{ task_id: 'a', task_type: 'local_agent', description: 'x' }];
+  const call = { type: 'tool_use', id: 'call', name: 'Read', input: {} };
+  await say(
+    { type: 'system', subtype: 'status', status: 'requesting' },
+    { type: 'system', subtype: 'background_tasks_changed', tasks },
+    { type: 'assistant', message: { id: 'before', model: 'm', content: [call] } },
+    { type: 'stream_event', event: { type: 'message_start', message: { id: 'm', model: 'm' } } },
+  );
+  const before = [drafts.length, updates.length];
+  const [type, subtype] = name.split('/');
+  await say({ ...(samples[name] ?? talkative), type, ...(subtype !== undefined && { subtype }) });
+  const done = [...drafts.slice(before[0]), ...updates.slice(before[1])];
+  await say({ type: 'result', subtype: 'success', is_error: false, num_turns: 1 });
+  return { done, isKept: JSON.stringify(drafts).includes(`"subtype":"${subtype}"`) };
+}
+
+test.for([...statesOf(claude.claudeMessages)])(
+  'the message %s of Claude Code is %s',
+  async ([name, state]) => {
+    const { done, isKept } = await tell(name);
+    const isSilent = done.length === 0;
+    // A message that is used may change what nobody sees.
+    const isOpen = state === 'used' && !name.startsWith('result/');
+    const mustBeSilent = state === 'passed by' || state === 'kept';
+    expect({ isKept, isSilent }).toEqual({
+      isKept: state === 'kept',
+      isSilent: isOpen ? isSilent : mustBeSilent,
+    });
+  },
+);
+
+const opened = {
+  thread: { id: 'thread', turns: [] },
+  model: 'm',
+  modelProvider: 'p',
+  cwd: '/project',
+  approvalPolicy: 'on-request',
+  sandbox: { type: 'readOnly' },
+};
+
+/** A session of a Codex that is at work on a message, and what its notifications do. */
+async function startCodex() {
+  const drafts: EventDraft[] = [];
+  const updates: SessionUpdate[] = [];
+  const requests: string[] = [];
+  const request = async (
+    method: string,
+    _params: unknown,
+    take?: (answer: unknown) => unknown,
+  ): Promise<unknown> => {
+    requests.push(method);
+    const answer = { turn: { id: 'turn', status: 'inProgress' } };
+    return take === undefined ? answer : take(answer);
+  };
+  const settings = readOpened(opened);
+  if (settings === undefined) throw new Error('The opened thread is not read.');
+  const session = new CodexSession({
+    server: { request, tell: request } as unknown as AppServer,
+    threadId: 'thread',
+    projectDir: '/project',
+    output: {
+      emit: (draft) => drafts.push(draft),
+      update: (update) => updates.push(update),
+      exit: () => undefined,
+    },
+    settings: new CodexSettings(settings),
+    rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
+    leave: async () => {},
+  });
+  await session.send('words', 'ours');
+  session.onNotification('turn/started', { threadId: 'thread', turn: { id: 'turn' } });
+  return { session, drafts, updates, requests };
+}
+
+test('notifications of Codex that are passed by do nothing', async () => {
+  const { session, drafts, updates, requests } = await startCodex();
+  const before = [drafts.length, updates.length, requests.length];
+  const item = { type: 'agentMessage', id: 'item', text: 'words' };
+  for (const method of withState(codex.codexNotifications, 'passed by')) {
+    const params = { threadId: 'thread', turnId: 'turn', itemId: 'item', item, delta: 'words' };
+    session.onNotification(method, { ...params, message: 'words', text: 'words' });
+    expect([method, drafts.length, updates.length, requests.length]).toEqual([method, ...before]);
+  }
+});
+
+/** The names that the code for Codex has as literals where it sends, or compares what it is sent. */
+async function namesInCode(): Promise<Set<string>> {
+  const folder = new URL('../src/codex/', import.meta.url).pathname;
+  const files = (await readdir(folder, { recursive: true })).filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+  );
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  const literal = /'([a-zA-Z]+(?:\/\w+)+)'|(?:case|===|request\(|notify\()\s*'(\w+)'/g;
+  return new Set(
+    texts.flatMap((text) =>
+      [...text.matchAll(literal)].map(([, one, other]) => one ?? other ?? ''),
+    ),
+  );
+}
+
+test('the requests and notifications of Codex that the code names are those that are used or shown', async () => {
+  const inCode = await namesInCode();
+  for (const section of [codex.codexRequests, codex.codexNotifications]) {
+    const named = [...statesOf(section).keys()].filter((name) => inCode.has(name));
+    expect(named.toSorted()).toEqual(withState(section, 'used', 'shown').toSorted());
+  }
+});
+
+test('Codex gets an answer to the requests that are used, and an error for others', async () => {
+  const requests = new CodexRequests(async () => ({ outcome: 'cancelled', reason: 'turn_ended' }));
+  const { signal } = new AbortController();
+  for (const [name, state] of statesOf(codex.codexServerRequests)) {
+    const answer = await Promise.try(() => requests.serve(name, {}, signal)).catch(String);
+    const isRefused = answer === `Error: Liminal does not do ${name}.`;
+    expect([name, isRefused]).toEqual([name, state === 'not used']);
+  }
+});
+
+test('the items of Codex that are shown are those that are read', () => {
+  for (const [type, state] of statesOf(codex.codexItems)) {
+    expect([type, ThreadItem.safeParse({ type, id: 'a' }).success]).toEqual([
+      type,
+      state === 'shown',
+    ]);
+  }
+});

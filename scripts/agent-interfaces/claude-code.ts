@@ -1,0 +1,347 @@
+/** What Liminal does with each name that the SDK of Claude Code declares. */
+import type { Section } from './row.ts';
+
+export const claudeMessages: Section = {
+  title: 'Claude Code: messages',
+  rows: [
+    [
+      'shown',
+      'assistant user stream_event',
+      'They are the conversation: text, reasoning, tool calls and their results.',
+    ],
+    [
+      'used',
+      'result/success result/error_during_execution result/error_max_turns result/error_max_budget_usd result/error_max_structured_output_retries',
+      'They end a turn, with its usage, its cost and its error.',
+    ],
+    [
+      'used',
+      'system/init system/status system/commands_changed',
+      'They give the model, the mode, the commands, the state of MCP servers, and what the agent waits for.',
+    ],
+    ['shown', 'system/compact_boundary', 'The conversation was summarised.'],
+    ['used', 'system/api_retry', 'The text of the attempt that failed is withdrawn.'],
+    [
+      'shown',
+      'system/local_command_output system/informational system/notification',
+      'Words for people.',
+    ],
+    [
+      'shown',
+      'system/model_refusal_fallback system/model_refusal_no_fallback',
+      'The model refused; another one answers, or none.',
+    ],
+    ['shown', 'system/hook_response', 'What a hook refused, and why it failed.'],
+    [
+      'passed by',
+      'system/hook_started system/hook_progress',
+      'The end of the hook says what matters.',
+    ],
+    [
+      'shown',
+      'system/background_tasks_changed system/task_progress system/task_notification',
+      'The tasks in the background, and how each has ended.',
+    ],
+    ['used', 'system/task_started', 'It names the call that began a task.'],
+    ['passed by', 'system/task_updated', 'The other messages about tasks say the same.'],
+    [
+      'passed by',
+      'system/thinking_tokens',
+      'A count while the model thinks; the usage at the end of the turn is exact.',
+    ],
+    [
+      'passed by',
+      'system/session_state_changed keep_alive',
+      'They say only that the program is alive, or at rest.',
+    ],
+    ['used', 'system/elicitation_complete', 'A form that was opened in the browser is answered.'],
+    ['shown', 'rate_limit_event', 'The limits of the account.'],
+    ['passed by', 'tool_progress', 'The seconds that a tool has run: clients count them.'],
+    [
+      'passed by',
+      'tool_use_summary prompt_suggestion',
+      'They come only on request, and Liminal does not ask for them.',
+    ],
+    ['passed by', 'auth_status', 'It belongs to a sign-in that only the SDK’s own hosts begin.'],
+    ['passed by', 'system/permission_denied', 'The refused call has a result that says so.'],
+    [
+      'passed by',
+      'system/files_persisted',
+      'It is sent only where Claude Code runs on Anthropic’s servers.',
+    ],
+    [
+      'passed by',
+      'conversation_reset',
+      'Liminal does not say yet that `/clear` has emptied the conversation.',
+    ],
+    [
+      'passed by',
+      'active_goal',
+      'Liminal does not show the goal yet; the command `/goal` prints it.',
+    ],
+    ['kept', 'system/memory_recall', 'The memories that the model was given: not shown yet.'],
+    [
+      'kept',
+      'system/plugin_install',
+      'Claude Code installs plugins before a session begins only for other hosts.',
+    ],
+    ['kept', 'system/worker_shutting_down', 'The end of the process is reported anyway.'],
+    [
+      'kept',
+      'system/mirror_error',
+      'It is about a session store of the host, and Liminal has none.',
+    ],
+    [
+      'kept',
+      'system/session_writes_lost',
+      'The disk was full, and the transcript lacks lines: Liminal’s own log has them. Not shown yet.',
+    ],
+    [
+      'kept',
+      'system/control_request_progress',
+      'It is about a request for an answer beside the conversation, which Liminal never makes.',
+    ],
+  ],
+};
+
+/** Requests in both directions. */
+export const claudeRequests: Section = {
+  title: 'Claude Code: control requests',
+  rows: [
+    ['used', 'initialize interrupt', 'They begin a process, and stop a turn.'],
+    [
+      'used',
+      'set_model set_permission_mode set_max_thinking_tokens apply_flag_settings get_settings',
+      'The settings of a session.',
+    ],
+    [
+      'used',
+      'can_use_tool elicitation',
+      'Claude Code asks people: for permission, for a choice, for a form.',
+    ],
+    [
+      'used',
+      'hook_callback',
+      'Changed settings and skills of a project wait for the user’s agreement.',
+    ],
+    ['used', 'rewind_files', '*Rewind files to before this turn*.'],
+    ['used', 'cancel_async_message', 'A stop also withdraws what Claude Code has not read.'],
+    ['used', 'stop_task get_task_output', 'Background tasks: stop, and output.'],
+    [
+      'not used',
+      'background_tasks',
+      'To move a running command to the background is not offered yet.',
+    ],
+    [
+      'not used',
+      'mcp_status mcp_reconnect mcp_toggle',
+      'MCP servers cannot be managed here yet; those that fail are reported.',
+    ],
+    ['not used', 'mcp_set_servers', 'Liminal gives its MCP servers at the start of the process.'],
+    [
+      'not used',
+      'mcp_call mcp_read_resource',
+      'The model calls the tools of MCP servers, not Liminal.',
+    ],
+    ['not used', 'mcp_message', 'It serves MCP servers inside the host, and Liminal has none.'],
+    ['not used', 'rename_session', 'A title in Liminal is Liminal’s own.'],
+    ['not used', 'set_color', 'The colour of a terminal.'],
+    [
+      'not used',
+      'get_context_usage get_session_cost get_usage',
+      'Usage and cost come at the end of each turn; `/context`, `/cost` and `/usage` print the rest.',
+    ],
+    ['not used', 'list_models get_binary_version', 'The start of a process says both.'],
+    ['not used', 'file_suggestions read_file', 'Liminal reads the project folder itself.'],
+    [
+      'not used',
+      'seed_read_state',
+      'It corrects Claude Code’s memory of files after a host has removed messages, and Liminal removes none.',
+    ],
+    ['not used', 'register_repo_root', 'A session has one folder.'],
+    [
+      'not used',
+      'reload_plugins reload_skills reload_output_styles',
+      'The commands of the same names do it.',
+    ],
+    [
+      'not used',
+      'set_has_subscribers',
+      'Without it Claude Code takes the session as watched, so that questions are asked.',
+    ],
+    [
+      'not used',
+      'get_hooks_listing list_permission_rules',
+      'Hooks and rules are not listed here yet.',
+    ],
+    [
+      'not used',
+      'update_settings',
+      'Liminal does not change the user’s settings; a permission for good is saved by Claude Code.',
+    ],
+    [
+      'not used',
+      'request_user_dialog',
+      'Dialogs of the terminal: Claude Code falls back to words where the host has none.',
+    ],
+  ],
+};
+
+export const claudeMethods: Section = {
+  title: 'Claude Code: methods of a running query',
+  rows: [
+    [
+      'used',
+      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens applyFlagSettings rewindFiles stopTask',
+      'The requests above.',
+    ],
+    [
+      'not used',
+      'supportedCommands supportedModels supportedAgents accountInfo reinitialize',
+      'The first answer of the process has all that Liminal shows of them.',
+    ],
+    ['not used', 'streamInput', 'Messages go through the iterable that the query was given.'],
+    [
+      'not used',
+      'mcpServerStatus reconnectMcpServer toggleMcpServer setMcpServers readMcpResource setMcpPermissionModeOverride',
+      'See the requests whose names begin with `mcp_`.',
+    ],
+    [
+      'not used',
+      'getContextUsage usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET',
+      'See `get_context_usage` and `get_usage`.',
+    ],
+    [
+      'not used',
+      'readFile seedReadState reloadPlugins reloadSkills reloadOutputStyles updateSettings backgroundTasks',
+      'See the requests of the same names.',
+    ],
+  ],
+};
+
+export const claudeOptions: Section = {
+  title: 'Claude Code: options of a query',
+  rows: [
+    [
+      'used',
+      'cwd env resume sessionId model permissionMode effort systemPrompt settingSources mcpServers mcpServersDelivery',
+      'The session, its settings, and where they come from.',
+    ],
+    [
+      'used',
+      'allowDangerouslySkipPermissions',
+      'It only makes the mode available that asks nothing; the user still has to choose it.',
+    ],
+    [
+      'used',
+      'pathToClaudeCodeExecutable spawnClaudeCodeProcess',
+      'The program, and its start below a guard that ends all that it leaves.',
+    ],
+    [
+      'used',
+      'canUseTool onElicitation hooks',
+      'Questions to people, and changed settings of a project.',
+    ],
+    [
+      'used',
+      'toolConfig enableFileCheckpointing perTaskStopAffordance includeHookEvents',
+      'What a terminal has, and the SDK leaves out otherwise.',
+    ],
+    [
+      'used',
+      'includePartialMessages forwardSubagentText',
+      'Text while it is written, also that of subagents.',
+    ],
+    [
+      'not used',
+      'additionalDirectories',
+      'No further folder can be added to a session here yet; those of the settings count.',
+    ],
+    ['not used', 'projectConfigRoot', 'Settings of a project come from the session’s own folder.'],
+    [
+      'not used',
+      'agent agents skills plugins pluginDelivery settings sandbox strictMcpConfig',
+      'They come from the user’s own settings, as in a terminal.',
+    ],
+    ['not used', 'managedSettings', 'Settings of an organisation come from its own files.'],
+    [
+      'not used',
+      'allowedTools disallowedTools tools toolAliases',
+      'The tools and rules are those of the terminal.',
+    ],
+    [
+      'not used',
+      'thinking maxThinkingTokens',
+      'Thinking is set in the running process, so that it can be set again.',
+    ],
+    [
+      'not used',
+      'fallbackModel betas maxTurns maxBudgetUsd taskBudget outputFormat planModeInstructions verbatimPrompts',
+      'They differ from what a terminal does.',
+    ],
+    [
+      'not used',
+      'continue forkSession resumeSessionAt resumeDropsTurn',
+      'A session is resumed by its id, and forked in its store.',
+    ],
+    [
+      'not used',
+      'persistSession sessionStore sessionStoreFlush loadTimeoutMs',
+      'Claude Code keeps its own transcript, so that a terminal can go on with the session.',
+    ],
+    [
+      'not used',
+      'permissionPromptToolName permissionPrompts',
+      'Permissions are asked through `canUseTool`.',
+    ],
+    ['not used', 'onUserDialog supportedDialogKinds', 'See `request_user_dialog`.'],
+    [
+      'not used',
+      'promptSuggestions agentProgressSummaries',
+      'They cost requests of their own, and are not shown here yet.',
+    ],
+    ['not used', 'title', 'Claude Code makes its own title.'],
+    [
+      'not used',
+      'abortController executable executableArgs extraArgs stderr debug debugFile',
+      'Liminal starts, watches and ends the program itself.',
+    ],
+  ],
+};
+
+export const claudeFunctions: Section = {
+  title: 'Claude Code: functions of the SDK',
+  rows: [
+    [
+      'used',
+      'query listSessions getSessionInfo listSubagents getSubagentMessages forkSession',
+      'They run a session, find and fork stored ones, and read what subagents said.',
+    ],
+    [
+      'not used',
+      'getSessionMessages',
+      'It leaves out what came before a compaction; Liminal reads the transcript whole.',
+    ],
+    [
+      'not used',
+      'archiveSession unarchiveSession deleteSession renameSession tagSession',
+      'Liminal leaves Claude Code’s own store alone.',
+    ],
+    [
+      'not used',
+      'startup prewarm',
+      'A session’s process is started ahead with all of its settings.',
+    ],
+    ['not used', 'createSdkMcpServer tool', 'Liminal’s MCP servers are programs and addresses.'],
+    [
+      'not used',
+      'resolveSettings filterEscalatingDefaultMode matchDeniedModels',
+      'The running process says which settings are in force.',
+    ],
+    [
+      'not used',
+      'foldSessionSummary importSessionToStore',
+      'They are for a session store of the host, and Liminal has none.',
+    ],
+  ],
+};

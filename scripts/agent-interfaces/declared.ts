@@ -1,0 +1,110 @@
+/** The names that the agents declare: the SDK of Claude Code in its types, Codex in the types that it writes itself. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../bootstrap/root.mjs';
+
+export interface ClaudeNames {
+  messages: string[];
+  requests: string[];
+  methods: string[];
+  options: string[];
+  functions: string[];
+}
+
+/** @param types - The text of the SDK's `sdk.d.ts`. */
+export function readClaudeNames(types: string): ClaudeNames {
+  const fieldOf = (name: string, field: string): string[] => {
+    const values = new RegExp(`^    ${field}: (.*);$`, 'm').exec(bodyOf(types, name))?.[1] ?? '';
+    return literalsIn(values);
+  };
+  const members = membersOf(types, 'SDKMessage').concat(
+    'SDKActiveGoalMessage',
+    'SDKKeepAliveMessage',
+  );
+  const messages = members.flatMap((name) => {
+    const [type = name] = fieldOf(name, 'type');
+    const subtypes = fieldOf(name, 'subtype');
+    return subtypes.length === 0 ? [type] : subtypes.map((subtype) => `${type}/${subtype}`);
+  });
+  return {
+    // A replayed message of the user's has the type of the message itself.
+    messages: unique(messages),
+    requests: membersOf(types, 'SDKControlRequestInner').flatMap((name) =>
+      fieldOf(name, 'subtype'),
+    ),
+    methods: unique(fieldsIn(bodyOf(types, 'Query'))),
+    options: unique(fieldsIn(bodyOf(types, 'Options'))),
+    functions: unique([...types.matchAll(/^export declare function (\w+)/gm)].map(first)),
+  };
+}
+
+export const claudeNames = (): ClaudeNames =>
+  readClaudeNames(
+    readFileSync(join(root, 'node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts'), 'utf8'),
+  );
+
+export interface CodexNames {
+  requests: string[];
+  notifications: string[];
+  serverRequests: string[];
+  items: string[];
+}
+
+/** @param typesOf - Gives the text of a generated file, by its name. */
+export function readCodexNames(typesOf: (file: string) => string): CodexNames {
+  const valuesOf = (file: string, field: string): string[] =>
+    unique([...typesOf(file).matchAll(new RegExp(`"${field}": "([^"]+)"`, 'g'))].map(first));
+  return {
+    requests: [
+      ...valuesOf('ClientRequest.ts', 'method'),
+      ...valuesOf('ClientNotification.ts', 'method'),
+    ],
+    notifications: valuesOf('ServerNotification.ts', 'method'),
+    serverRequests: valuesOf('ServerRequest.ts', 'method'),
+    items: valuesOf('v2/ThreadItem.ts', 'type'),
+  };
+}
+
+/** Has Codex write its types. */
+export function codexNames(): CodexNames {
+  const folder = mkdtempSync(join(tmpdir(), 'liminal-codex-types-'));
+  try {
+    const program = join(root, 'node_modules/@openai/codex/bin/codex.js');
+    const args = [program, 'app-server', 'generate-ts', '--experimental', '--out', folder];
+    execFileSync(process.execPath, args, {
+      env: { ...process.env, CODEX_HOME: folder },
+      stdio: 'pipe',
+    });
+    return readCodexNames((file) => readFileSync(join(folder, file), 'utf8'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The members of a union, without those of unions in it. */
+function membersOf(types: string, name: string): string[] {
+  const union = new RegExp(`^(?:export )?declare type ${name} = ([\\w |.]+);$`, 'm').exec(
+    types,
+  )?.[1];
+  if (union === undefined) return [name];
+  return union.split(' | ').flatMap((member) => membersOf(types, member.replace(/^.*\./, '')));
+}
+
+function bodyOf(types: string, name: string): string {
+  const start = new RegExp(`^(?:export )?declare (?:type ${name} =|interface ${name} ).*\\{$`, 'm');
+  const found = start.exec(types);
+  if (found === null) throw new Error(`The SDK declares no ${name}.`);
+  const from = found.index + found[0].length;
+  return types.slice(from, types.indexOf('\n}', from));
+}
+
+/** The fields and methods of a type, and none of those within. */
+const fieldsIn = (body: string): string[] => [...body.matchAll(/^ {4}(\w+)\??[(:]/gm)].map(first);
+
+const literalsIn = (values: string): string[] => [...values.matchAll(/'([^']+)'/g)].map(first);
+
+const first = (match: RegExpMatchArray): string => match[1] ?? '';
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
