@@ -35,11 +35,7 @@ export const codexRequests: Section = {
       'account/read account/rateLimits/read',
       'Whether Codex is signed in, and the limits of the account.',
     ],
-    [
-      'not used',
-      'thread/shellCommand',
-      'A message that begins with `!` goes to the model as words.',
-    ],
+    ['used', 'thread/shellCommand', 'A message that begins with `!` is a person’s own command.'],
     [
       'not used',
       'thread/prepareApprovedPlan',

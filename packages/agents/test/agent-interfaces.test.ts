@@ -91,6 +91,7 @@ async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
       mcpServers: {},
       appendSystemPrompt: undefined,
       program: '/program',
+      runsUserCommands: true,
       project: await ProjectInUse.decide(import.meta.dirname, {}, undefined),
       marks: { noteSent: () => undefined },
       output: {
@@ -300,6 +301,7 @@ async function startCodex() {
     },
     settings: new CodexSettings(settings),
     rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
+    runsUserCommands: true,
     leave: async () => {},
   });
   await session.send('words', 'ours');

@@ -19,10 +19,10 @@ import type { ModelConfig } from './config/models.ts';
  * @param tasks - The way to workers for tools, where servers share a Redis.
  */
 export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
-  const { agents: entries, claude, mcpServers } = config;
+  const { agents: entries, claude, mcpServers, userCommands } = config;
   const agents = new ProviderRegistry();
-  agents.register(new ClaudeCodeProvider({ ...claude, mcpServers }));
-  if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers }));
+  agents.register(new ClaudeCodeProvider({ ...claude, mcpServers, userCommands }));
+  if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers, userCommands }));
   for (const provider of modelProviders(config, tasks)) agents.register(provider);
   agents.register(createDemoProvider());
   for (const [cliType, entry] of Object.entries(entries)) {
@@ -34,12 +34,12 @@ export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistr
 function configured(
   cliType: string,
   { name, description, defaults, mcpServers: own, ...entry }: AgentEntry,
-  { mcpServers: all, dataDir }: Pick<Config, 'mcpServers' | 'dataDir'>,
+  { mcpServers: all, dataDir, userCommands }: Config,
 ): CliProvider {
   const mcpServers = own === false ? {} : (own ?? all);
   if (cliType === 'codex') {
     const { sharedProcess: _, files: __, openLimitMs: ___, ...codex } = entry;
-    return createCodexProvider({ ...codex, defaults, mcpServers });
+    return createCodexProvider({ ...codex, defaults, mcpServers, userCommands });
   }
   const { mode, ...config } = defaults;
   const options = {

@@ -24,6 +24,8 @@ export interface ClaudeCodeOptions {
   mcpServers?: McpServers;
   /** Added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt?: string | undefined;
+  /** Whether people's messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
+  userCommands?: boolean | undefined;
   /** The path of a Claude Code other than the SDK's own. */
   program?: string;
 }
@@ -42,6 +44,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly #mcpServers: McpServers;
   readonly #appendSystemPrompt: string | undefined;
   readonly #program: string | undefined;
+  readonly #userCommands: boolean;
   readonly #marks = new TranscriptMarks();
 
   constructor(options: ClaudeCodeOptions = {}) {
@@ -51,6 +54,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
     this.#mcpServers = mcpServers;
     this.#appendSystemPrompt = appendSystemPrompt;
     this.#program = options.program;
+    this.#userCommands = options.userCommands ?? true;
   }
 
   async open(opening: SessionOpening<Config>): Promise<ClaudeSession> {
@@ -65,6 +69,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
         mcpServers: { ...this.#mcpServers, ...opening.mcpServers },
         appendSystemPrompt: this.#appendSystemPrompt,
         program: this.#program,
+        runsUserCommands: this.#userCommands,
         output,
         marks: this.#marks,
       },

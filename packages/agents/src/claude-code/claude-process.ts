@@ -110,12 +110,14 @@ export class ClaudeProcess extends EventEmitter<News> {
   readonly #input = new InputQueue();
   readonly #gone = Promise.withResolvers<never>();
   readonly #program: ClaudeProgram;
+  readonly #env: NodeJS.ProcessEnv;
 
   /** Throws if there is no program to start. */
   constructor(sdk: Sdk, options: ClaudeProcessOptions, { canUseTool, onElicitation }: Answering) {
     super();
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
     const { appendSystemPrompt: append, program } = options;
+    this.#env = env;
     this.#gone.promise.catch((error: unknown) => this.emit('gone', error));
     this.#program = new ClaudeProgram((output) => this.emit('errorOutput', output));
     this.query = sdk.query({
@@ -159,6 +161,11 @@ export class ClaudeProcess extends EventEmitter<News> {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** The environment of a command that a person runs in the session. */
+  get commandEnvironment(): NodeJS.ProcessEnv {
+    return { ...childEnvironment(this.#env, {}), CLAUDECODE: '1' };
   }
 
   push(...message: Parameters<InputQueue['push']>): void {

@@ -49,6 +49,7 @@ async function startSession(stopTask = async (): Promise<void> => undefined) {
       mcpServers: {},
       appendSystemPrompt: undefined,
       program: undefined,
+      runsUserCommands: true,
       project: await ProjectInUse.decide(import.meta.dirname, {}, undefined),
       marks: { noteSent: () => undefined },
       output: {

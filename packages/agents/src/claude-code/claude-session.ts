@@ -10,8 +10,15 @@ import {
   messageOf,
   type RewindResult,
 } from '@liminal/protocol';
+import { answerHere } from '../base/answered-here.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { Newest } from '../base/newest.ts';
+import {
+  commandsForbidden,
+  runUserCommand,
+  userCommandIn,
+  type UserCommandResult,
+} from '../base/user-command.ts';
 import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
 import { accepted, promptOf } from './prompt.ts';
 import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
@@ -31,6 +38,8 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
   /** Records each sent message, so that its stored entries do not count as made elsewhere. */
   marks: Pick<TranscriptMarks, 'noteSent'>;
+  /** Whether messages that begin with `!` are commands of people's own. */
+  runsUserCommands: boolean;
   /** Notices for people in the first turn. */
   notices?: readonly string[];
 }
@@ -68,6 +77,9 @@ export class ClaudeSession implements AgentSession<Config> {
   /** The messages that were said amid turns; one may begin a turn of its own. */
   readonly #steered = new Newest<string, true>(maxSteered);
   #ended: Promise<void> = Promise.resolve();
+  /** A person's command that runs. */
+  #command: AbortController | undefined;
+  #commandEnded: Promise<void> = Promise.resolve();
 
   /**
    * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if that aborts; then no
@@ -159,6 +171,7 @@ export class ClaudeSession implements AgentSession<Config> {
     if (this.#sending !== undefined || isForAnother) {
       throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still at work on a message.');
     }
+    const command = blocks.length === 0 ? userCommandIn(text) : undefined;
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
     this.#sending = sending;
     // It may be rejected while the agent's own turn is still awaited.
@@ -166,6 +179,7 @@ export class ClaudeSession implements AgentSession<Config> {
     try {
       while (this.#translator.isBusy) await this.#turnEnd.promise;
       this.#checkAlive();
+      if (command !== undefined) return this.#runCommand(command, text, sending);
       const uuid = isUuid(turnId) ? turnId : randomUUID();
       this.#translator.expect({ uuid, turnId, text, blocks });
       this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir));
@@ -173,6 +187,55 @@ export class ClaudeSession implements AgentSession<Config> {
     } finally {
       this.#sending = undefined;
     }
+  }
+
+  /** Runs a person's command, and gives the result to Claude Code, whose model reads it with the next message. */
+  #runCommand(command: string, text: string, { turnId, isStopped }: Sending): void {
+    const { projectDir: cwd, output, runsUserCommands } = this.#options;
+    if (!runsUserCommands) {
+      const start = { modelId: 'none', providerId: 'claude-code', turnId, message: text };
+      return answerHere((draft) => output.emit(draft), { ...start, answer: commandsForbidden });
+    }
+    const running = new AbortController();
+    this.#command = running;
+    const items = this.#translator.beginCommand(turnId, text, command, now());
+    if (isStopped) this.#stopCommand(running);
+    const print = (words: string): void => {
+      this.#translator.at(now());
+      items.print(words);
+    };
+    const env = this.#process.commandEnvironment;
+    const ended = runUserCommand({ command, cwd, env, signal: running.signal, print });
+    const failed = (error: unknown) => ({ output: '', exitCode: null, problem: messageOf(error) });
+    this.#commandEnded = ended.catch(failed).then((result) => {
+      this.#command = undefined;
+      if (!this.#isAlive) return;
+      this.#translator.at(now());
+      items.end(result);
+      this.#tellCommand(turnId, command, result);
+      const isWhole = !running.signal.aborted;
+      const how = isWhole
+        ? (['completed', 'end_turn'] as const)
+        : (['cancelled', 'cancelled'] as const);
+      const [status, finishReason] = how;
+      this.#translator.endCommand({ type: 'response_done', status, finishReason }, now());
+    });
+  }
+
+  /** In the form in which Claude Code's terminal keeps it. */
+  #tellCommand(turnId: string, command: string, { output, problem = '' }: UserCommandResult): void {
+    const printed = `<bash-stdout>${output}</bash-stdout><bash-stderr>${problem}</bash-stderr>`;
+    const [input, result] = [isUuid(turnId) ? turnId : randomUUID(), randomUUID()];
+    for (const uuid of [input, result]) this.#options.marks.noteSent(uuid);
+    // What a command prints is no mention of a file, and no slash command.
+    const how = { shouldQuery: false, client_composed: true } as const;
+    this.#process.push(input, `<bash-input>${command}</bash-input>`, how);
+    this.#process.push(result, printed, how);
+  }
+
+  #stopCommand(running: AbortController): void {
+    this.#translator.stop(now());
+    running.abort();
   }
 
   /** Throws ProviderError `NOTHING_TO_STEER` or `PROCESS_CRASH`. */
@@ -184,17 +247,22 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#checkAlive();
     if (this.#translator.turn?.turnId !== turnId) throw nothingToSteer();
     if (this.#isStopping) throw nothingToSteer('The turn is being stopped.');
+    if (this.#command !== undefined) throw nothingToSteer('A command runs, and no model.');
+    if (userCommandIn(text) !== undefined) throw nothingToSteer('A command runs between turns.');
     const uuid = isUuid(messageId) ? messageId : randomUUID();
     this.#options.marks.noteSent(uuid);
     this.#steered.set(messageId, true);
     this.#translator.steer({ uuid, turnId: messageId, text, blocks }, now());
-    this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir), 'next');
+    this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir), {
+      priority: 'next',
+    });
   }
 
   /** Stops the running turn, or the one that is about to begin. Throws ProviderError `INTERRUPT_FAILED`. */
   async cancel(): Promise<void> {
     if (!this.#isAlive) return;
-    if (this.#translator.turn !== undefined) await this.#stopTurn();
+    if (this.#command !== undefined) this.#stopCommand(this.#command);
+    else if (this.#translator.turn !== undefined) await this.#stopTurn();
     // Claude Code loses an interrupt that comes before it has taken the message up.
     else if (this.#sending !== undefined) this.#sending.isStopped = true;
   }
@@ -203,9 +271,12 @@ export class ClaudeSession implements AgentSession<Config> {
   async close(): Promise<void> {
     if (this.#isAlive) {
       this.#isAlive = false;
-      const isBusy = this.#translator.turn !== undefined;
+      this.#command?.abort();
+      const isBusy = this.#translator.turn !== undefined && this.#command === undefined;
       this.#endTurn({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
-      this.#ended = this.#process.end(isBusy);
+      this.#ended = Promise.all([this.#process.end(isBusy), this.#commandEnded]).then(
+        () => undefined,
+      );
       this.#options.output.exit({ expected: true });
     }
     await this.#ended;
@@ -376,10 +447,11 @@ export class ClaudeSession implements AgentSession<Config> {
   #onGone(error: unknown): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
+    this.#command?.abort();
     const { code, message } = this.#crash(error);
     this.#endTurn({ type: 'response_error', error: { code, message } });
     // Its children may still run.
-    this.#ended = this.#process.end(false);
+    this.#ended = Promise.all([this.#process.end(false), this.#commandEnded]).then(() => undefined);
     this.#options.output.exit({ expected: false, code, message });
   }
 

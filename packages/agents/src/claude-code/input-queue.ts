@@ -8,15 +8,15 @@ export class InputQueue implements AsyncIterable<SDKUserMessage> {
 
   /**
    * `uuid` is the id by which Claude Code later refers to the message. With `priority: 'next'` its model reads it within
-   * the running turn, after the tools that run (`now` would end the turn).
+   * the running turn, after the tools that run (`now` would end the turn). With `shouldQuery: false` it begins no turn: its
+   * model reads it with the next message.
    */
   push(
     uuid: NonNullable<SDKUserMessage['uuid']>,
     content: SDKUserMessage['message']['content'],
-    priority?: 'next',
+    more: Pick<SDKUserMessage, 'priority' | 'shouldQuery' | 'client_composed'> = {},
   ): void {
     const message = { role: 'user' as const, content };
-    const more = priority === undefined ? {} : { priority };
     this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null, ...more });
     this.#wake.resolve();
   }

@@ -32,6 +32,8 @@ export interface CodexOptions {
   defaults?: Record<string, string>;
   /** MCP servers of all sessions, beside those of Codex' own configuration. */
   mcpServers?: McpServers;
+  /** Whether people's messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
+  userCommands?: boolean | undefined;
   /** How many sessions are opened at once. Default 2. */
   maxStarts?: number;
   /** From the program's start to its greeting, ms. Default 20 s. */
@@ -143,6 +145,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
         output,
         settings: new CodexSettings(opened),
         rollouts: this.#rollouts,
+        runsUserCommands: this.#options.userCommands ?? true,
         leave: (threads) => this.#leave(server, threads, mark),
       });
       server.admit(opened.thread.id, session);

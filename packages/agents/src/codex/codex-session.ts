@@ -5,6 +5,7 @@ import { answerHere } from '../base/answered-here.ts';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
+import { commandsForbidden, userCommandIn } from '../base/user-command.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
@@ -68,6 +69,8 @@ interface Saying {
 interface CodexSessionOptions extends SessionStateOptions {
   /** Learns which turns ran here. */
   rollouts: Rollouts;
+  /** Whether messages that begin with `!` are commands of people's own. */
+  runsUserCommands: boolean;
   /** Closes the session's threads with all that they started. */
   leave: (threads: readonly OpenThread[]) => Promise<void>;
 }
@@ -171,7 +174,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** The answer to a command that asks nothing of Codex' model. */
   async #answerHere(message: string, blocks: readonly ContentBlock[]): Promise<string | undefined> {
     const plan = planIn(message);
-    if (plan === undefined) return answerFor(message, this.#state.skills);
+    if (plan === undefined) {
+      const isCommand = blocks.length === 0 && userCommandIn(message) !== undefined;
+      if (isCommand && !this.#options.runsUserCommands) return commandsForbidden;
+      return answerFor(message, this.#state.skills);
+    }
     await this.setConfigOption('collaboration_mode', 'plan');
     if (plan !== '' || blocks.length > 0) return undefined;
     return 'Plan mode is on: say what to plan. The setting “Way of working” ends it.';
@@ -186,6 +193,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#checkAlive();
     const running = this.#running;
     if (running?.turnId !== turnId || running.isBetween) throw nothingToSteer();
+    if (userCommandIn(message) !== undefined) throw nothingToSteer('A command runs between turns.');
     const expectedTurnId = await running.started.promise.catch(() => {
       throw nothingToSteer();
     });

@@ -2,6 +2,7 @@
 import { type AgentCommand, type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { z } from 'zod';
 import { commandName } from '../base/answered-here.ts';
+import { userCommandIn } from '../base/user-command.ts';
 import { inputOf } from './prompt.ts';
 import { answerToCommand } from './terminal-commands.ts';
 
@@ -58,7 +59,7 @@ const initPrompt =
 
 /** What a message asks of Codex. */
 export interface Asked {
-  method: 'turn/start' | 'thread/compact/start' | 'review/start';
+  method: 'turn/start' | 'thread/compact/start' | 'review/start' | 'thread/shellCommand';
   params: Record<string, unknown>;
 }
 
@@ -83,6 +84,8 @@ export function askedBy(
   projectDir: string,
   beside: readonly ContentBlock[] = [],
 ): Asked {
+  const command = beside.length === 0 ? userCommandIn(message) : undefined;
+  if (command !== undefined) return { method: 'thread/shellCommand', params: { command } };
   const blocks = linkedMentions(message, beside, projectDir).others;
   const skill = skillIn(message, skills);
   if (skill !== undefined) return say(skill.words, blocks, [skill.input]);

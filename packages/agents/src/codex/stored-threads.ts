@@ -10,6 +10,7 @@ import { trustConfig } from './project-settings.ts';
 import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { Tasks } from './translate/tasks.ts';
+import { commandIn } from './translate/tools.ts';
 import { CodexTurn } from './translate/turn.ts';
 import { ThreadItem } from './translate/wire.ts';
 
@@ -211,7 +212,9 @@ function storedTurn(
   const told = new CodexTurn(writer, cwd, '', tasks);
   writer.at(isoOf(turn.startedAt ?? turn.completedAt ?? 0));
   const review = items.find((item) => item?.type === 'enteredReviewMode');
-  const words = asked && wordsIn(asked.content);
+  const [first] = items;
+  const isOwn = first?.type === 'commandExecution' && first.source === 'userShell';
+  const words = asked ? wordsIn(asked.content) : isOwn ? `!${commandIn(first)}` : undefined;
   const said = review === undefined ? words : reviewCommand(review.review);
   const trigger = said === undefined ? 'agent' : 'user';
   const images = attachedImages(asked?.content ?? []);

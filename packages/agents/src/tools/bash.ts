@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ShownOutput } from '../base/shown-output.ts';
 import type { HiddenFolders } from '../hidden-folders.ts';
+import { commandEnvironment } from './bash/command-environment.ts';
 import { commandPermissions, hasReading, onlyReads } from './bash/command-rules.ts';
 import { leadsOut, mayShowHidden } from './bash/hidden-files.ts';
 import { mayStartPrograms } from './bash/repository-programs.ts';
@@ -77,7 +78,7 @@ export function bashTool(
         command,
         cwd: context.projectDir,
         timeout,
-        hidden,
+        env: commandEnvironment({ hidden, onlyReads: onlyReads(command) }),
         signal: context.signal,
         onOutput: (text) => {
           for (const part of parts) part.add(text);

@@ -131,6 +131,7 @@ class Playing {
         output,
         settings: new CodexSettings(opened),
         rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
+        runsUserCommands: true,
         leave: async () => {},
       });
       server.admit(threadId, session);

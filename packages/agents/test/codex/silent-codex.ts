@@ -51,6 +51,7 @@ export async function runningTurn() {
     output: { emit: (draft) => void drafts.push(draft), update: () => {}, exit: () => {} },
     settings: new CodexSettings(opened),
     rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
+    runsUserCommands: true,
     leave: async (threads) => void left.push(...threads),
   });
   server.admit('own', session);

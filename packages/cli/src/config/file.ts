@@ -54,6 +54,8 @@ export const ConfigFile = z.strictObject({
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
+  /** Whether messages that begin with `!` are run as commands, as in the terminals of Claude Code and Codex. */
+  userCommands: z.boolean().optional(),
   /** Whether the events of a turn are kept when it is over. */
   keepEvents: z.boolean().optional(),
   /** For how long an agent's words are gathered into one event (ms). */

@@ -56,6 +56,12 @@ test('Claude Code’s additional system prompt comes from the file, if it is not
   }
 });
 
+test('people’s own commands are run, unless the file forbids them', () => {
+  expect(load().userCommands).toBe(true);
+  const file = writeFile('a.json', { userCommands: false });
+  expect(load({ config: file }).userCommands).toBe(false);
+});
+
 describe('a flag goes before a variable, a variable before the file, the file before the default', () => {
   test('for the port', () => {
     const file = writeFile('a.json', { port: 3 });

@@ -54,6 +54,8 @@ export interface Config {
   /** Configured ACP agents, by type. */
   agents: Record<string, AgentEntry>;
   claude: ClaudeEntry;
+  /** Whether people's messages that begin with `!` are run as commands. */
+  userCommands: boolean;
   mcpServers: McpServers;
   /** Servers of bare models: the two makers first. */
   models: ModelConfig[];
@@ -101,6 +103,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     settings: runtimeSettings(file),
     agents: file.agents ?? {},
     claude: file.claude ?? {},
+    userCommands: file.userCommands ?? true,
     mcpServers: file.mcpServers ?? {},
     models: modelConfigs(file.models ?? {}, variable),
     tools: file.tools ?? {},

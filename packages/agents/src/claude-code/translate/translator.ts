@@ -1,5 +1,6 @@
 import type { ApprovalOutcome, BackgroundTask, ContentBlock, EventDraft } from '@liminal/protocol';
 import { BackgroundTasks } from './background-tasks.ts';
+import type { CommandItems } from './command-items.ts';
 import { keptBy, readCompaction, type CompactionNews } from './compaction.ts';
 import { BoundedList } from '../../base/bounded-list.ts';
 import {
@@ -58,6 +59,8 @@ export class ClaudeTranslator {
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
   #turn: ClaudeTurn | undefined;
+  /** The running turn is a person's command: only the end of that ends it. */
+  #isCommand = false;
   #modelId = 'unknown';
 
   constructor(options: TranslatorOptions) {
@@ -91,6 +94,17 @@ export class ClaudeTranslator {
 
   expect(expected: ExpectedTurn): void {
     this.#expected.set(expected.uuid, expected);
+  }
+
+  /** Begins the turn of a command that a person runs. What the agent says meanwhile is shown in it. */
+  beginCommand(turnId: string, text: string, command: string, timestamp: string): CommandItems {
+    const turn = this.#begin(turnId, 'user', text, timestamp);
+    this.#isCommand = true;
+    return turn.command(command);
+  }
+
+  endCommand(end: TurnEnd, timestamp: string): void {
+    this.#finish(end, timestamp);
   }
 
   read(native: unknown, timestamp: string): void {
@@ -131,6 +145,11 @@ export class ClaudeTranslator {
   stop(timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.stop();
+  }
+
+  /** Sets the time of what the running turn shows next. */
+  at(timestamp: string): void {
+    this.#turn?.at(timestamp);
   }
 
   openApproval(approval: Parameters<ClaudeTurn['openApproval']>[0], timestamp: string): void {
@@ -220,10 +239,12 @@ export class ClaudeTranslator {
   }
 
   #result(result: ResultMessage): void {
+    const cost = this.#cost.total(result.total_cost_usd);
+    if (this.#isCommand) return;
     this.#leaveOver();
     const turn = this.#turn;
     this.#turn = undefined;
-    turn?.result(result, this.#cost.total(result.total_cost_usd));
+    turn?.result(result, cost);
   }
 
   #settle(uuid: string, delivery: 'taken' | 'not_taken'): void {
@@ -311,6 +332,7 @@ export class ClaudeTranslator {
     this.#leaveOver();
     const turn = this.#turn;
     this.#turn = undefined;
+    this.#isCommand = false;
     turn?.end(end);
   }
 }

@@ -1,6 +1,7 @@
 import type { ApprovalOutcome, ContentBlock } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { ClaudeCalls } from './calls.ts';
+import { CommandItems } from './command-items.ts';
 import { Compactions, type CompactionNews } from './compaction.ts';
 import type {
   ApiEvent,
@@ -44,6 +45,7 @@ export class ClaudeTurn {
   readonly turnId: string;
   readonly trigger: Trigger;
   readonly #writer: TurnWriter;
+  readonly #cwd: string;
   readonly #calls: ClaudeCalls;
   readonly #compactions: Compactions;
   readonly #held: TurnMemory['held'];
@@ -65,6 +67,7 @@ export class ClaudeTurn {
     this.#modelId = start.modelId;
     this.#held = memory.held;
     this.#writer = new TurnWriter(start.turnId, emit);
+    this.#cwd = cwd;
     this.#calls = new ClaudeCalls(this.#writer, cwd, memory.plan);
     this.#compactions = new Compactions(this.#writer);
   }
@@ -140,6 +143,11 @@ export class ClaudeTurn {
 
   notice(content: string): void {
     this.#writer.notice(content);
+  }
+
+  /** A person runs a command in this turn. */
+  command(command: string): CommandItems {
+    return new CommandItems(this.#writer, command, this.#cwd);
   }
 
   compact(news: CompactionNews): void {

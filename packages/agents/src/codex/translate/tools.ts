@@ -128,6 +128,10 @@ export function commandCall(
   };
 }
 
+/** The command as it was written. */
+export const commandIn = ({ command, commandActions }: CommandParts): string =>
+  writtenIn(command, commandActions);
+
 /** Returns the command without the shell that Codex runs it with, if its only action names the whole command. */
 function writtenIn(command: string, actions: readonly CommandAction[]): string {
   const [, script = ''] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];

@@ -52,6 +52,8 @@ const items = [
     commandActions: z.array(CommandAction).catch([]),
     aggregatedOutput: nullable,
     exitCode: number,
+    /** Who runs it: `userShell` is a person's own command. */
+    source: nullable,
     startedAtMs: number,
   }),
   z.looseObject({

@@ -5,16 +5,13 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endTree, processMark } from '../../process/index.ts';
 import { ToolError } from '../tool.ts';
-import { commandEnvironment } from './command-environment.ts';
-import { onlyReads } from './command-rules.ts';
 
 export interface Command {
   command: string;
   cwd: string;
   /** In ms. */
   timeout: number;
-  /** Names of variables that it does not get. */
-  hidden: ReadonlySet<string>;
+  env: NodeJS.ProcessEnv;
   signal: AbortSignal;
   onOutput: (text: string) => void;
 }
@@ -40,13 +37,13 @@ const lastOutputMs = 500;
  * background, nor what it detached (invariant 8).
  */
 export async function runCommand(options: Command): Promise<CommandEnd> {
-  const { cwd, timeout, hidden, signal, command } = options;
+  const { cwd, timeout, env, signal, command } = options;
   const mark = processMark('tools');
   const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
   // Errors and output go through one pipe, so that they come in the order in which they were printed.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
     cwd,
-    env: commandEnvironment({ hidden, onlyReads: onlyReads(command), more: mark.env }),
+    env: { ...env, ...mark.env },
     // Its own process group, which can be ended as a whole where there is no process table; and no terminal to ask at.
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],

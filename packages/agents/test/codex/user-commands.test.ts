@@ -1,0 +1,72 @@
+/** Commands of people's own (`!ls`) on the real Codex. */
+import { answer, codexEnvironment } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { createCodexProvider } from '../../src/codex/index.ts';
+import { Listener, said } from '../acp/running-agent.ts';
+import { sharedCodex } from './running-codex.ts';
+
+const share = sharedCodex();
+
+test('a message that begins with ! is run as a command, and its output reaches the model with the next message', async () => {
+  const { create, api, provider, workspace } = await share(() => [answer('Back.')]);
+  const listener = await create();
+
+  const response = await listener.ask('!echo one; echo two >&2; false');
+
+  expect(response).toMatchObject({ status: 'complete', trigger: 'user' });
+  expect(response.outputItems).toMatchObject([
+    { type: 'message', content: '!echo one; echo two >&2; false', origin: 'user' },
+    { type: 'function_call', kind: 'execute', title: 'Run echo one; echo two >&2; false' },
+    { type: 'function_call_output', output: 'one\ntwo\n', success: false, exitCode: 1 },
+  ]);
+  expect(api.requests).toEqual([]);
+  await listener.ask('Well then.');
+  expect(JSON.stringify(api.requests[0]?.body.input)).toContain('echo one; echo two >&2; false');
+  const stored = await provider.readStoredHistory(
+    await listener.agentSessionId(),
+    workspace.projectDir,
+  );
+  expect(stored[0]?.events.map(({ payload }) => payload)).toContainEqual(
+    expect.objectContaining({
+      finalItem: expect.objectContaining({
+        origin: 'user',
+        content: '!echo one; echo two >&2; false',
+      }),
+    }),
+  );
+});
+
+test('a command of a person is stopped with all that it started, and the session goes on', async () => {
+  const { create, provider } = await share(() => [answer('Back.')]);
+  const listener = await create();
+  const turnId = await listener.send('!echo begun; sleep 600');
+  await listener.until(() =>
+    listener
+      .of(turnId)
+      .find(({ payload }) => 'deltaContent' in payload && payload.deltaContent.includes('begun')),
+  );
+
+  await provider.cancelTurn(listener.sessionId);
+
+  expect((await listener.response(turnId)).status).toBe('aborted');
+  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+});
+
+test('with userCommands off, a command is neither run nor sent', async () => {
+  const { workspace, api } = await share(() => []);
+  const inherited = codexEnvironment(workspace.home);
+  const provider = createCodexProvider({ inherited, userCommands: false });
+  try {
+    const listener = new Listener(provider, crypto.randomUUID());
+    await provider.createSession({
+      projectDir: workspace.projectDir,
+      sessionId: listener.sessionId,
+    });
+    const response = await listener.ask('!touch made');
+    expect(said(response).at(-1)).toContain('does not run people’s commands');
+    expect(response.outputItems.map(({ type }) => type)).toEqual(['message', 'message']);
+    expect(api.requests).toEqual([]);
+  } finally {
+    await provider.close();
+  }
+});
