@@ -39,7 +39,7 @@ export const codexRequests: Section = {
     [
       'not used',
       'thread/prepareApprovedPlan',
-      'After a plan the user changes the setting *Way of working*, and asks for the work.',
+      'A plan is implemented in its own session; a fresh one is begun by hand.',
     ],
     [
       'not used',

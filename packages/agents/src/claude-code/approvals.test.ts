@@ -16,6 +16,7 @@ function start() {
       },
       close: () => {},
       canAsk: () => true,
+      offersAutoMode: () => false,
       titleOfSubagent: (agentId) => (agentId === 'known' ? 'Inspect the notes' : undefined),
     },
     '/project',

@@ -1,12 +1,7 @@
 /** Permission requests of Claude Code, answered by people. */
 import { setImmediate as untilRead } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import type {
-  CanUseTool,
-  OnElicitation,
-  PermissionResult,
-  PermissionUpdate,
-} from '@anthropic-ai/claude-agent-sdk';
+import type { CanUseTool, OnElicitation, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
 import { jsonOf } from '../base/few-values.ts';
 import { Elicitations, mcpServerAsks } from '../base/elicitations.ts';
@@ -41,6 +36,8 @@ const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopp
 interface ApprovalOutput extends ApprovalEvents {
   /** Whether a turn runs in which people can be asked. */
   canAsk: () => boolean;
+  /** Whether a second model can decide what is allowed. */
+  offersAutoMode: () => boolean;
   /** What the subagent with this id was started for. */
   titleOfSubagent: (agentId: string) => string | undefined;
 }
@@ -74,10 +71,13 @@ export class ClaudeApprovals {
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
     const suggestions = this.#project.proposals(context.suggestions ?? []);
-    const choices = permissionChoices(toolName, input, { ...context, suggestions }, this.#cwd);
+    const isPlan = toolName === 'ExitPlanMode';
+    const choices = isPlan
+      ? planChoices(input, this.#output.offersAutoMode())
+      : permissionChoices({ ...context, suggestions }, this.#cwd);
     const { title, ...face } = describeTool(toolName, input, this.#cwd);
     // A hook may have changed the input since the call was shown. A plan that Claude Code leaves out is the call's.
-    const isPlanless = toolName === 'ExitPlanMode' && input['plan'] === undefined;
+    const isPlanless = isPlan && input['plan'] === undefined;
     const words = { name: toolName, arguments: jsonOf(input), title, ...face };
     const question = {
       title,
@@ -189,12 +189,9 @@ const refusedWith = (note?: string): PermissionResult =>
     : { behavior: 'deny', message: `The user refused this, and says: ${note}` };
 
 function permissionChoices(
-  toolName: string,
-  input: Record<string, unknown>,
   { suggestions = [], suppressAlwaysAllowRule }: Context,
   cwd: string,
 ): Choice[] {
-  if (toolName === 'ExitPlanMode') return planChoices(input);
   const lasting = suppressAlwaysAllowRule === true ? [] : lastingPermissions(suggestions, cwd);
   const always = lasting.map(({ name, updates: updatedPermissions }, index): Choice => ({
     optionId: index === 0 ? 'allow_always' : `allow_always_${index + 1}`,
@@ -209,27 +206,32 @@ function permissionChoices(
   ];
 }
 
-/** The program reports the plan as approved only if it is given the plan. */
-function planChoices(input: Record<string, unknown>): Choice[] {
-  const approved: PermissionResult = { behavior: 'allow', updatedInput: input };
-  const acceptEdits: PermissionUpdate = {
-    type: 'setMode',
-    mode: 'acceptEdits',
-    destination: 'session',
-  };
+/**
+ * What can follow a plan, as in the terminal; each takes a note. The program reports the plan as approved only if it is
+ * given the plan.
+ */
+function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choice[] {
+  const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;
+  const start = (optionId: string, name: string, mode: 'acceptEdits' | 'auto'): Choice => ({
+    optionId,
+    kind: 'allow_always',
+    name,
+    takesNote: true,
+    result: {
+      ...approved,
+      updatedPermissions: [{ type: 'setMode', mode, destination: 'session' }],
+    },
+  });
   return [
     {
       optionId: 'allow_once',
       kind: 'allow_once',
       name: 'Start, and ask before each edit',
+      takesNote: true,
       result: approved,
     },
-    {
-      optionId: 'allow_always',
-      kind: 'allow_always',
-      name: 'Start, and accept edits',
-      result: { ...approved, updatedPermissions: [acceptEdits] },
-    },
+    start('allow_always', 'Start, and accept edits', 'acceptEdits'),
+    ...(hasAutoMode ? [start('allow_auto', 'Start, and let a model decide', 'auto')] : []),
     { ...refusal, name: 'Keep planning', result: refused },
   ];
 }

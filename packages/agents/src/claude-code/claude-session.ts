@@ -4,6 +4,7 @@ import type { RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
   isTerminal,
   type ApprovalAnswer,
+  type ApprovalOutcome,
   type BackgroundTask,
   type ContentBlock,
   type EventDraft,
@@ -132,8 +133,11 @@ export class ClaudeSession implements AgentSession<Config> {
     const approvalOutput = {
       open: (request: Parameters<ClaudeTranslator['openApproval']>[0]) =>
         this.#translator.openApproval(request, now()),
-      close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) =>
-        this.#translator.closeApproval(id, outcome, now()),
+      close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) => {
+        this.#translator.closeApproval(id, outcome, now());
+        this.#tellNote(outcome);
+      },
+      offersAutoMode: () => this.#status.offersMode('auto'),
       canAsk: () => this.#translator.turn !== undefined,
       titleOfSubagent: (agentId: string) => this.#translator.titleOfTask(agentId),
     };
@@ -220,6 +224,15 @@ export class ClaudeSession implements AgentSession<Config> {
       const [status, finishReason] = how;
       this.#translator.endCommand({ type: 'response_done', status, finishReason }, now());
     });
+  }
+
+  /** A note to what was allowed is read after the call; the SDK's answer has a place for a refusal's alone. */
+  #tellNote(outcome: ApprovalOutcome): void {
+    if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
+    if (!outcome.optionId.startsWith('allow')) return;
+    const uuid = randomUUID();
+    this.#options.marks.noteSent(uuid);
+    this.#process.push(uuid, outcome.note, { priority: 'next' });
   }
 
   /** In the form in which Claude Code's terminal keeps it. */

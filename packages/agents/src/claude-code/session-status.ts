@@ -57,6 +57,10 @@ export class SessionStatus {
     return this.#config;
   }
 
+  offersMode(mode: string): boolean {
+    return this.#offer.modes.some(({ value }) => value === mode);
+  }
+
   /** The process is ready. */
   begin(started: SDKControlInitializeResponse, settings: SettingsInForce): void {
     const { mayBypass, update } = this.#options;

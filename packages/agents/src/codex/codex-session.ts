@@ -14,6 +14,7 @@ import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { BackgroundWork } from './background-work.ts';
 import { answerFor, askedBy, planIn } from './commands.ts';
+import { implementPlan, isPlan, wordsAfterPlan } from './plan-question.ts';
 import { withPicture } from './pictures.ts';
 import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
@@ -21,7 +22,7 @@ import type { Rollouts } from './rollouts.ts';
 import { SessionState, type SessionStateOptions, type Wanted } from './session-state.ts';
 import type { Offer } from './settings.ts';
 import { noticeOf } from './translate/notices.ts';
-import { CodexTurn, hasFailed } from './translate/turn.ts';
+import { CodexTurn, hasFailed, isCompleted } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
 
@@ -41,6 +42,8 @@ interface Running {
   started: PromiseWithResolvers<string>;
   /** Ours, for what is said between turns: Codex knows nothing of it. */
   isBetween: boolean;
+  /** Whether Codex has proposed a plan in it. */
+  hasPlan: boolean;
 }
 
 /** Why a question is withdrawn. */
@@ -164,11 +167,45 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#known(running, answer),
     );
     const running = this.#begin(turnId, 'user', message, blocks);
-    asked.catch((error: unknown) => {
-      if (!this.#isAlive || this.#running !== running) return;
-      const why = { code: 'AGENT_ERROR', message: messageOf(error) };
-      this.#end({ type: 'response_error', error: why });
-    });
+    asked.catch((error: unknown) => this.#notStarted(running, error));
+  }
+
+  #notStarted(running: Running, error: unknown): void {
+    if (!this.#isAlive || this.#running !== running) return;
+    const why = { code: 'AGENT_ERROR', message: messageOf(error) };
+    this.#end({ type: 'response_error', error: why });
+  }
+
+  /** Asks after a plan what follows, as Codex' own terminal does. The turn of the question becomes that of the work. */
+  async #offerPlan(): Promise<void> {
+    const running = this.#begin(randomUUID(), 'agent', undefined);
+    running.isBetween = true;
+    const { signal } = new AbortController();
+    const outcome = await this.#approvals.ask({ ...implementPlan }, signal);
+    if (this.#running !== running || outcome.outcome === 'cancelled') return;
+    const words = wordsAfterPlan(outcome);
+    if (words === undefined) {
+      return this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
+    }
+    try {
+      if (outcome.optionId === 'implement') {
+        await this.setConfigOption('collaboration_mode', 'default');
+      }
+      this.#write((writer) =>
+        writer.add({
+          type: 'message',
+          id: `${running.turnId}:user`,
+          content: words,
+          origin: 'user',
+        }),
+      );
+      running.isBetween = false;
+      const own = { threadId: this.agentSessionId, clientUserMessageId: running.turnId };
+      const asked = { ...own, input: inputOf(words, []) };
+      await this.#server.request('turn/start', asked, (answer) => this.#known(running, answer));
+    } catch (error) {
+      this.#notStarted(running, error);
+    }
   }
 
   /** The answer to a command that asks nothing of Codex' model. */
@@ -279,7 +316,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       // An error of ours in one message must not end the session.
       process.emitWarning(asError(error));
     }
-    if (running.writer.hasEnded) this.#over(running);
+    if (isOwn && isPlan(method, params['item'])) running.hasPlan = true;
+    if (!running.writer.hasEnded) return;
+    this.#over(running);
+    const isWhole = running.hasPlan && isCompleted(params['turn']);
+    if (isWhole && this.#options.settings.isPlanning) void this.#offerPlan();
   }
 
   /** What belongs to earlier turns waits for the next, or for the end of its task. */
@@ -311,7 +352,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       return await requests.serve(method, params, asking.signal);
     } finally {
       this.#asked.delete(id);
-      if (this.#running?.isBetween === true && this.#asked.size === 0) {
+      const isAsking = this.#asked.size > 0 || this.#approvals.isAsking;
+      if (this.#running?.isBetween === true && !isAsking) {
         this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
       }
     }
@@ -398,7 +440,15 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#background.tasks,
     );
     const started = Promise.withResolvers<string>();
-    const running: Running = { turnId, writer, turn, hasStarted: false, started, isBetween: false };
+    const running: Running = {
+      turnId,
+      writer,
+      turn,
+      hasStarted: false,
+      started,
+      isBetween: false,
+      hasPlan: false,
+    };
     running.started.promise.catch(() => undefined);
     this.#running = running;
     writer.at(now());

@@ -150,6 +150,11 @@ export class CodexSettings {
     return { ...this.#chosen };
   }
 
+  /** Whether Codex plans, and changes nothing. */
+  get isPlanning(): boolean {
+    return this.#current['collaboration_mode'] === 'plan';
+  }
+
   get options(): ConfigOption[] {
     const { mode = '', model = '', reasoning_effort: effort = '' } = this.#current;
     const { collaboration_mode: work = '' } = this.#current;

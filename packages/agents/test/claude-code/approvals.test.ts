@@ -350,6 +350,7 @@ test('a plan is presented with what can follow it', async () => {
   expect(approval.options?.map((option) => option.name)).toEqual([
     'Start, and ask before each edit',
     'Start, and accept edits',
+    'Start, and let a model decide',
     'Keep planning',
   ]);
   await answer(claude, listener, approval, 'allow_always');
@@ -357,6 +358,29 @@ test('a plan is presented with what can follow it', async () => {
   expect(outcomes(response.outputItems)).toHaveLength(1);
   expect(existsSync(join(claude.workspace.projectDir, 'planned.txt'))).toBe(true);
   expect(first.option('mode')).toBe('acceptEdits');
+  await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
+});
+
+test('a note to a plan that is approved reaches the model in the same turn, and auto mode can follow', async () => {
+  const { first, listener, ...claude } = share((workspace) => [
+    reply(toolUse('ExitPlanMode', { plan: '# Plan' })),
+    reply('With oak.'),
+  ]);
+  const before = claude.api.requests.length;
+  await claude.provider.setConfigOption(listener.sessionId, 'mode', 'plan');
+  const { turnId } = await listener.send('Plan it.');
+  const approval = await asked(listener);
+  await claude.provider.answerApproval(listener.sessionId, approval.approvalId!, {
+    optionId: 'allow_auto',
+    note: 'Use oak.',
+  });
+  const response = await listener.ended(turnId);
+  expect(said(response)).toContain('agent: With oak.');
+  const last = JSON.stringify(claude.api.requests.at(-1)?.body.messages);
+  expect(claude.api.requests.length).toBe(before + 2);
+  expect(last).toContain('User has approved');
+  expect(last).toContain('Use oak.');
+  expect(first.option('mode')).toBe('auto');
   await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
 });
 

@@ -115,6 +115,56 @@ test.each([
   expect(told.match(/write/g) ?? []).toHaveLength(granted);
 });
 
+const plan = 'Here.\n<proposed_plan>\n# A shed\n- Saw\n</proposed_plan>';
+
+test('after a plan Codex is asked to implement it, or to plan further, as people answer', async () => {
+  const { create, api } = await share(() => [
+    answer(plan),
+    answer(plan),
+    answer('Built.'),
+    answer('Indeed.'),
+  ]);
+  const listener = await create({ collaboration_mode: 'plan' });
+  const planned = await listener.ask('Plan a shed.');
+  expect(planned.status).toBe('complete');
+  const next = async (before: readonly string[]): Promise<string> =>
+    listener.until(() => listener.events.find(({ turnId }) => !before.includes(turnId))?.turnId);
+  const first = await next([planned.turnId]);
+  const { title, options, answer: stay } = await listener.asked(first);
+  expect(title).toBe('Implement this plan?');
+  expect(options?.map(({ name }) => name)).toEqual(['Implement it', 'Keep planning']);
+
+  await stay('stay', { note: 'With a window.' });
+
+  const second = await listener.response(first);
+  expect(said(second)).toContain('user: With a window.');
+  expect(api.requests.at(-1)?.prompt).toBe('With a window.');
+  const third = await next([planned.turnId, first]);
+  const { answer: implement } = await listener.asked(third);
+
+  await implement('implement', { note: 'Use oak.' });
+
+  const built = await listener.response(third);
+  expect(said(built)).toEqual(['user: Implement the plan.\n\nUse oak.', 'agent: Built.']);
+  expect(listener.option('collaboration_mode')).toBe('default');
+  expect(said(await listener.ask('Is it?'))).toContain('agent: Indeed.');
+});
+
+test('a plan that is kept without words leaves the session as it is', async () => {
+  const { create, api } = await share(() => [answer(plan), answer('Well.')]);
+  const listener = await create({ collaboration_mode: 'plan' });
+  const planned = await listener.ask('Plan a shed.');
+  const asking = await listener.until(
+    () => listener.events.find(({ turnId }) => turnId !== planned.turnId)?.turnId,
+  );
+  const { answer: stay } = await listener.asked(asking);
+  await stay('stay');
+  expect((await listener.response(asking)).status).toBe('complete');
+  expect(api.requests).toHaveLength(1);
+  expect(listener.option('collaboration_mode')).toBe('plan');
+  expect(said(await listener.ask('And?'))).toContain('agent: Well.');
+});
+
 test('a model that plans asks questions, and is told the answers', async () => {
   const questions = [
     {

@@ -230,5 +230,14 @@ export async function playRecording({ entries }: CodexRecording): Promise<Record
     await settled();
     await settled();
   }
-  return [...playing.sessions.values()];
+  const sessions = [...playing.sessions.values()];
+  // The recorded client asks nobody what is to follow a plan.
+  for (const { session, drafts } of sessions) {
+    const [approvalId] = openApprovals(drafts);
+    if (approvalId !== undefined) {
+      await session.answerApproval(approvalId, { optionId: 'stay' }).catch(() => undefined);
+      await settled();
+    }
+  }
+  return sessions;
 }

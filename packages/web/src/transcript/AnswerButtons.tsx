@@ -20,6 +20,11 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   const { approval, whole, sent, note, choose, chooseWithNote } = props;
   const { allow, deny } = keyAnswers(approval);
   const options = sortOptions(approval.options);
+  // Those that allow have their button for a note once there is one: several can take a note.
+  const notable = options.filter(
+    (option) =>
+      option.takesNote === true && (note !== '' || !isAllowing(approval, option.optionId)),
+  );
   const hintId = useId();
   const answering = ({ optionId }: ApprovalOption) => {
     const isAllowed = isAllowing(approval, optionId);
@@ -48,7 +53,7 @@ export function AnswerButtons(props: AnswerButtonsProps) {
           {option === deny && <Kbd>esc</Kbd>}
         </Button>
       ))}
-      {options.filter(takesNote).map((option) => (
+      {notable.map((option) => (
         <Button
           key={option.optionId}
           look={note === '' ? 'quiet' : 'plain'}
@@ -64,10 +69,6 @@ export function AnswerButtons(props: AnswerButtonsProps) {
       {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
     </div>
   );
-}
-
-function takesNote(option: ApprovalOption): boolean {
-  return option.takesNote === true;
 }
 
 /** Says why nothing can be allowed yet, and what to do. */

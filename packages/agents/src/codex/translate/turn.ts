@@ -163,6 +163,10 @@ export class CodexTurn {
   }
 }
 
+/** Whether Codex says of a turn that it has come to its end. */
+export const isCompleted = (turn: unknown): boolean =>
+  CompletedTurn.safeParse(turn).data?.status === 'completed';
+
 /** Whether Codex says of a turn that it has failed. */
 export const hasFailed = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'failed';
