@@ -132,11 +132,7 @@ export const claudeRequests: Section = {
       'background_tasks',
       'To move a running command to the background is not offered yet.',
     ],
-    [
-      'not used',
-      'mcp_status mcp_reconnect mcp_toggle',
-      'MCP servers cannot be managed here yet; those that fail are reported.',
-    ],
+    ['used', 'mcp_status mcp_reconnect mcp_toggle', 'The MCP servers of a session.'],
     ['not used', 'mcp_set_servers', 'Liminal gives its MCP servers at the start of the process.'],
     [
       'not used',
@@ -192,7 +188,7 @@ export const claudeMethods: Section = {
   rows: [
     [
       'used',
-      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens applyFlagSettings rewindFiles stopTask',
+      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens applyFlagSettings rewindFiles stopTask mcpServerStatus reconnectMcpServer toggleMcpServer',
       'The requests above.',
     ],
     [
@@ -203,7 +199,7 @@ export const claudeMethods: Section = {
     ['not used', 'streamInput', 'Messages go through the iterable that the query was given.'],
     [
       'not used',
-      'mcpServerStatus reconnectMcpServer toggleMcpServer setMcpServers readMcpResource setMcpPermissionModeOverride',
+      'setMcpServers readMcpResource setMcpPermissionModeOverride',
       'See the requests whose names begin with `mcp_`.',
     ],
     [

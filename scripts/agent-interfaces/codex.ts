@@ -41,10 +41,11 @@ export const codexRequests: Section = {
       'thread/prepareApprovedPlan',
       'A plan is implemented in its own session; a fresh one is begun by hand.',
     ],
+    ['used', 'mcpServerStatus/list mcpServer/oauth/login', 'The MCP servers of a session.'],
     [
       'not used',
-      'mcpServerStatus/list mcpServer/oauth/login config/mcpServer/reload',
-      'MCP servers cannot be managed here yet; those that fail are reported.',
+      'config/mcpServer/reload',
+      'It concerns all threads at once; a session that is started anew reads the configuration anew.',
     ],
     [
       'not used',

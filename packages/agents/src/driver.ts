@@ -5,7 +5,10 @@ import type {
   ApprovalAnswer,
   ContentBlock,
   EventDraft,
+  McpAction,
+  McpActionResult,
   McpServers,
+  McpServerState,
   RewindResult,
 } from '@liminal/protocol';
 import type { ClientFiles } from './client-files.ts';
@@ -121,6 +124,10 @@ export interface AgentSession<Memory = unknown> {
    * tools have edited. Not called during a turn. `NO_CHECKPOINT`.
    */
   rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
+  /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
+  mcpServers?(): Promise<McpServerState[]>;
+  /** `INVALID_OPTION` for an unknown server, and where the agent does not do it; `PROCESS_CRASH`. */
+  changeMcpServer?(name: string, action: McpAction): Promise<McpActionResult>;
 }
 
 /** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */
@@ -132,6 +139,8 @@ export interface AgentCapabilities {
   readonly prewarms?: boolean;
   /** Whether its sessions can rewind files. */
   readonly rewinds?: boolean;
+  /** Whether its sessions list their MCP servers, and change them. */
+  readonly managesMcp?: boolean;
   /** Whether its sessions keep what people allow for good in their project's grants. */
   readonly usesGrants?: boolean;
   /**

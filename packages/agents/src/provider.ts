@@ -8,7 +8,10 @@ import type {
   ConfigOption,
   ContentBlock,
   EventDraft,
+  McpAction,
+  McpActionResult,
   McpServers,
+  McpServerState,
   Response,
   RewindResult,
   SessionNotice,
@@ -227,4 +230,8 @@ export interface CliProvider extends AgentCapabilities {
   stopTask?(sessionId: string, taskId: string): Promise<void>;
   /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
+  /** The agent's MCP servers as they are now. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  mcpServers?(sessionId: string): Promise<McpServerState[]>;
+  /** `INVALID_OPTION`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  changeMcpServer?(sessionId: string, name: string, action: McpAction): Promise<McpActionResult>;
 }

@@ -75,7 +75,7 @@ async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
         if (Reflect.has(target, name)) return Reflect.get(target, name).bind(target);
         asked.add(String(name));
         if (name === 'close') return () => void writer.close().catch(() => undefined);
-        return async () => answers;
+        return async () => (name === 'mcpServerStatus' ? [] : answers);
       },
     });
   };
@@ -172,6 +172,9 @@ test('what a session of Claude Code calls, and what it answers, is what is used'
   await session.setConfigOption('thinking', 'high');
   await session.rewindFiles('turn', true);
   await session.stopTask('a');
+  await session.mcpServers();
+  await session.changeMcpServer('a', 'on');
+  await session.changeMcpServer('a', 'reconnect');
   await session.steer('words', { turnId: drafts[0]?.turnId ?? '', messageId: 'b' }, []);
   await session.cancel();
   await session.close();

@@ -7,6 +7,7 @@ import { commandFirst } from './command-first.ts';
 import type { ExportFlags } from './commands/export.ts';
 import type { ForkFlags } from './commands/fork.ts';
 import type { NotifyFlags } from './commands/notify.ts';
+import type { McpFlags } from './commands/mcp.ts';
 import type { RewindFlags } from './commands/rewind.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SessionsFlags } from './commands/sessions.ts';
@@ -182,6 +183,17 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
       done(await rewind(sessionId, flags, configure(flags)));
     });
 
+  command('mcp <sessionId>')
+    .description('lists the MCP servers of a session’s agent, or changes one')
+    .addOption(mcpChange('--reconnect <name>', 'connects one anew'))
+    .addOption(mcpChange('--on <name>', 'switches one on'))
+    .addOption(mcpChange('--off <name>', 'switches one off'))
+    .addOption(mcpChange('--sign-in <name>', 'prints the page on which to sign in to one'))
+    .action(async (sessionId: string, flags: Flags & McpFlags) => {
+      const { mcp } = await import('./commands/mcp.ts');
+      done(await mcp(sessionId, flags, configure(flags)));
+    });
+
   command('trace <runOrSession>')
     .description('shows where the time of a run, or of each of a session’s, went: its spans')
     .option('--json', 'as OTLP in JSON, in one line')
@@ -296,6 +308,14 @@ const verificationPrompt = 'Hello world, explain quantum physics in one sentence
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
+
+/** One change of one server at a time. */
+const mcpChange = (flags: string, description: string): Option =>
+  new Option(flags, description).conflicts(
+    ['reconnect', 'on', 'off', 'signIn'].filter((name) => name !== optionName(flags)),
+  );
+
+const optionName = (flags: string): string => new Option(flags).attributeName();
 
 const dataOption = new Option('--data <folder>', 'data folder (default: ~/.liminal)');
 const fileOption = new Option(

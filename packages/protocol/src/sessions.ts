@@ -236,6 +236,8 @@ export const AgentInfo = z.object({
   mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
   /** It can change files back to how they were before a turn. */
   rewinds: z.boolean().optional(),
+  /** Whether its sessions list their MCP servers, and change them. */
+  managesMcp: z.boolean().optional(),
   /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */
   usesGrants: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */

@@ -15,6 +15,9 @@ import type {
   NotifyResult,
   Project,
   Response,
+  McpAction,
+  McpActionResult,
+  McpServersResult,
   RewindResult,
   SearchResult,
   SendNowResult,
@@ -413,6 +416,20 @@ export class SessionRuntime implements Runtime {
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {
     await this.#kept.use(sessionId, async (session) => session.stopTask(taskId));
+  }
+
+  async mcpServers(sessionId: string): Promise<McpServersResult> {
+    this.#assertTakesTurns();
+    return this.#kept.use(sessionId, async (session) => session.mcpServers());
+  }
+
+  async changeMcpServer(
+    sessionId: string,
+    name: string,
+    action: McpAction,
+  ): Promise<McpActionResult> {
+    this.#assertTakesTurns();
+    return this.#kept.use(sessionId, async (session) => session.changeMcpServer(name, action));
   }
 
   async kill(sessionId: string): Promise<void> {

@@ -53,6 +53,8 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/history',
     '/api/session/{id}/kill',
     '/api/session/{id}/load',
+    '/api/session/{id}/mcp',
+    '/api/session/{id}/mcp/{name}',
     '/api/session/{id}/notify',
     '/api/session/{id}/pin',
     '/api/session/{id}/prewarm',

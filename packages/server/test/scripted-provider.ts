@@ -20,6 +20,7 @@ export class ScriptedProvider extends DriverProvider {
   constructor() {
     super({
       ...about,
+      managesMcp: true,
       describe: async () => {
         return { ...about, description: 'Says what a test tells it to.', available: true };
       },
@@ -61,6 +62,11 @@ export class ScriptedProvider extends DriverProvider {
         this.calls.push(`stopTask ${sessionId} ${taskId}`);
         if (taskId !== 'dev')
           throw new ProviderError('TASK_NOT_FOUND', 'Nothing of that name runs.');
+      },
+      mcpServers: async () => [{ name: 'mail', state: 'signed-out', actions: ['sign-in', 'off'] }],
+      changeMcpServer: async (name, action) => {
+        this.calls.push(`changeMcpServer ${sessionId} ${name} ${action}`);
+        return action === 'sign-in' ? { url: 'https://mail.example/sign-in' } : {};
       },
       answerApproval: async (approvalId, answer) => {
         this.calls.push(`answerApproval ${sessionId} ${approvalId} ${JSON.stringify(answer)}`);

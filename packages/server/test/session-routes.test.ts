@@ -414,6 +414,28 @@ describe('the rest', () => {
     expect(await stop('tests')).toMatchObject(refused(404, 'TASK_NOT_FOUND'));
   });
 
+  test('the MCP servers of a session are listed, and changed by their names', async () => {
+    const { id } = await createSession();
+    expect(await ask('GET', `/api/session/${id}/mcp`)).toEqual({
+      status: 200,
+      body: {
+        servers: [{ name: 'mail', state: 'signed-out', actions: ['sign-in', 'off'] }],
+      },
+    });
+    const change = (name: string, action: string) =>
+      ask('POST', `/api/session/${id}/mcp/${encodeURIComponent(name)}`, { action });
+    expect(await change('mail', 'sign-in')).toEqual({
+      status: 200,
+      body: { url: 'https://mail.example/sign-in' },
+    });
+    expect(await change('plugin:a/b', 'off')).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`changeMcpServer ${id} plugin:a/b off`);
+    expect(await change('mail', 'explode')).toMatchObject(refused(400, 'INVALID_BODY'));
+    expect(await ask('GET', '/api/session/nobody/mcp')).toMatchObject(
+      refused(404, 'SESSION_NOT_FOUND'),
+    );
+  });
+
   test('an option that the agent does not have is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });

@@ -233,6 +233,23 @@ it('typed text is sent as the note of a refusal, and leaves the composer', async
   await expect.poll(() => composer(page).inputValue()).toBe('');
 });
 
+it('answers that allow take the typed text, too, where the agent reads it, once there is some', async () => {
+  const title = 'Plan';
+  const start = { optionId: 'yes', name: 'Start', kind: 'allow_once', takesNote: true } as const;
+  const [, , no] = options;
+  ask(approval('p1', { title, options: [start, ...(no === undefined ? [] : [no])] }));
+  const page = await stage.visitShared();
+  await dock(page).getByRole('button', { name: 'Reject with a note' }).waitFor();
+  expect(
+    await dock(page)
+      .getByRole('button', { name: /^Start with/ })
+      .count(),
+  ).toBe(0);
+  await composer(page).fill('Use oak.');
+  await dock(page).getByRole('button', { name: 'Start with this note' }).click();
+  await expect.poll(answers).toEqual([['p1', { optionId: 'yes', note: 'Use oak.' }]]);
+});
+
 it('a note that the server refuses stays in the composer', async () => {
   ask(...wanted(1, 'one'));
   stage.refuse = (path) =>

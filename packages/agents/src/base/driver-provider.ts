@@ -3,6 +3,9 @@ import {
   type AgentInfo,
   type ApprovalAnswer,
   type ContentBlock,
+  type McpAction,
+  type McpActionResult,
+  type McpServerState,
   messageOf,
   type RewindResult,
   whyNotAccepted,
@@ -63,6 +66,7 @@ export class DriverProvider implements CliProvider {
   readonly prewarms: boolean;
   readonly rewinds: boolean;
   readonly usesGrants: boolean;
+  readonly managesMcp: boolean;
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly introduce: CliProvider['introduce'];
@@ -85,6 +89,7 @@ export class DriverProvider implements CliProvider {
     this.prewarms = driver.prewarms ?? false;
     this.rewinds = driver.rewinds ?? false;
     this.usesGrants = driver.usesGrants ?? false;
+    this.managesMcp = driver.managesMcp ?? false;
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.introduce = driver.introduce?.bind(driver);
@@ -207,6 +212,22 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.rewindFiles) throw this.#notSupported('keeps no earlier states of files');
     return session.rewindFiles(turnId, dryRun);
+  }
+
+  async mcpServers(sessionId: string): Promise<McpServerState[]> {
+    const session = this.#session(sessionId);
+    if (!session.mcpServers) throw this.#notSupported('does not say which MCP servers it has');
+    return session.mcpServers();
+  }
+
+  async changeMcpServer(
+    sessionId: string,
+    name: string,
+    action: McpAction,
+  ): Promise<McpActionResult> {
+    const session = this.#session(sessionId);
+    if (!session.changeMcpServer) throw this.#notSupported('has no MCP servers to change');
+    return session.changeMcpServer(name, action);
   }
 
   async #explained(forking: Promise<StoredFork>): Promise<StoredFork> {

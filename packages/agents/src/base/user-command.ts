@@ -41,7 +41,9 @@ export async function runUserCommand(options: UserCommand): Promise<UserCommandR
     new ShownOutput(options.print),
     new ShownOutput((text) => void (output += text), forModel),
   ];
-  const onOutput = (text: string): void => parts.forEach((part) => part.add(text));
+  const onOutput = (text: string): void => {
+    for (const part of parts) part.add(text);
+  };
   const end = await runCommand({ ...options, timeout: limitMs, onOutput });
   for (const part of parts) part.end();
   return { output, exitCode: end.exitCode, problem: problemOf(end) };

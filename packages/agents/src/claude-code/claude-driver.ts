@@ -39,6 +39,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly prewarms = true;
   readonly rewinds = true;
   readonly usesGrants = true;
+  readonly managesMcp = true;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;

@@ -8,6 +8,9 @@ import {
   type BackgroundTask,
   type ContentBlock,
   type EventDraft,
+  type McpAction,
+  type McpActionResult,
+  type McpServerState,
   messageOf,
   type RewindResult,
 } from '@liminal/protocol';
@@ -26,6 +29,7 @@ import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
+import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
@@ -331,6 +335,17 @@ export class ClaudeSession implements AgentSession<Config> {
     if (dryRun || files.length === 0) return result;
     const { skippedLinks: skipped = 0 } = await this.#rewind(turnId, false);
     return skipped === 0 ? result : { ...result, skipped };
+  }
+
+  async mcpServers(): Promise<McpServerState[]> {
+    this.#checkAlive();
+    return listMcpServers(this.#process.query);
+  }
+
+  /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
+  async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
+    this.#checkAlive();
+    return changeMcpServer(this.#process.query, name, action);
   }
 
   async #rewind(turnId: string, dryRun: boolean): Promise<RewindFilesResult> {

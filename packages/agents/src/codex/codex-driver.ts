@@ -53,6 +53,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly name = 'Codex';
   readonly prewarms = true;
   readonly usesGrants = true;
+  readonly managesMcp = true;
   readonly starts: StartLimit;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ApprovalOutcome, ContentBlock, EventDraft } from '@liminal/protocol';
+import type {
+  ApprovalAnswer,
+  ApprovalOutcome,
+  ContentBlock,
+  EventDraft,
+  McpAction,
+  McpActionResult,
+  McpServerState,
+} from '@liminal/protocol';
 import { asError, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
 import { answerHere } from '../base/answered-here.ts';
 import { isRecord } from '../base/parse-line.ts';
@@ -15,6 +23,7 @@ import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { BackgroundWork } from './background-work.ts';
 import { answerFor, askedBy, planIn } from './commands.ts';
 import { implementPlan, isPlan, wordsAfterPlan } from './plan-question.ts';
+import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import { withPicture } from './pictures.ts';
 import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
@@ -291,6 +300,16 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     await this.#state.change(id, value);
+  }
+
+  async mcpServers(): Promise<McpServerState[]> {
+    this.#checkAlive();
+    return listMcpServers(this.#server, this.agentSessionId);
+  }
+
+  async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
+    this.#checkAlive();
+    return changeMcpServer(this.#server, this.agentSessionId, name, action);
   }
 
   /** Reads what Codex says of this thread. */

@@ -108,3 +108,30 @@ testAtLength(
     expect(JSON.parse(asked!.arguments)).toEqual(input);
   },
 );
+
+test('the MCP servers of a session are listed with their states, and each can be switched and connected anew', async () => {
+  const { listener, provider } = share(() => []);
+  const { sessionId } = listener;
+  const all = async () =>
+    (await provider.mcpServers(sessionId)).map(({ name, state }) => [name, state]);
+  await expect.poll(all).toEqual([['greeter', 'connected']]);
+  expect(await provider.mcpServers(sessionId)).toEqual([
+    {
+      name: 'greeter',
+      state: 'connected',
+      tools: expect.any(Number),
+      actions: ['reconnect', 'off'],
+    },
+  ]);
+
+  expect(await provider.changeMcpServer(sessionId, 'greeter', 'off')).toEqual({});
+  expect(await all()).toEqual([['greeter', 'off']]);
+  await provider.changeMcpServer(sessionId, 'greeter', 'on');
+  await expect.poll(all).toEqual([['greeter', 'connected']]);
+  await provider.changeMcpServer(sessionId, 'greeter', 'reconnect');
+  await expect.poll(all).toEqual([['greeter', 'connected']]);
+  await expect(provider.changeMcpServer(sessionId, 'none', 'reconnect')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('“none”'),
+  });
+});

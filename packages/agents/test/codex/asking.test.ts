@@ -259,3 +259,18 @@ test('a form of an MCP server is filled in, and the server is told', async () =>
   expect(call).toMatchObject({ name: 'mcp__own__register', title: 'own: register' });
   expect(JSON.parse(output?.output ?? '')).toEqual({ action: 'accept', content: { name: 'Ada' } });
 });
+
+test('the MCP servers of a session are listed with their states', async () => {
+  const { create, provider } = await shareServer(() => []);
+  const { sessionId } = await create();
+  await expect
+    .poll(() => provider.mcpServers(sessionId))
+    .toEqual([{ name: 'own', state: 'connected', tools: expect.any(Number), actions: [] }]);
+  await expect(provider.changeMcpServer(sessionId, 'own', 'off')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+  });
+  await expect(provider.changeMcpServer(sessionId, 'own', 'sign-in')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('“own”'),
+  });
+});

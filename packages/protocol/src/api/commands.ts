@@ -3,6 +3,9 @@ import {
   ConfigBody,
   ForkBody,
   LoadBody,
+  McpActionBody,
+  McpActionResult,
+  McpServersResult,
   NotifyBody,
   NotifyResult,
   QueuedBody,
@@ -226,6 +229,25 @@ export const commands = {
       'NOT_SUPPORTED',
       'SHUTTING_DOWN',
     ],
+  },
+  /** Starts the agent: only one that runs knows. */
+  mcpServers: {
+    method: 'GET',
+    path: '/api/session/:id/mcp',
+    summary: 'Lists the MCP servers of a session’s agent, with their states.',
+    answer: McpServersResult,
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
+  },
+  /** The agent keeps what is switched, as its own terminal does. */
+  changeMcpServer: {
+    method: 'POST',
+    path: '/api/session/:id/mcp/:name',
+    summary:
+      'Connects an MCP server of a session’s agent anew, switches it on or off, or gives the page on which to sign in to it.',
+    body: McpActionBody,
+    fields: ['action'],
+    answer: McpActionResult,
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
   /** Ends the agent's processes. */
   kill: {

@@ -51,6 +51,30 @@ export const RewindResult = z.object({
 });
 export type RewindResult = z.infer<typeof RewindResult>;
 
+/**
+ * What can be done with an MCP server: connect it anew, switch it on or off, or sign in to it, which the user ends in a
+ * browser.
+ */
+export const McpAction = z.enum(['reconnect', 'on', 'off', 'sign-in']);
+export type McpAction = z.infer<typeof McpAction>;
+/** An MCP server of a session's agent, as the agent has it now. */
+export const McpServerState = z.object({
+  name: z.string(),
+  state: z.enum(['connected', 'starting', 'failed', 'signed-out', 'off', 'unknown']),
+  /** Why it has failed, in the agent's words. */
+  problem: z.string().optional(),
+  /** How many tools it has, where that is known. */
+  tools: z.int().nonnegative().optional(),
+  actions: z.array(McpAction),
+});
+export type McpServerState = z.infer<typeof McpServerState>;
+export const McpServersResult = z.object({ servers: z.array(McpServerState) });
+export type McpServersResult = z.infer<typeof McpServersResult>;
+export const McpActionBody = z.object({ action: McpAction });
+/** `url` is the page on which the user signs in. */
+export const McpActionResult = z.object({ url: z.url({ protocol: /^https?$/ }).optional() });
+export type McpActionResult = z.infer<typeof McpActionResult>;
+
 /** The answer to create, load and fork. */
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;

@@ -17,6 +17,9 @@ import type {
   ContentBlock,
   EventDraft,
   McpServers,
+  McpAction,
+  McpActionResult,
+  McpServerState,
   RewindResult,
   SessionInfo,
   SessionNotice,
@@ -318,6 +321,22 @@ export class SessionAgent {
     return provider.rewindFiles(this.#sessionId, turnId, dryRun);
   }
 
+  /** Starts it: only a running agent knows. */
+  async mcpServers(): Promise<McpServerState[]> {
+    const { provider } = this.#context;
+    if (provider.managesMcp !== true || !provider.mcpServers) throw noMcpServers(provider.cliType);
+    await this.start();
+    return provider.mcpServers(this.#sessionId);
+  }
+
+  async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
+    const { provider } = this.#context;
+    if (provider.managesMcp !== true || !provider.changeMcpServer)
+      throw noMcpServers(provider.cliType);
+    await this.start();
+    return provider.changeMcpServer(this.#sessionId, name, action);
+  }
+
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const { provider } = this.#context;
     if (!provider.answerApproval) {
@@ -421,3 +440,6 @@ export class SessionAgent {
 function ignoreUnknown(error: unknown): void {
   if (errorCode(error) !== 'SESSION_NOT_FOUND') throw error;
 }
+
+const noMcpServers = (cliType: string): ProviderError =>
+  new ProviderError('NOT_SUPPORTED', `${cliType} does not say which MCP servers it has.`);

@@ -11,6 +11,9 @@ import type {
   McpServers,
   NotifyBody,
   NotifyResult,
+  McpAction,
+  McpActionResult,
+  McpServersResult,
   RewindResult,
   Response,
   SendNowResult,
@@ -359,6 +362,16 @@ export class Session {
 
   async stopTask(taskId: string): Promise<void> {
     await this.#agent.stopTask(taskId);
+  }
+
+  async mcpServers(): Promise<McpServersResult> {
+    this.assertGoesOn();
+    return { servers: await this.#agent.mcpServers() };
+  }
+
+  async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
+    this.assertGoesOn();
+    return this.#agent.changeMcpServer(name, action);
   }
 
   /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */

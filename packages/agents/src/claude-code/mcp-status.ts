@@ -1,0 +1,51 @@
+/** The MCP servers of a running Claude Code. */
+import type { McpServerStatus, Query } from '@anthropic-ai/claude-agent-sdk';
+import { type McpAction, McpActionResult, type McpServerState, messageOf } from '@liminal/protocol';
+import { z } from 'zod';
+import { ProviderError } from '../errors.ts';
+
+const states: Record<McpServerStatus['status'], Pick<McpServerState, 'state' | 'actions'>> = {
+  connected: { state: 'connected', actions: ['reconnect', 'off'] },
+  pending: { state: 'starting', actions: ['off'] },
+  failed: { state: 'failed', actions: ['reconnect', 'off'] },
+  'needs-auth': { state: 'signed-out', actions: ['sign-in', 'off'] },
+  disabled: { state: 'off', actions: ['on'] },
+};
+
+/** Without their configuration, which may have keys in it. */
+export async function listMcpServers(query: Query): Promise<McpServerState[]> {
+  const told = await query.mcpServerStatus();
+  return told.map(({ name, status, error, tools }) => ({
+    name,
+    ...(Object.hasOwn(states, status) ? states[status] : { state: 'unknown', actions: [] }),
+    ...(error !== undefined && error !== '' && { problem: error }),
+    ...(tools !== undefined && { tools: tools.length }),
+  }));
+}
+
+/** Throws ProviderError `INVALID_OPTION`. */
+export async function changeMcpServer(
+  query: Query,
+  name: string,
+  action: McpAction,
+): Promise<McpActionResult> {
+  try {
+    if (action === 'sign-in') return await signIn(query, name);
+    if (action === 'reconnect') await query.reconnectMcpServer(name);
+    else await query.toggleMcpServer(name, action === 'on');
+    return {};
+  } catch (error) {
+    const message = `Claude Code did not do this with the MCP server “${name}”. ${messageOf(error)}`;
+    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+  }
+}
+
+const SignIn = z.looseObject({ authUrl: z.string().optional() });
+
+/** The SDK has this method, though its types lack it. Claude Code itself waits for the end of the sign-in. */
+async function signIn(query: Query, name: string): Promise<McpActionResult> {
+  const ask: unknown = Reflect.get(query, 'mcpAuthenticate');
+  if (typeof ask !== 'function') throw new Error('It has no sign-in for MCP servers.');
+  const { authUrl: url } = SignIn.parse(await Reflect.apply(ask, query, [name]));
+  return McpActionResult.parse(url === undefined ? {} : { url });
+}

@@ -1,0 +1,43 @@
+import type { McpAction, McpServerState } from '@liminal/protocol';
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+import { oneRow } from '../terminal/rows.ts';
+
+/** The name of the server to change, by what is done with it. */
+export interface McpFlags {
+  reconnect?: string;
+  on?: string;
+  off?: string;
+  signIn?: string;
+}
+
+/** Changes one MCP server of a session's agent if a flag says so, and prints all with their states. */
+export async function mcp(
+  sessionId: string,
+  { reconnect, on, off, signIn }: McpFlags,
+  config: Config,
+): Promise<number> {
+  const { client, close } = await connect(config);
+  const { requests } = client;
+  try {
+    // It may be one that only an agent's own store has.
+    await requests.loadSession(sessionId);
+    const changes = { reconnect, on, off, 'sign-in': signIn } satisfies Record<McpAction, unknown>;
+    for (const [action, name] of Object.entries(changes)) {
+      if (name === undefined) continue;
+      const { url } = await requests.changeMcpServer(sessionId, name, action as McpAction);
+      if (url !== undefined) console.log(`Sign in here: ${oneRow(url)}`);
+    }
+    const { servers } = await requests.mcpServers(sessionId);
+    for (const server of servers) console.log(oneRow(rowOf(server)));
+    if (servers.length === 0) console.error('The agent has no MCP servers.');
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+function rowOf({ name, state, tools, problem }: McpServerState): string {
+  const count = tools === undefined ? '' : `, ${tools} ${tools === 1 ? 'tool' : 'tools'}`;
+  return `${name}: ${state}${count}${problem === undefined ? '' : `: ${problem}`}`;
+}
