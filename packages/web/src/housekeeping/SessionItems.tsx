@@ -1,6 +1,6 @@
 import { Menu } from '@base-ui/react/menu';
 import type { SessionSummary } from '@liminal/protocol';
-import { Archive, ArchiveRestore, Pin, PinOff, ShieldCheck, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, Pin, PinOff, Plug, ShieldCheck, Trash2 } from 'lucide-react';
 import { useAgent } from '../app/agents.tsx';
 import menu from '../look/menu.module.css';
 import { MenuItem } from '../look/MenuItem.tsx';
@@ -36,6 +36,11 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       {agent?.usesGrants === true && (
         <MenuItem icon={<ShieldCheck size={14} />} onClick={() => housekeeping.showGrants(session)}>
           Always allowed …
+        </MenuItem>
+      )}
+      {agent?.managesMcp === true && session.importedFrom === undefined && (
+        <MenuItem icon={<Plug size={14} />} onClick={() => housekeeping.showMcp(session)}>
+          MCP servers …
         </MenuItem>
       )}
       <Menu.Separator className={menu.separator} />

@@ -26,6 +26,8 @@ export interface Housekeeping {
   unpin: (session: SessionSummary) => void;
   /** Shows what is always allowed in its project. */
   showGrants: (session: SessionSummary) => void;
+  /** Shows the MCP servers of its agent. */
+  showMcp: (session: SessionSummary) => void;
   /** Asks first. */
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
@@ -51,6 +53,7 @@ const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: t
 
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
+const McpDialog = fetched(() => import('./McpDialog.tsx'));
 
 export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const { requests, sessions } = useClient();
@@ -62,6 +65,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [toast, setToast] = useState<Toast>();
   const [doomed, setDoomed] = useState<SessionSummary>();
   const [permitted, setPermitted] = useState<SessionSummary>();
+  const [served, setServed] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
   useEffect(
     () =>
@@ -96,6 +100,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       pin: ({ sessionId }) => void attempt(requests.pin(sessionId)),
       unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
       showGrants: setPermitted,
+      showMcp: setServed,
       delete: setDoomed,
       deleted: (sessionId) => {
         forgetDrafts(sessionId);
@@ -127,6 +132,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       {permitted !== undefined && (
         <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />
       )}
+      {served !== undefined && <McpDialog session={served} onClose={() => setServed(undefined)} />}
     </HousekeepingContext>
   );
 }

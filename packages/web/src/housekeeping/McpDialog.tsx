@@ -1,0 +1,144 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { McpAction, McpServerState, SessionSummary } from '@liminal/protocol';
+import { useCallback, useEffect, useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
+import spoken from '../look/spoken.module.css';
+import { labelOf } from '../words/label.ts';
+// The same list of rows with buttons.
+import css from './GrantsDialog.module.css';
+
+interface McpDialogProps {
+  session: SessionSummary;
+  onClose: () => void;
+}
+
+/** The MCP servers of a session's agent, with what can be done with each. */
+export default function McpDialog({ session: { sessionId }, onClose }: McpDialogProps) {
+  const { requests } = useClient();
+  const [servers, setServers] = useState<readonly McpServerState[]>();
+  const [problem, setProblem] = useState<string>();
+  const [signIn, setSignIn] = useState<{ name: string; url: string }>();
+  const [said, say] = useState('');
+
+  const look = useCallback(async () => {
+    setServers((await requests.mcpServers(sessionId)).servers);
+  }, [requests, sessionId]);
+  const attempt = useCallback(async (doing: () => Promise<void>) => {
+    setProblem(undefined);
+    try {
+      await doing();
+    } catch (error) {
+      setProblem(describeError(error).message);
+    }
+  }, []);
+  useEffect(() => void attempt(look), [attempt, look]);
+
+  const change = (name: string, action: McpAction) =>
+    attempt(async () => {
+      const { url } = await requests.changeMcpServer(sessionId, name, action);
+      setSignIn(url === undefined ? undefined : { name, url });
+      await look();
+      say(`${done[action]}: ${name}`);
+    });
+
+  return (
+    <Dialog title="MCP servers" onClose={onClose}>
+      <div className={form.form}>
+        {servers === undefined && problem === undefined && <p role="status">Looking …</p>}
+        {servers?.length === 0 && <p>The agent has none.</p>}
+        {servers !== undefined && servers.length > 0 && (
+          <ServerList servers={servers} onChange={(name, action) => void change(name, action)} />
+        )}
+        {signIn !== undefined && (
+          <p className={css.what}>
+            <a href={signIn.url} target="_blank" rel="noopener noreferrer">
+              Sign in to <ShownText text={signIn.name} />
+            </a>
+            , and look again then. The page comes back to the server’s own machine.
+          </p>
+        )}
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <p className={spoken.only} role="status">
+          {said}
+        </p>
+        <div className={form.actions}>
+          <Button onClick={() => void attempt(look)}>Look again</Button>
+          <Button data-autofocus onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ServerListProps {
+  servers: readonly McpServerState[];
+  onChange: (name: string, action: McpAction) => void;
+}
+
+function ServerList({ servers, onChange }: ServerListProps) {
+  return (
+    <ul className={css.grants}>
+      {servers.map(({ name, state, tools, problem, actions }) => (
+        <li key={name}>
+          <span className={css.grant}>
+            <ShownText text={name} />
+            <small>
+              {stateWords[state]}
+              {tools !== undefined && `, ${tools} ${tools === 1 ? 'tool' : 'tools'}`}
+              {problem !== undefined && (
+                <>
+                  {': '}
+                  <ShownText text={problem} />
+                </>
+              )}
+            </small>
+          </span>
+          <span>
+            {actions.map((action) => (
+              <Button
+                key={action}
+                aria-label={`${words[action]}: ${labelOf(name)}`}
+                onClick={() => onChange(name, action)}
+              >
+                {words[action]}
+              </Button>
+            ))}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const stateWords: Record<McpServerState['state'], string> = {
+  connected: 'Connected',
+  starting: 'Starting',
+  failed: 'Failed',
+  'signed-out': 'Wants you to sign in',
+  off: 'Switched off',
+  unknown: 'Unknown',
+};
+
+const words: Record<McpAction, string> = {
+  reconnect: 'Reconnect',
+  on: 'Switch on',
+  off: 'Switch off',
+  'sign-in': 'Sign in',
+};
+
+const done: Record<McpAction, string> = {
+  reconnect: 'Connecting anew',
+  on: 'Switched on',
+  off: 'Switched off',
+  'sign-in': 'The page for the sign-in is there',
+};
