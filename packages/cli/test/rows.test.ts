@@ -100,6 +100,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
   import: { args: () => ['import', file], code: 0, shows: /./ },
   fork: { args: () => ['fork', sessionId, '--turn', evil], code: 1, shows: /\S/ },
   rewind: { args: () => ['rewind', sessionId, '--turn', evil, '--yes'], code: 1, shows: /\S/ },
+  mcp: { args: () => ['mcp', sessionId, '--on', evil], code: 1, shows: /\S/ },
   steer: { args: () => ['steer', sessionId, evil], code: 1, shows: /\S/ },
   notify: { args: () => ['notify', evil], code: 1, shows: /\S/ },
   verify: { args: () => ['verify', '--agent', evil], code: 2, shows: /a text/ },

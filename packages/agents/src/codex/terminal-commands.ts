@@ -37,7 +37,7 @@ const terminalCommands: Readonly<Record<string, string>> = {
   import: inTerminal,
   keymap: inTerminal,
   logout: 'Sign out with `codex logout` in a terminal.',
-  mcp: 'MCP servers that do not start are named above the message. `codex mcp` in a terminal lists them.',
+  mcp: 'MCP servers are listed in the session’s menu, or by `liminal mcp`.',
   memories: inTerminal,
   mention: 'Write @ and the name of a file.',
   model: inSettings,

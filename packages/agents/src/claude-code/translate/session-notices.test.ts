@@ -72,7 +72,9 @@ test.each([
   ['failed', ['The MCP server “docs” did not start: its tools are missing.']],
   [
     'needs-auth',
-    ['The MCP server “docs” wants you to sign in: run claude in a terminal, and /mcp there.'],
+    [
+      'The MCP server “docs” wants you to sign in: choose “MCP servers” in the session’s menu, or run claude in a terminal, and /mcp there.',
+    ],
   ],
   ['connected', []],
   ['toString', []],

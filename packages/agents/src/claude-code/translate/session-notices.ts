@@ -75,7 +75,8 @@ function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Ma
 
 const serverProblems: Record<string, string> = {
   failed: 'did not start: its tools are missing.',
-  'needs-auth': 'wants you to sign in: run claude in a terminal, and /mcp there.',
+  'needs-auth':
+    'wants you to sign in: choose “MCP servers” in the session’s menu, or run claude in a terminal, and /mcp there.',
 };
 
 /** The window of the account that a message tells of. */
