@@ -125,6 +125,8 @@ export const AgentCommand = z.object({
   name: z.string(),
   description: z.string(),
   hint: z.string().optional(),
+  /** Other names by which people may call it. */
+  aliases: z.array(z.string()).optional(),
 });
 export type AgentCommand = z.infer<typeof AgentCommand>;
 

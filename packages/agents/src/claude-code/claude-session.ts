@@ -28,6 +28,7 @@ import { accepted, promptOf } from './prompt.ts';
 import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
+import { answerFor } from './commands.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
@@ -185,9 +186,11 @@ export class ClaudeSession implements AgentSession<Config> {
     // It may be rejected while the agent's own turn is still awaited.
     sending.bound.promise.catch(() => undefined);
     try {
+      const answer = await answerFor(text, this.#status.commands);
       while (this.#translator.isBusy) await this.#turnEnd.promise;
       this.#checkAlive();
       if (command !== undefined) return this.#runCommand(command, text, sending);
+      if (answer !== undefined) return this.#answerHere(turnId, text, answer);
       const uuid = isUuid(turnId) ? turnId : randomUUID();
       this.#translator.expect({ uuid, turnId, text, blocks });
       this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir));
@@ -253,6 +256,12 @@ export class ClaudeSession implements AgentSession<Config> {
   #stopCommand(running: AbortController): void {
     this.#translator.stop(now());
     running.abort();
+  }
+
+  #answerHere(turnId: string, message: string, answer: string): void {
+    const start = { modelId: this.#translator.modelId, providerId: 'claude-code' };
+    const emit = (draft: EventDraft): void => this.#options.output.emit(draft);
+    answerHere(emit, { ...start, turnId, message, answer });
   }
 
   /** Throws ProviderError `NOTHING_TO_STEER` or `PROCESS_CRASH`. */

@@ -1,12 +1,11 @@
 /** What Claude Code's messages say about the session itself, besides its turns. */
 import { z } from 'zod';
-import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
-import type { AgentCommand } from '@liminal/protocol';
 
 const Command = z.looseObject({
   name: z.string(),
   description: z.string(),
   argumentHint: z.string().optional(),
+  aliases: z.array(z.string()).optional().catch(undefined),
 });
 
 const Facts = z.looseObject({
@@ -34,14 +33,3 @@ const LocalResult = z.looseObject({ type: z.literal('result'), num_turns: z.lite
 
 /** The end of a turn in which no model was called: a command such as /model may have changed the settings. */
 export const isLocalResult = (message: unknown): boolean => LocalResult.safeParse(message).success;
-
-type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
-  argumentHint?: string | undefined;
-};
-
-export const agentCommands = (commands: readonly CommandLike[]): AgentCommand[] =>
-  commands.map(({ name, description, argumentHint }) => ({
-    name,
-    description,
-    ...(argumentHint !== undefined && argumentHint !== '' && { hint: argumentHint }),
-  }));

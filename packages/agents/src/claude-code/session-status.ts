@@ -3,6 +3,7 @@ import type { Query, SDKControlInitializeResponse } from '@anthropic-ai/claude-a
 import { NoticeBoard } from '../base/notice-board.ts';
 import { UsageLimits } from '../base/usage-limits.ts';
 import type { SessionUpdate } from '../provider.ts';
+import { offeredCommands } from './commands.ts';
 import {
   applyOption,
   configOptions,
@@ -14,7 +15,7 @@ import {
   type Offer,
 } from './config-options.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
-import { agentCommands, readStartMode, type SessionFacts } from './session-facts.ts';
+import { readStartMode, type SessionFacts } from './session-facts.ts';
 import { readActivity } from './translate/activity.ts';
 import { readErrorOutput, readLimit, readNotices } from './translate/session-notices.ts';
 
@@ -26,6 +27,8 @@ interface SessionStatusOptions {
   mayBypass: boolean;
   update: (update: SessionUpdate) => void;
 }
+
+type ListedCommands = Parameters<typeof offeredCommands>[0];
 
 /** What the session's program tells of it, and what people have chosen; each change is told once. */
 export class SessionStatus {
@@ -39,6 +42,7 @@ export class SessionStatus {
   #inForce: Config;
   #offer: Offer = nothingOffered;
   #activity = '';
+  #commands: ListedCommands = [];
 
   constructor(options: SessionStatusOptions) {
     const { agentSessionId, config, update } = options;
@@ -61,9 +65,15 @@ export class SessionStatus {
     return this.#offer.modes.some(({ value }) => value === mode);
   }
 
+  /** All commands that the program has listed, offered or not. */
+  get commands(): ListedCommands {
+    return this.#commands;
+  }
+
   /** The process is ready. */
   begin(started: SDKControlInitializeResponse, settings: SettingsInForce): void {
     const { mayBypass, update } = this.#options;
+    this.#commands = started.commands;
     this.#offer = offerOf(started.models, settings, mayBypass);
     const mode = readStartMode(started) ?? (this.#config.mode || 'default');
     const model = modelOf(settings.model, this.#config.model, started.models);
@@ -72,7 +82,7 @@ export class SessionStatus {
     update({
       agentSessionId: this.#agentSessionId,
       configOptions: configOptions(this.#inForce, this.#offer),
-      commands: agentCommands(started.commands),
+      commands: offeredCommands(started.commands),
       notices: this.#notices.all,
     });
   }
@@ -126,7 +136,9 @@ export class SessionStatus {
     }
     if (subtype === 'init') this.learnModel(model);
     if (mode !== undefined && mode !== this.#inForce.mode) this.#set({ mode });
-    if (commands !== undefined) this.#options.update({ commands: agentCommands(commands) });
+    if (commands === undefined) return;
+    this.#commands = commands;
+    this.#options.update({ commands: offeredCommands(commands) });
   }
 
   #set(change: Partial<Config>): void {

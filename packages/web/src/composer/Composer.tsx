@@ -11,7 +11,7 @@ import { MentionMenu } from '../mentions/MentionMenu.tsx';
 import { useMentions } from '../mentions/use-mentions.ts';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import { CommandMenu } from './CommandMenu.tsx';
-import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
+import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import { giveFocusBack } from './focus-composer.ts';
@@ -242,6 +242,6 @@ function useCommands({ draft, onDraft, info }: ComposerProps): Completion<AgentC
     matches: prefix === undefined ? [] : matchCommands(info?.commands ?? [], prefix),
     typed: prefix === undefined ? undefined : draft,
     onPick: ({ name }) => onDraft(`/${name} `),
-    isWritten: ({ name }) => name === prefix,
+    isWritten: (command) => prefix !== undefined && isNamed(command, prefix),
   });
 }

@@ -27,3 +27,16 @@ it('a typed command shows its hint until its argument is begun', () => {
   expect(commandHint(hinted, '/compact the')).toBeUndefined();
   expect(commandHint(hinted, '/clear ')).toBeUndefined();
 });
+
+it('another name of a command finds it, after the names that begin so, and shows its hint', () => {
+  const named = [
+    { name: 'usage', description: '', aliases: ['cost', 'stats'] },
+    { name: 'clear', description: '', hint: 'name', aliases: ['reset'] },
+    ...commands.filter(({ name }) => name !== 'clear'),
+  ];
+  const names = (prefix: string) => matchCommands(named, prefix).map((command) => command.name);
+  expect(names('co')).toEqual(['compact', 'context', 'usage', 'pr-comments']);
+  expect(names('res')).toEqual(['clear']);
+  expect(names('tat')).toEqual(['usage']);
+  expect(commandHint(named, '/reset ')).toBe('name');
+});

@@ -5,19 +5,28 @@ export function commandPrefix(text: string): string | undefined {
   return /^\/(\S*)$/.exec(text)?.[1];
 }
 
+/** Whether the text is the command's name, or another name of it. */
+export const isNamed = ({ name, aliases = [] }: AgentCommand, text: string): boolean =>
+  name === text || aliases.includes(text);
+
 /** The hint of the command that has just been typed. */
 export function commandHint(commands: readonly AgentCommand[], text: string): string | undefined {
   const name = /^\/(\S+) $/.exec(text)?.[1];
-  return commands.find((command) => command.name === name)?.hint;
+  return name === undefined ? undefined : commands.find((one) => isNamed(one, name))?.hint;
 }
 
-/** Matching commands: first those that begin with the text, then those that contain it. */
+/** Matching commands: first those that begin with the text, by any of their names, then those that contain it. */
 export function matchCommands(commands: readonly AgentCommand[], prefix: string): AgentCommand[] {
   const typed = prefix.toLowerCase();
-  const named = (command: AgentCommand) => command.name.toLowerCase();
-  const begin = commands.filter((command) => named(command).startsWith(typed));
-  const contain = commands.filter(
-    (command) => named(command).includes(typed) && !named(command).startsWith(typed),
-  );
-  return [...begin, ...contain];
+  const rank = ({ name, aliases = [] }: AgentCommand): number => {
+    const names = [name, ...aliases].map((one) => one.toLowerCase());
+    if (names[0]?.startsWith(typed) === true) return 0;
+    if (names.some((one) => one.startsWith(typed))) return 1;
+    return names.some((one) => one.includes(typed)) ? 2 : 3;
+  };
+  const ranked = commands.map((command) => ({ command, rank: rank(command) }));
+  return ranked
+    .filter((one) => one.rank < 3)
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ command }) => command);
 }

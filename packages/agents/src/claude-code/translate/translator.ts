@@ -67,12 +67,17 @@ export class ClaudeTranslator {
     this.#options = options;
   }
 
-  /** What runs beside the turns; another list after each change. */
+  /** The model of the newest turn. */
+  get modelId(): string {
+    return this.#modelId;
+  }
+
   /** What the task with this id was started for, in the background or not. */
   titleOfTask(taskId: string): string | undefined {
     return this.#tasks.titleOf(taskId);
   }
 
+  /** What runs beside the turns; another list after each change. */
   get tasks(): readonly BackgroundTask[] {
     return this.#tasks.running;
   }

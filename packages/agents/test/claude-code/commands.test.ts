@@ -1,0 +1,56 @@
+/** Slash commands on the real Claude Code. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reply } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { said, shareClaude } from './running-claude.ts';
+
+const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
+const share = shareClaude({ files: { '.claude/skills/baking/SKILL.md': skill } });
+
+test('a command that does not exist is answered here, and the model gets nothing of it', async () => {
+  const { listener, api } = share(() => () => reply('Yes.'));
+  const response = await listener.ask('/no-such-command now');
+  expect(response.status).toBe('complete');
+  expect(said(response)).toEqual([
+    'user: /no-such-command now',
+    'system: Claude Code has no command /no-such-command. Nothing was sent. To send the words as they are, put a blank before them.',
+  ]);
+  expect(api.requests).toEqual([]);
+  expect(said(await listener.ask(' /no-such-command now'))).toContain('agent: Yes.');
+  expect(JSON.stringify(api.requests[0]?.body.messages)).toContain('/no-such-command now');
+});
+
+test('other names of commands, and commands of its terminal, are answered by Claude Code itself', async () => {
+  const { listener, api } = share(() => []);
+  const before = api.requests.length;
+  expect(said(await listener.ask('/cost')).at(-1)).toContain('Total duration');
+  expect(said(await listener.ask('/permissions')).at(-1)).toContain(
+    "/permissions isn't available in this environment.",
+  );
+  expect(api.requests).toHaveLength(before);
+});
+
+test('skills, paths and other words reach the model', async () => {
+  const { listener, api, workspace } = share(() => () => reply('Yes.'));
+  await listener.ask('/baking rye');
+  expect(JSON.stringify(api.requests.at(-1)?.body.messages)).toContain('Knead for ten minutes.');
+  const texts = ['/etc is what?', '/etc/hosts is what?', '/a.b what?', '/mcp__door__knock'];
+  for (const text of texts) expect(said(await listener.ask(text))).toContain('agent: Yes.');
+  const folder = join(workspace.projectDir, '.claude/skills/frying');
+  await mkdir(folder);
+  await writeFile(join(folder, 'SKILL.md'), skill.replaceAll('baking', 'frying'));
+  await listener.ask('/reload-skills');
+  expect(said(await listener.ask('/frying eggs'))).toContain('agent: Yes.');
+});
+
+test('the commands that are offered have their other names, and lack what is of no use here', async () => {
+  const { first } = share(() => []);
+  const { commands = [] } = await first.until(() => first.updates.find((one) => one.commands));
+  const names = commands.map(({ name }) => name);
+  expect(commands.find(({ name }) => name === 'usage')?.aliases).toContain('cost');
+  expect(names).toContain('clear');
+  expect(
+    names.filter((name) => /^(__.*|heapdump|focus|color|fast|workflow-launch-exec)$/.test(name)),
+  ).toEqual([]);
+});
