@@ -117,6 +117,8 @@ export interface AgentSession<Memory = unknown> {
   answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(id: string, value: string): Promise<void>;
+  /** Gives the session this title in the agent's own store. */
+  rename?(title: string): Promise<void>;
   /** Stops what runs beside the turns (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(taskId: string): Promise<void>;
   /**
@@ -187,6 +189,8 @@ export interface AgentCapabilities {
    * may be at work on a later turn, stays as it is. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
+  /** Gives a stored session that is not open this title in the agent's own store. */
+  renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;
 }
 
 /** One kind of agent. Every driver passes `testing/provider-suite.ts`. */

@@ -27,9 +27,15 @@ export class ProviderError extends LiminalError {
   }
 }
 
-/** @param agent - Its name for people. */
-export function turnNotStored(agent: string): ProviderError {
-  const message = `${agent} has not stored this turn, so nothing can go on from it. Fork after another turn.`;
+/**
+ * @param agent - Its name for people.
+ * @param why - Replaces the sentence that the turn is not stored.
+ */
+export function turnNotStored(
+  agent: string,
+  why = `${agent} has not stored this turn, so nothing can go on from it.`,
+): ProviderError {
+  const message = `${why} Fork after another turn.`;
   return new ProviderError('TURN_NOT_STORED', message);
 }
 

@@ -226,6 +226,8 @@ export interface CliProvider extends AgentCapabilities {
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
+  /** Gives an open session this title in the agent's own store. `NOT_SUPPORTED`. */
+  rename?(sessionId: string, title: string): Promise<void>;
   /** Stops what runs beside the turns. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(sessionId: string, taskId: string): Promise<void>;
   /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */

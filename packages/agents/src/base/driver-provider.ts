@@ -77,6 +77,7 @@ export class DriverProvider implements CliProvider {
   readonly storedMark: CliProvider['storedMark'];
   readonly readStoredHistory: CliProvider['readStoredHistory'];
   readonly fork: CliProvider['fork'];
+  readonly renameStored: CliProvider['renameStored'];
   readonly #driver: AgentDriver;
   readonly #starts: StartLimit;
   readonly #entries = new Map<string, Entry>();
@@ -98,6 +99,7 @@ export class DriverProvider implements CliProvider {
     this.peekStoredSessions = driver.peekStoredSessions?.bind(driver);
     this.scanStoredSessions = driver.scanStoredSessions?.bind(driver);
     this.storedMark = driver.storedMark?.bind(driver);
+    this.renameStored = driver.renameStored?.bind(driver);
     const read = driver.readStoredHistory?.bind(driver);
     this.readStoredHistory =
       read && ((id, projectDir) => read(this.#before(id)?.agentSessionId ?? id, projectDir));
@@ -200,6 +202,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.setConfigOption) throw this.#notSupported('has no settings to change');
     await session.setConfigOption(id, value);
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.rename) throw this.#notSupported('has no titles of sessions');
+    await session.rename(title);
   }
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {

@@ -1,5 +1,9 @@
 import type { SessionNotice } from '@liminal/protocol';
 
+/** What a notice says of an MCP server that has not started yet. */
+export const serverStarting = (name: string): string =>
+  `The MCP server “${name}” is starting. The agent gets its tools as soon as it is ready.`;
+
 /** A session's notices for people, from several sources; each source replaces its own. */
 export class NoticeBoard {
   readonly #onChange: (notices: SessionNotice[]) => void;

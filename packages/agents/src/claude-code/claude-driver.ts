@@ -8,10 +8,11 @@ import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid } from './claude-session.ts';
 import { readConfig, type Config } from './config-options.ts';
-import { forkStored } from './fork.ts';
+import { forkStored, isAfterClear } from './fork.ts';
 import { findStored, listStored, readHistory } from './history.ts';
 import { ProjectInUse } from './project-in-use.ts';
 import { readClaudeProject } from './project-settings.ts';
+import { loadSdk } from './sdk.ts';
 import { findFile, TranscriptMarks } from './transcript-marks.ts';
 
 export interface ClaudeCodeOptions {
@@ -107,8 +108,14 @@ export class ClaudeDriver implements AgentDriver<Config> {
   async fork(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork> {
     if (!(await findStored(agentSessionId, projectDir))) throw notFound(agentSessionId);
     const fork = await forkStored(agentSessionId, projectDir, turnId);
-    if (fork === undefined) throw turnNotStored(name);
-    return fork;
+    if (fork !== undefined) return fork;
+    const wasCleared = await isAfterClear(agentSessionId, projectDir);
+    throw turnNotStored(name, wasCleared ? forgotten : undefined);
+  }
+
+  async renameStored(agentSessionId: string, projectDir: string, title: string): Promise<void> {
+    const { renameSession } = await loadSdk();
+    await renameSession(agentSessionId, title, { dir: projectDir });
   }
 }
 
@@ -130,6 +137,8 @@ async function startOf({ sessionId, projectDir, config, earlier }: SessionOpenin
   const begun = { agentSessionId: isFree ? agentSessionId : randomUUID(), resume: false };
   return { ...begun, config: read, ...(isLost && { notices: [lost] }) };
 }
+
+const forgotten = `This turn is not in the present conversation of ${name}: the conversation was cleared with /clear.`;
 
 /** Claude Code deletes the transcripts of sessions that were not used for 30 days, unless its settings say otherwise. */
 const lost = `${name} does not have this session any more. It begins anew: it does not know what was said before.`;

@@ -1,5 +1,6 @@
 import { randomUUID, type UUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
   isTerminal,
@@ -56,6 +57,9 @@ const maxSteered = 1_000;
 /** How long a stop waits until Claude Code has dropped the messages that it has not read, in ms. */
 const withdrawLimitMs = 500;
 
+/** How long after a look another one finds out which MCP servers have started, in ms. */
+const serverLookMs = 1_000;
+
 interface Sending {
   turnId: string;
   bound: PromiseWithResolvers<void>;
@@ -86,6 +90,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** A person's command that runs. */
   #command: AbortController | undefined;
   #commandEnded: Promise<void> = Promise.resolve();
+  #isWatching = false;
 
   /**
    * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if that aborts; then no
@@ -317,6 +322,16 @@ export class ClaudeSession implements AgentSession<Config> {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     await this.#status.choose(this.#process.query, id, value);
+    // Each model has an effort of its own.
+    void this.#lookAtSettings().catch(() => undefined);
+  }
+
+  /** Names the session in Claude Code's own store. */
+  async rename(title: string): Promise<void> {
+    this.#checkAlive();
+    const request: unknown = Reflect.get(this.#process.query, 'renameSession');
+    if (typeof request !== 'function') return;
+    await Reflect.apply(request, this.#process.query, [title, this.agentSessionId]);
   }
 
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
@@ -374,6 +389,26 @@ export class ClaudeSession implements AgentSession<Config> {
     const { query } = this.#process;
     await applyAfterStart(query, this.memory);
     this.#status.begin(started, await askSettings(query));
+    void this.#watchServers();
+  }
+
+  /** Reports which MCP servers are still starting, until none is: Claude Code itself reports that only with each turn. */
+  async #watchServers(): Promise<void> {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    try {
+      for (;;) {
+        const servers = await this.#process.query.mcpServerStatus();
+        if (!this.#isAlive) return;
+        this.#status.learnServers(servers);
+        if (!servers.some(({ status }) => status === 'pending')) return;
+        await delay(serverLookMs, undefined, { ref: false });
+      }
+    } catch {
+      // The program has ended, or does not know: the next turn reports them.
+    } finally {
+      this.#isWatching = false;
+    }
   }
 
   #checkAlive(): void {
@@ -395,7 +430,8 @@ export class ClaudeSession implements AgentSession<Config> {
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
     if (facts?.status === 'requesting') void this.#noteAllowed();
-    if (isLocalResult(message)) void this.#lookAtModel().catch(() => undefined);
+    if (facts?.subtype === 'init') void this.#watchServers();
+    if (isLocalResult(message)) void this.#lookAtSettings().catch(() => undefined);
   }
 
   /** By the next call of the model, Claude Code has written a lasting permission into the project's settings. */
@@ -420,9 +456,9 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#tellTasks();
   }
 
-  async #lookAtModel(): Promise<void> {
-    const { model } = await askSettings(this.#process.query);
-    if (this.#isAlive) this.#status.learnModel(model);
+  async #lookAtSettings(): Promise<void> {
+    const settings = await askSettings(this.#process.query);
+    if (this.#isAlive) this.#status.learnSettings(settings);
   }
 
   #onDraft(draft: EventDraft): void {

@@ -59,6 +59,10 @@ const efforts = [
   { value: 'max', name: 'Maximum' },
 ] as const satisfies (Choice & { value: EffortLevel })[];
 
+/** The value of the setting for an effort that Claude Code reports; undefined for an unknown one. */
+export const effortChoice = (effort: string): string | undefined =>
+  efforts.find(({ value }) => value === effort)?.value;
+
 const plainThinking: Choice[] = [
   { value: 'default', name: 'As the model prefers' },
   { value: 'off', name: 'Off', description: 'Some models think all the same.' },

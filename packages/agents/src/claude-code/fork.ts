@@ -11,6 +11,16 @@ const Copied = z.looseObject({
   forkedFrom: z.looseObject({ messageUuid: z.string() }),
 });
 
+const Cleared = z.looseObject({
+  message: z.looseObject({ content: z.string().regex(/^<command-name>\/clear</) }),
+});
+
+/** Whether the stored conversation began with `/clear`: what was said before is in another one. */
+export async function isAfterClear(sessionId: string, projectDir: string): Promise<boolean> {
+  const { entries = [] } = (await readRaw(sessionId, projectDir)) ?? {};
+  return entries.some((entry) => Cleared.safeParse(entry).success);
+}
+
 /** Copies a conversation up to the end of a turn; undefined if that turn is not stored. */
 export async function forkStored(
   sessionId: string,

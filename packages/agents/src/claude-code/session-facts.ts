@@ -10,7 +10,15 @@ const Command = z.looseObject({
 
 const Facts = z.looseObject({
   type: z.literal('system'),
-  subtype: z.enum(['init', 'status', 'commands_changed', 'elicitation_complete']),
+  subtype: z.enum([
+    'init',
+    'status',
+    'commands_changed',
+    'elicitation_complete',
+    'session_title_changed',
+  ]),
+  /** Of the session, by the program or its user. */
+  title: z.string().optional().catch(undefined),
   session_id: z.string().optional(),
   permissionMode: z.string().optional(),
   model: z.string().optional(),

@@ -7,6 +7,7 @@ import { offeredCommands } from './commands.ts';
 import {
   applyOption,
   configOptions,
+  effortChoice,
   modelOf,
   modeNotice,
   nothingOffered,
@@ -17,7 +18,14 @@ import {
 import type { SettingsInForce } from './settings-in-force.ts';
 import { readStartMode, type SessionFacts } from './session-facts.ts';
 import { readActivity } from './translate/activity.ts';
-import { readErrorOutput, readLimit, readNotices } from './translate/session-notices.ts';
+import { readGoal } from './translate/goal.ts';
+import {
+  readErrorOutput,
+  readLimit,
+  readNotices,
+  serverNotices,
+  type McpServerState,
+} from './translate/session-notices.ts';
 
 interface SessionStatusOptions {
   /** Claude Code's own id of the session. */
@@ -43,6 +51,8 @@ export class SessionStatus {
   #offer: Offer = nothingOffered;
   #activity = '';
   #commands: ListedCommands = [];
+  /** The effort as last reported, with the model that it is of and what that model prefers, where that is known. */
+  #effort: { model: string; now?: string | undefined; preferred?: string | undefined } | undefined;
 
   constructor(options: SessionStatusOptions) {
     const { agentSessionId, config, update } = options;
@@ -78,6 +88,7 @@ export class SessionStatus {
     const mode = readStartMode(started) ?? (this.#config.mode || 'default');
     const model = modelOf(settings.model, this.#config.model, started.models);
     this.#inForce = { ...this.#config, mode, model };
+    this.#learnEffort(settings.effort);
     this.#notices.put('mode', modeNotice(this.#config.mode, mode));
     update({
       agentSessionId: this.#agentSessionId,
@@ -96,6 +107,13 @@ export class SessionStatus {
     for (const { matter, notices } of readNotices(message, inTurn)) {
       this.#notices.put(matter, notices);
     }
+    const goal = readGoal(message);
+    if (goal !== undefined) this.#notices.put('goal', goal);
+  }
+
+  /** The MCP servers, as the program reports them. */
+  learnServers(servers: readonly McpServerState[]): void {
+    this.#notices.put('mcp', serverNotices(servers));
   }
 
   /** The turn goes on: it waits for nothing. */
@@ -123,13 +141,34 @@ export class SessionStatus {
     this.#set({ [known]: value });
   }
 
+  /** The settings as the program reports them: a command such as `/effort` may have changed them. */
+  learnSettings({ model, effort }: SettingsInForce): void {
+    this.learnModel(model);
+    const thinking = this.#learnEffort(effort);
+    if (thinking !== undefined && thinking !== this.#inForce.thinking) this.#set({ thinking });
+  }
+
+  /** Returns the choice that a change of the effort stands for; undefined if the effort has not changed. */
+  #learnEffort(now: string | undefined): string | undefined {
+    const { model, thinking } = this.#inForce;
+    const before = this.#effort?.model === model ? this.#effort : undefined;
+    const preferred = before?.preferred ?? (thinking === 'default' ? now : undefined);
+    this.#effort = { model, now, preferred };
+    if (before === undefined || now === undefined || now === before.now) return undefined;
+    return now === preferred ? 'default' : effortChoice(now);
+  }
+
   /** The model that the program uses now, by its full name. */
   learnModel(told: string | undefined): void {
     const model = modelOf(told, this.#inForce.model, this.#offer.models);
     if (model !== this.#inForce.model) this.#set({ model });
   }
 
-  #learn({ subtype, session_id: id, permissionMode: mode, model, commands }: SessionFacts): void {
+  #learn({ subtype, title, ...facts }: SessionFacts): void {
+    const { session_id: id, permissionMode: mode, model, commands } = facts;
+    if (subtype === 'session_title_changed' && title !== undefined && title !== '') {
+      this.#options.update({ title });
+    }
     if (subtype === 'init' && id !== undefined && id !== this.#agentSessionId) {
       this.#agentSessionId = id;
       this.#options.update({ agentSessionId: id });

@@ -5,6 +5,8 @@ import { z } from 'zod';
 export interface SettingsInForce {
   /** The full name of the model in use. */
   model?: string | undefined;
+  /** The effort that the next request asks for; undefined if the model has none. */
+  effort?: string | undefined;
   /** Modes that the settings rule out. */
   ruledOut: ReadonlySet<string>;
 }
@@ -21,7 +23,9 @@ const Answer = z.looseObject({
         .optional(),
     })
     .catch({}),
-  applied: z.looseObject({ model: z.string().optional() }).catch({}),
+  applied: z
+    .looseObject({ model: z.string().optional(), effort: z.string().nullish().catch(undefined) })
+    .catch({}),
 });
 
 /** Asks the running Claude Code. If it does not answer, it counts as having no settings. */
@@ -31,7 +35,7 @@ export async function askSettings(query: Query): Promise<SettingsInForce> {
   const ruledOut = new Set<string>();
   if ((permissions?.disableAutoMode ?? disableAutoMode) === 'disable') ruledOut.add('auto');
   if (permissions?.disableBypassPermissionsMode === 'disable') ruledOut.add('bypassPermissions');
-  return { model: applied.model, ruledOut };
+  return { model: applied.model, effort: applied.effort ?? undefined, ruledOut };
 }
 
 /** The SDK has this method, though its types lack it. */

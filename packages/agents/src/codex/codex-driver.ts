@@ -127,6 +127,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return this.#meanwhile((server) => forkThread(server, agentSessionId, projectDir, turnId));
   }
 
+  async renameStored(threadId: string, _projectDir: string, title: string): Promise<void> {
+    await this.#meanwhile((server) => server.request('thread/name/set', { threadId, name: title }));
+  }
+
   /** `onSession` gets the session as soon as its thread is there. */
   async #openThread(
     server: AppServer,

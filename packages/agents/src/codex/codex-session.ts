@@ -312,6 +312,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return changeMcpServer(this.#server, this.agentSessionId, name, action);
   }
 
+  async rename(title: string): Promise<void> {
+    this.#checkAlive();
+    await this.#server.request('thread/name/set', { threadId: this.agentSessionId, name: title });
+  }
+
   /** Reads what Codex says of this thread. */
   onNotification(method: string, params: Params): void {
     if (!this.#isAlive) return;

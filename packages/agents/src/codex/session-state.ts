@@ -1,7 +1,8 @@
 import type { SessionNotice } from '@liminal/protocol';
-import { messageOf } from '@liminal/protocol';
+import { headOf, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
-import { NoticeBoard } from '../base/notice-board.ts';
+import { NoticeBoard, serverStarting } from '../base/notice-board.ts';
+import { isRecord } from '../base/parse-line.ts';
 import { UsageLimits } from '../base/usage-limits.ts';
 import type { SessionOutput } from '../driver.ts';
 import type { AppServer } from './app-server.ts';
@@ -61,6 +62,7 @@ export class SessionState {
       this.#learnSkills();
       void server.tell('account/rateLimits/read', {}).then((told) => this.#learnLimits(told));
       void this.#lookAtHooks();
+      void this.#lookAtGoal();
     }, skillsDelayMs).unref();
   }
 
@@ -82,10 +84,14 @@ export class SessionState {
       case 'thread/settings/updated':
         if (!settings.read(params['threadSettings'])) return;
         return output.update({ configOptions: settings.options });
+      case 'thread/goal/updated':
+        return this.#notices.put('goal', goalNotices(params));
+      case 'thread/goal/cleared':
+        return this.#notices.put('goal', []);
       case 'skills/changed':
         return this.#learnSkills();
       case 'mcpServer/startupStatus/updated':
-        return this.#notices.put(`mcp ${String(params['name'])}`, mcpProblem(params));
+        return this.#notices.put(`mcp ${String(params['name'])}`, mcpNotices(params));
       case 'warning':
       case 'guardianWarning':
       case 'configWarning':
@@ -158,9 +164,39 @@ export class SessionState {
     if (!this.#isClosed) this.#notices.put('hooks', hookProblems(answer));
   }
 
+  /** A goal that the thread had before it was opened here. */
+  async #lookAtGoal(): Promise<void> {
+    const { server, threadId } = this.#options;
+    const answer = await server.tell('thread/goal/get', { threadId });
+    if (!this.#isClosed && isRecord(answer)) this.#notices.put('goal', goalNotices(answer));
+  }
+
   #rename(title: unknown): void {
     if (typeof title === 'string' && title !== '') this.#options.output.update({ title });
   }
+}
+
+const Goal = z.looseObject({
+  goal: z.looseObject({ objective: z.string(), status: z.string() }).nullish(),
+});
+
+/** What the states of a goal mean; a complete goal is not shown. */
+const goalStates: Readonly<Record<string, string>> = {
+  active: '',
+  paused: ' (paused)',
+  blocked: ' (blocked)',
+  usageLimited: ' (waits for the limit of the account)',
+  budgetLimited: ' (its tokens are used up)',
+};
+
+/** The most characters of a goal that are shown. */
+const maxGoal = 300;
+
+function goalNotices(told: Params): SessionNotice[] {
+  const { objective, status } = Goal.safeParse(told).data?.goal ?? { objective: '', status: '' };
+  const state = Object.hasOwn(goalStates, status) ? goalStates[status] : undefined;
+  if (state === undefined) return [];
+  return [{ level: 'info', text: `Goal${state}: ${headOf(objective, maxGoal)}` }];
 }
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
@@ -188,7 +224,8 @@ function hookProblems(answer: unknown): SessionNotice[] {
   return [...(count === 0 ? [] : [review]), ...problems].map(warning);
 }
 
-function mcpProblem({ name, status, error }: Params): SessionNotice[] {
+function mcpNotices({ name, status, error }: Params): SessionNotice[] {
+  if (status === 'starting') return [{ level: 'info', text: serverStarting(String(name)) }];
   if (status !== 'failed') return [];
   const why = typeof error === 'string' ? ` ${error}` : '';
   return [warning(`The MCP server “${String(name)}” did not start.${why}`)];

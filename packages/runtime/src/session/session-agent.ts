@@ -302,6 +302,24 @@ export class SessionAgent {
     return this.#tasks.length > 0;
   }
 
+  /** Gives the session its title in the agent's own store, where the agent has one. */
+  async rename(title: string): Promise<void> {
+    const { provider, record, logger, cliType } = this.#context;
+    const { projectDir, agentSessionId = this.#sessionId } = record.value;
+    try {
+      if (this.isAlive) await provider.rename?.(this.#sessionId, title);
+      else if (await this.#hasAnswered()) {
+        await provider.renameStored?.(agentSessionId, projectDir, title);
+      }
+    } catch (error) {
+      if (errorCode(error) === 'NOT_SUPPORTED') return;
+      logger.warn(
+        { sessionId: this.#sessionId, cliType, err: error },
+        'the agent kept its own title of a session',
+      );
+    }
+  }
+
   async stopTask(taskId: string): Promise<void> {
     const { provider } = this.#context;
     if (!provider.stopTask) {
@@ -387,8 +405,9 @@ export class SessionAgent {
     const known = new Set(this.#notices.map(({ text }) => text));
     this.#notices = notices;
     const { logger, cliType } = this.#context;
-    for (const { text } of notices) {
-      if (!known.has(text)) logger.warn({ sessionId: this.#sessionId, cliType }, text);
+    for (const { level, text } of notices) {
+      const isNew = level === 'warning' && !known.has(text);
+      if (isNew) logger.warn({ sessionId: this.#sessionId, cliType }, text);
     }
   }
 

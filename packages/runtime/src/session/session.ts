@@ -465,6 +465,8 @@ export class Session {
   async rename(title: string): Promise<void> {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
+    // The agent may be slow, and its title matters only to its own programs.
+    void this.#agent.rename(title);
   }
 
   /** Puts it away or back; keeps it at the top of lists or not. Its time stays. */

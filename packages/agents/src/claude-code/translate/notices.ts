@@ -1,4 +1,5 @@
 /** Which of Claude Code's messages besides the conversation are shown, and which are not. */
+import { z } from 'zod';
 import { hookNotice } from './hooks.ts';
 import type { SystemMessage } from './native.ts';
 import { isOfSession } from './session-notices.ts';
@@ -10,8 +11,88 @@ const told: Record<string, (message: SystemMessage) => string | undefined> = {
   informational: ({ content, tag }) => (isOfSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,
   model_refusal_no_fallback: ({ content }) => content,
-  notification: ({ text }) => text,
+  // The rest is a key of its terminal.
+  notification: ({ text }) => text?.replace(/ · ctrl\+o to see$/, ''),
+  permission_denied: deniedNotice,
+  memory_recall: recallNotice,
+  mirror_error: ({ error }) =>
+    `Claude Code could not copy the session to its second store. ${String(error)}`,
+  session_writes_lost: lostNotice,
+  worker_shutting_down: ({ reason }) =>
+    `Claude Code is being ended from outside (${spaced(reason)}). What runs now may be cut off.`,
+  plugin_install: ({ status, name, error }) =>
+    status === 'failed'
+      ? `The plugin ${String(name ?? '')} was not installed. ${String(error ?? '')}`.trim()
+      : '',
 };
+
+const spaced = (reason: unknown): string => String(reason).replaceAll('_', ' ');
+
+const Denied = z.looseObject({
+  tool_name: z.string(),
+  decision_reason: z.string().optional(),
+  message: z.string().catch(''),
+});
+
+/** A call that Claude Code has refused by itself: its tool's result may have these words only for the model. */
+function deniedNotice(message: SystemMessage): string | undefined {
+  const told = Denied.safeParse(message).data;
+  if (told === undefined) return undefined;
+  const { tool_name: tool, decision_reason: reason, message: words } = told;
+  return `Claude Code refused a call of ${tool} without asking. ${reason ?? words}`.trim();
+}
+
+const Recalled = z.looseObject({
+  memories: z.array(z.looseObject({ path: z.string(), content: z.string().optional() })),
+});
+
+function recallNotice(message: SystemMessage): string | undefined {
+  const memories = Recalled.safeParse(message).data?.memories;
+  if (memories === undefined) return undefined;
+  // A synthesis has no file: its path only names a folder.
+  const lines = memories.map(({ path, content }) =>
+    path.startsWith('<') ? (content ?? '') : `- ${path}`,
+  );
+  return lines.length === 0 ? '' : `The model was given memories:\n\n${lines.join('\n')}`;
+}
+
+const Lost = z.looseObject({ error_code: z.string(), lost: z.array(z.string()).catch([]) });
+const lostReasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk was full',
+  EDQUOT: 'the disk quota was used up',
+};
+
+function lostNotice(message: SystemMessage): string | undefined {
+  const told = Lost.safeParse(message).data;
+  if (told === undefined) return undefined;
+  const { error_code: code, lost } = told;
+  const reason = (Object.hasOwn(lostReasons, code) ? lostReasons[code] : undefined) ?? code;
+  const isTranscript = lost.length === 0 || lost.includes('transcript');
+  const what = isTranscript ? 'a part of this conversation' : 'changes of its settings';
+  const later = isTranscript ? ' A later start of the session may lack that part.' : '';
+  return `Claude Code could not store ${what}: ${reason}.${later} Make room on the disk.`;
+}
+
+/** Notices that matter to the session, so that they wait for a turn if none runs. */
+const lasting = new Set([
+  'hook_response',
+  'mirror_error',
+  'session_writes_lost',
+  'worker_shutting_down',
+]);
+export const isLasting = ({ subtype }: SystemMessage): boolean => lasting.has(subtype);
+
+const forgotten =
+  'The conversation begins anew: the model knows nothing of what was said before. Files stay as they are.';
+
+/** What a message of another type than `system` says to people. */
+export const readOtherNotice = (message: unknown): string | undefined =>
+  typeof message === 'object' &&
+  message !== null &&
+  'type' in message &&
+  message.type === 'conversation_reset'
+    ? forgotten
+    : undefined;
 
 /** Bookkeeping: the content arrives in another form, or matters only to Claude Code's own screens. */
 const silentSystem = new Set([
@@ -24,8 +105,8 @@ const silentSystem = new Set([
   'hook_response',
   'hook_started',
   'init',
-  'permission_denied',
   'session_state_changed',
+  'session_title_changed',
   'status',
   'task_notification',
   'task_progress',
@@ -37,7 +118,6 @@ const silentSystem = new Set([
 const silentTypes = new Set([
   'active_goal',
   'auth_status',
-  'conversation_reset',
   'keep_alive',
   'prompt_suggestion',
   'rate_limit_event',

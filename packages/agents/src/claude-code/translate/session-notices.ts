@@ -1,6 +1,7 @@
 /** Notices about a session from Claude Code's messages, besides its turns. */
 import { z } from 'zod';
 import { headOf, type SessionNotice, type UsageLimit } from '@liminal/protocol';
+import { serverStarting } from '../../base/notice-board.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 
 /** All notices about one matter; they replace the earlier ones. */
@@ -59,16 +60,25 @@ export function readNotices(message: unknown, inTurn: boolean): Matter[] {
   return [{ matter: told.tag ?? told.content, notices: [warning(told.content)] }];
 }
 
-function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Matter[] {
-  const servers = mcp_servers.flatMap(({ name, status }) => {
+export interface McpServerState {
+  name: string;
+  status: string;
+}
+
+/** Problems of MCP servers, and servers that are still starting. */
+export const serverNotices = (servers: readonly McpServerState[]): SessionNotice[] =>
+  servers.flatMap(({ name, status }): SessionNotice[] => {
+    if (status === 'pending') return [{ level: 'info', text: serverStarting(name) }];
     const problem = Object.hasOwn(serverProblems, status) ? serverProblems[status] : undefined;
     return problem === undefined ? [] : [warning(`The MCP server “${name}” ${problem}`)];
   });
+
+function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Matter[] {
   const plugins = plugin_errors.map(({ plugin, message }) =>
     warning(`The plugin “${plugin}” has a problem: ${message}`),
   );
   return [
-    { matter: 'mcp', notices: servers },
+    { matter: 'mcp', notices: serverNotices(mcp_servers) },
     { matter: 'plugins', notices: plugins },
   ];
 }

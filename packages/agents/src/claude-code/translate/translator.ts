@@ -9,7 +9,7 @@ import {
   type ResultMessage,
   type SystemMessage,
 } from './native.ts';
-import { isSilentType, readNotice } from './notices.ts';
+import { isLasting, isSilentType, readNotice, readOtherNotice } from './notices.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainDelta } from './plain-delta.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
@@ -119,13 +119,22 @@ export class ClaudeTranslator {
       return;
     }
     const message = parseNative(native);
-    if (message === undefined) {
+    if (message === undefined) return this.#readOther(native, timestamp);
+    this.#turn?.at(timestamp);
+    this.#takeUp(message, timestamp);
+    this.#translate(message, timestamp);
+  }
+
+  #readOther(native: unknown, timestamp: string): void {
+    const words = readOtherNotice(native);
+    if (words === undefined) {
       if (!isSilentType(native)) this.#turn?.keep(native);
       return;
     }
     this.#turn?.at(timestamp);
-    this.#takeUp(message, timestamp);
-    this.#translate(message, timestamp);
+    // `/clear` is named only at its end.
+    if (this.#turn === undefined) this.#beginStarted(timestamp);
+    this.notice(words);
   }
 
   /** A message for the running turn. If the agent comes to it only after that, it begins a turn with `turnId`. */
@@ -232,7 +241,7 @@ export class ClaudeTranslator {
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice === 'silent') return;
     // Hooks may run as the process starts, or before Claude Code names the message that they are about.
-    else if (message.subtype === 'hook_response') this.notice(notice.tell);
+    else if (isLasting(message)) this.notice(notice.tell);
     else this.#turn?.notice(notice.tell);
   }
 

@@ -1,0 +1,57 @@
+/** The goal that a person has set with `/goal`, as a notice. */
+import { z } from 'zod';
+import { headOf, type SessionNotice } from '@liminal/protocol';
+
+const Evaluated = z.looseObject({
+  type: z.literal('active_goal'),
+  value: z
+    .looseObject({
+      condition: z.string(),
+      iterations: z.number().catch(0),
+      last_reason: z.string().optional().catch(undefined),
+    })
+    .nullable(),
+});
+
+/** The answer to `/goal`: Claude Code reports no goal before the goal's first check. */
+const Answered = z.looseObject({
+  type: z.literal('assistant'),
+  message: z.looseObject({
+    model: z.literal('<synthetic>'),
+    content: z.tuple([z.looseObject({ type: z.literal('text'), text: z.string() })]),
+  }),
+});
+
+const Reset = z.looseObject({ type: z.literal('conversation_reset') });
+const Message = z.union([Evaluated, Answered, Reset]);
+
+/** The most characters of a goal, or of why it is not met, that are shown. */
+const maxShown = 300;
+
+/** The notices that take the place of the earlier ones about the goal; undefined for messages that say nothing of it. */
+export function readGoal(message: unknown): SessionNotice[] | undefined {
+  const told = Message.safeParse(message).data;
+  if (told === undefined) return undefined;
+  if (told.type === 'conversation_reset') return [];
+  if (told.type === 'active_goal') return told.value === null ? [] : [evaluated(told.value)];
+  const [, verb, condition] =
+    /^Goal (set|cleared)(?:: ([^]*))?$/.exec(told.message.content[0].text) ?? [];
+  if (verb === 'set' && condition !== undefined) return [goal(condition, '')];
+  return verb === 'cleared' ? [] : undefined;
+}
+
+function evaluated({
+  condition,
+  iterations,
+  last_reason: reason = '',
+}: NonNullable<z.infer<typeof Evaluated>['value']>): SessionNotice {
+  if (iterations === 0) return goal(condition, '');
+  const times = iterations === 1 ? 'once' : `${iterations} times`;
+  const why = reason === '' ? '' : `: ${headOf(reason, maxShown)}`;
+  return goal(condition, ` Checked ${times}, and not reached yet${why}`);
+}
+
+const goal = (condition: string, state: string): SessionNotice => ({
+  level: 'info',
+  text: `Goal: ${headOf(condition, maxShown)}${state === '' ? '' : `\n${state.trim()}`}`,
+});

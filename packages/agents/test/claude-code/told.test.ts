@@ -1,0 +1,95 @@
+/** What Claude Code's own commands change, and what people are told of that. */
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { greeter, reply, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { runClaude, said, shareClaude } from './running-claude.ts';
+
+const settings = { permissions: { deny: ['Bash(touch:*)'] } };
+const share = shareClaude({ config: { 'settings.json': JSON.stringify(settings) } });
+
+test('/effort moves the setting, and back', async () => {
+  const { first, listener } = share(() => []);
+  const { configOptions = [] } = await first.until(() =>
+    first.updates.find((one) => one.configOptions),
+  );
+  expect(configOptions.find(({ id }) => id === 'thinking')?.currentValue).toBe('default');
+  for (const [effort, value] of [
+    ['high', 'high'],
+    ['low', 'low'],
+    ['auto', 'default'],
+  ]) {
+    await listener.ask(`/effort ${effort}`);
+    await listener.until(() => (listener.option('thinking') === value ? true : undefined));
+  }
+});
+
+test('/rename gives the session its title here, and a title from here is Claude Code’s', async () => {
+  const { listener, provider, workspace } = share(() => () => reply('Yes.'));
+  await listener.ask('Hello.');
+  await listener.ask('/rename Pears and plums');
+  await listener.until(() => listener.updates.find(({ title }) => title === 'Pears and plums'));
+  await provider.rename(listener.sessionId, 'Quinces');
+  const titles = async () =>
+    (await provider.listStoredSessions!(workspace.projectDir)).map(({ title }) => title);
+  expect(await titles()).toEqual(['Quinces']);
+});
+
+test('a call that Claude Code refuses by its rules is a notice', async () => {
+  const { listener } = share(() => [
+    reply(toolUse('Bash', { command: 'touch pears' })),
+    reply('I may not.'),
+  ]);
+  expect(said(await listener.ask('Touch it.'))).toContain(
+    'system: Claude Code refused a call of Bash without asking. Permission to use Bash with command touch pears has been denied.',
+  );
+});
+
+test('a goal is a notice until it is cleared', async () => {
+  const { listener } = share(() => () => reply('Yes.'));
+  const goals = () =>
+    (listener.updates.findLast(({ notices }) => notices)?.notices ?? [])
+      .map(({ text }) => text)
+      .filter((text) => text.startsWith('Goal'));
+  await listener.ask('/goal ship it');
+  expect(goals()).toEqual([expect.stringMatching(/^Goal: ship it/)]);
+  await listener.ask('/goal clear');
+  expect(goals()).toEqual([]);
+});
+
+test('/clear says that the model has forgotten, and a fork before it says why it is not possible', async () => {
+  const { listener, provider, workspace } = share(() => () => reply('Yes.'));
+  const { turnId } = await listener.send('Remember the pears.');
+  await listener.ended(turnId);
+  expect(said(await listener.ask('/clear'))).toEqual([
+    'user: /clear',
+    'system: The conversation begins anew: the model knows nothing of what was said before. Files stay as they are.',
+  ]);
+  await listener.ask('Hello.');
+  const present = listener.updates.findLast((one) => one.agentSessionId)?.agentSessionId ?? '';
+  await expect(provider.fork!(present, workspace.projectDir, turnId)).rejects.toMatchObject({
+    code: 'TURN_NOT_STORED',
+    message: expect.stringContaining('/clear'),
+  });
+});
+
+test('an MCP server that is still starting is a notice until it has started', async () => {
+  const id = randomUUID();
+  const { command, args, env } = greeter();
+  const whenOpen = `while [ ! -e open-${id} ]; do sleep 0.1; done; exec "$0" "$@"`;
+  const door = { command: '/bin/sh', args: ['-c', whenOpen, command, ...args], env };
+  const { create, workspace } = await runClaude(() => [], {
+    provider: { mcpServers: { door: { type: 'stdio', ...door } } },
+  });
+  const listener = await create();
+  const notices = () => listener.updates.findLast((one) => one.notices)?.notices ?? [];
+  const starting = expect.objectContaining({
+    level: 'info',
+    text: expect.stringContaining('The MCP server “door” is starting.'),
+  });
+  await listener.until(() => (notices().length > 0 ? true : undefined));
+  expect(notices()).toEqual([starting]);
+  await writeFile(join(workspace.projectDir, `open-${id}`), '');
+  await listener.until(() => (notices().length === 0 ? true : undefined));
+});
