@@ -27,6 +27,13 @@ export class ProviderError extends LiminalError {
   }
 }
 
+/** Another program has the session open. That passes: a message for it can wait. */
+export class SessionInUseError extends ProviderError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('SESSION_CREATE_FAILED', message, options);
+  }
+}
+
 /**
  * @param agent - Its name for people.
  * @param why - Replaces the sentence that the turn is not stored.

@@ -10,7 +10,7 @@ import type {
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import { DriverProvider, nothingToSteer, ProviderError, SessionInUseError } from '@liminal/agents';
 import {
   type ApprovalAnswer,
   type ApprovalOption,
@@ -64,6 +64,8 @@ export class ScriptedAgent extends DriverProvider {
   mark: string | undefined;
   /** The next `sendMessage` rejects with this instead of taking the message. */
   refuse: ProviderError | undefined;
+  /** How many openings from now on find the session open in another program. */
+  inUse = 0;
   /** Holds `sendMessage` back until it resolves. */
   hold: Promise<void> = Promise.resolve();
   readonly #outputs = new Map<string, SessionOutput>();
@@ -93,6 +95,8 @@ export class ScriptedAgent extends DriverProvider {
     trust?.started(project, used === project);
     this.projectsUsed.push(used?.hash);
     this.mcpServers.push(mcpServers);
+    this.inUse -= 1;
+    if (this.inUse >= 0) throw new SessionInUseError('A terminal has it open.');
     if (earlier) {
       this.loads.push(sessionId);
       this.histories.push(await earlier.hasAnswered?.());

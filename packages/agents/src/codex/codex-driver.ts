@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AgentPool } from '../base/agent-pool.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, EarlierSession, SessionOpening } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import { ProviderError, SessionInUseError } from '../errors.ts';
 import { endTree, processMark, type ProcessMark } from '../process/index.ts';
 import type { ProjectSettings, ProjectTrust } from '../project-settings.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
@@ -248,6 +248,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
 /** A thread is open in one program at a time. */
 const isInUse = /active writer/;
 
+/** Codex 0.169 frees a thread 90 s after its last terminal has ended, or after the work that still runs in it. */
+const inUse =
+  'Another program has this session open: a terminal with Codex, or Codex’ background service, which keeps a session for about 90 seconds after its terminal has ended. End the terminal, or wait.';
+
 /** What there is to choose from. */
 async function offerOf(server: AppServer): Promise<Offer> {
   const [models, modes] = await Promise.all([
@@ -280,9 +284,7 @@ async function goOn(
   } catch (error) {
     if (!(error instanceof CodexError)) throw error;
     if (isInUse.test(error.message)) {
-      const message =
-        'Another program has this session open, such as a terminal with Codex. End it there, and try again.';
-      throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+      throw new SessionInUseError(inUse, { cause: error });
     }
     const isLost = (await earlier.hasAnswered?.()) === true;
     if (threadId === undefined && !isLost) {

@@ -6,7 +6,7 @@ import type {
   SteerTarget,
   StoredTurn,
 } from '@liminal/agents';
-import { nothingToSteer, ProviderError } from '@liminal/agents';
+import { nothingToSteer, ProviderError, SessionInUseError } from '@liminal/agents';
 import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
@@ -64,6 +64,8 @@ export class SessionAgent {
   #stops = 0;
   /** How many starts are under way. */
   #starts = 0;
+  /** What another program does with the session, by the agent's last start. */
+  #heldBy: string | undefined;
   /** Why it is not started any more. */
   #retired: RuntimeError | undefined;
   /** No agent has reported anything yet: settings, commands and limits are from the session's record. */
@@ -105,7 +107,7 @@ export class SessionAgent {
     | 'lastKnown'
   > {
     const late = this.isAlive ? this.#mcpServers.late : undefined;
-    const notices = late ? [...this.#notices, late] : this.#notices;
+    const notices = [...this.#notices, ...(late ? [late] : []), ...this.#inUse];
     return {
       configOptions: this.#configOptions,
       commands: this.#commands,
@@ -117,6 +119,13 @@ export class SessionAgent {
       ...(this.#canSteer !== undefined && { canSteer: this.#canSteer }),
       ...(this.#isLastKnown && { lastKnown: true }),
     };
+  }
+
+  /** Why the messages in the queue wait: another program has the session open. */
+  get #inUse(): SessionNotice[] {
+    if (this.#heldBy === undefined || this.#context.record.value.queue.length === 0) return [];
+    const text = `${this.#heldBy} Your message is sent as soon as the session is free.`;
+    return [{ level: 'info', text }];
   }
 
   get isAlive(): boolean {
@@ -204,8 +213,15 @@ export class SessionAgent {
     await this.#stopping;
     if (this.#retired) throw this.#retired;
     if (this.isAlive) return;
-    await (arrivals ? arrivals.startsAgent(async () => this.#load()) : this.#load());
-    changed();
+    try {
+      await (arrivals ? arrivals.startsAgent(async () => this.#load()) : this.#load());
+      this.#heldBy = undefined;
+    } catch (error) {
+      this.#heldBy = error instanceof SessionInUseError ? error.message : undefined;
+      throw error;
+    } finally {
+      changed();
+    }
   }
 
   async #load(): Promise<void> {

@@ -6,6 +6,7 @@ import {
   steeredItem,
   type SteerResult,
 } from '@liminal/protocol';
+import { SessionInUseError } from '@liminal/agents';
 import { type SessionRecord, StorageError } from '@liminal/storage';
 import type { SteeredMessage } from '../turn/index.ts';
 import {
@@ -45,6 +46,10 @@ interface SessionOutboxOptions {
 /** How long to wait before a queued message is sent again that the store did not let go, ms. */
 const AGAIN_MS = 2_000;
 
+/** How much longer than the last time to wait for a session that another program has open, and how long at most, ms. */
+const HELD_MS = 2_000;
+const MAX_HELD_MS = 15_000;
+
 /** Why a message cannot be said in a running turn; it can still have its own. */
 const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_TO_STEER']);
 
@@ -83,6 +88,8 @@ export class SessionOutbox {
   #again: NodeJS.Timeout | undefined;
   /** Told that the queue's head could not be sent; it is tried again. */
   #isTold = false;
+  /** How often in a row the queue's head could not be sent since another program had the session open. */
+  #held = 0;
   #isClosed = false;
 
   constructor(
@@ -272,19 +279,33 @@ export class SessionOutbox {
     const head = queue[0]?.turnId ?? '';
     if (head === this.#delivered || this.#steering.has(head)) return;
     this.#dispatch().then(
-      () => (this.#isTold = false),
+      () => this.#sent(),
       (error: unknown) => this.#failed(error),
     );
   }
 
   /** What is wrong with the store passes, and nobody may be there to send the message again: that is told once. */
   #failed(error: unknown): void {
+    if (error instanceof SessionInUseError) return this.#sendLater();
     const isPassing = error instanceof StorageError;
     if (!isPassing || !this.#isTold) this.#options.onTrouble(error);
     this.#isTold = isPassing;
     if (!isPassing) return;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => this.next(), AGAIN_MS).unref();
+  }
+
+  #sent(): void {
+    this.#isTold = false;
+    this.#held = 0;
+  }
+
+  /** Another program has the session open: each try starts the agent, so the tries become rarer. */
+  #sendLater(): void {
+    this.#held += 1;
+    clearTimeout(this.#again);
+    const wait = Math.min(this.#held * HELD_MS, MAX_HELD_MS);
+    this.#again = setTimeout(() => this.next(), wait).unref();
   }
 
   /** The server closes: queued messages are no longer sent. */
@@ -338,16 +359,23 @@ export class SessionOutbox {
   async #sendNow(turnId: string, said: UserMessage): Promise<boolean> {
     // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
+    const stored = this.#enqueue(turnId, said, 'sending');
     try {
-      const stored = this.#enqueue(turnId, said, 'sending');
       const isDelivered = await this.#dispatch(stored);
       await stored;
       return isDelivered;
     } catch (error) {
+      if (error instanceof SessionInUseError) return await this.#waits(stored);
       this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       this.next();
       throw error;
     }
+  }
+
+  async #waits(stored: Promise<void>): Promise<false> {
+    this.#sendLater();
+    await stored;
+    return false;
   }
 
   /** Returns whether the agent has the queue's head. */
