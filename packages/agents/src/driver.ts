@@ -119,6 +119,11 @@ export interface AgentSession<Memory = unknown> {
   setConfigOption?(id: string, value: string): Promise<void>;
   /** Gives the session this title in the agent's own store. */
   rename?(title: string): Promise<void>;
+  /**
+   * Lets a running call go on beside the turn, or all that can; then it is one of `SessionUpdate.tasks`.
+   * `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
+   */
+  background?(callId?: string): Promise<void>;
   /** Stops what runs beside the turns (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(taskId: string): Promise<void>;
   /**
@@ -143,6 +148,8 @@ export interface AgentCapabilities {
   readonly rewinds?: boolean;
   /** Whether its sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
+  /** Whether its sessions can let running calls go on in the background. */
+  readonly backgrounds?: boolean;
   /** Whether its sessions keep what people allow for good in their project's grants. */
   readonly usesGrants?: boolean;
   /**

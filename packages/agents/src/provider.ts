@@ -228,6 +228,11 @@ export interface CliProvider extends AgentCapabilities {
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /** Gives an open session this title in the agent's own store. `NOT_SUPPORTED`. */
   rename?(sessionId: string, title: string): Promise<void>;
+  /**
+   * Lets a running call go on in the background, or all that can, so that the turn continues. `TASK_NOT_FOUND`,
+   * `INTERRUPT_FAILED`, `NOT_SUPPORTED`.
+   */
+  background?(sessionId: string, callId?: string): Promise<void>;
   /** Stops what runs beside the turns. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(sessionId: string, taskId: string): Promise<void>;
   /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */

@@ -6,6 +6,7 @@ import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { ExportFlags } from './commands/export.ts';
 import type { ForkFlags } from './commands/fork.ts';
+import type { BackgroundFlags } from './commands/background.ts';
 import type { NotifyFlags } from './commands/notify.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import type { RewindFlags } from './commands/rewind.ts';
@@ -152,6 +153,14 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
 
 /** Commands about one turn: they end it, go back to it, or show where its time went. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
+  command('background <sessionId>')
+    .description('lets running commands and subagents go on in the background')
+    .option('--call <id>', 'only this tool call')
+    .action(async (sessionId: string, flags: Flags & BackgroundFlags) => {
+      const { background } = await import('./commands/background.ts');
+      done(await background(sessionId, flags, configure(flags)));
+    });
+
   command('notify <session>')
     .description(
       'ends the turn that runs as complete; also takes what Codex tells its notify program',

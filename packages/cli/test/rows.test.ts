@@ -102,6 +102,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
   rewind: { args: () => ['rewind', sessionId, '--turn', evil, '--yes'], code: 1, shows: /\S/ },
   mcp: { args: () => ['mcp', sessionId, '--on', evil], code: 1, shows: /\S/ },
   steer: { args: () => ['steer', sessionId, evil], code: 1, shows: /\S/ },
+  background: { args: () => ['background', evil], code: 1, shows: /a text/ },
   notify: { args: () => ['notify', evil], code: 1, shows: /\S/ },
   verify: { args: () => ['verify', '--agent', evil], code: 2, shows: /a text/ },
   replay: { args: () => ['replay', evil], code: 2, shows: /a text/ },

@@ -240,6 +240,8 @@ export const AgentInfo = z.object({
   rewinds: z.boolean().optional(),
   /** Whether its sessions list their MCP servers, and change them. */
   managesMcp: z.boolean().optional(),
+  /** It can let running commands and subagents go on in the background. */
+  backgrounds: z.boolean().optional(),
   /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */
   usesGrants: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */

@@ -11,6 +11,7 @@ import type {
   HistoryPage,
   ImportResult,
   LoadBody,
+  BackgroundBody,
   NotifyBody,
   NotifyResult,
   Project,
@@ -430,6 +431,10 @@ export class SessionRuntime implements Runtime {
   ): Promise<McpActionResult> {
     this.#assertTakesTurns();
     return this.#kept.use(sessionId, async (session) => session.changeMcpServer(name, action));
+  }
+
+  async background(sessionId: string, { callId }: BackgroundBody = {}): Promise<void> {
+    await this.#kept.use(sessionId, async (session) => session.background(callId));
   }
 
   async kill(sessionId: string): Promise<void> {

@@ -39,7 +39,7 @@ test('a message waits until the other program has left, says why, and is sent on
   expect(world.agent.received).toEqual(['Hello', 'And more']);
   const { notices = [], session } = await world.runtime.info(sessionId);
   expect(notices).toEqual([]);
-  expect(session.failed).toBeFalsy();
+  expect(session.state).toBe('running');
 });
 
 test('a message that is withdrawn takes the notice with it', async () => {

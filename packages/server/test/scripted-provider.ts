@@ -58,6 +58,10 @@ export class ScriptedProvider extends DriverProvider {
         isAlive = false;
         output.exit({ expected: true });
       },
+      background: async (callId) => {
+        this.calls.push(`background ${sessionId} ${callId ?? 'all'}`);
+        if (callId === 'done') throw new ProviderError('TASK_NOT_FOUND', 'It has ended.');
+      },
       stopTask: async (taskId) => {
         this.calls.push(`stopTask ${sessionId} ${taskId}`);
         if (taskId !== 'dev')

@@ -436,6 +436,17 @@ describe('the rest', () => {
     );
   });
 
+  test('a running call is sent to the background, or all of them', async () => {
+    const { id } = await createSession();
+    const send = (body: object) => ask('POST', `/api/session/${id}/background`, body);
+    expect(await send({ callId: 'a' })).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`background ${id} a`);
+    expect(await send({})).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`background ${id} all`);
+    expect(await send({ callId: 'done' })).toMatchObject(refused(404, 'TASK_NOT_FOUND'));
+    expect(await send({ callId: 7 })).toMatchObject(refused(400, 'INVALID_BODY'));
+  });
+
   test('an option that the agent does not have is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });

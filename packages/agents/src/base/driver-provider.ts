@@ -65,6 +65,7 @@ export class DriverProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms: boolean;
   readonly rewinds: boolean;
+  readonly backgrounds: boolean;
   readonly usesGrants: boolean;
   readonly managesMcp: boolean;
   readonly resumes: boolean;
@@ -89,6 +90,7 @@ export class DriverProvider implements CliProvider {
     this.cliType = driver.cliType;
     this.prewarms = driver.prewarms ?? false;
     this.rewinds = driver.rewinds ?? false;
+    this.backgrounds = driver.backgrounds ?? false;
     this.usesGrants = driver.usesGrants ?? false;
     this.managesMcp = driver.managesMcp ?? false;
     this.resumes = driver.resumes ?? false;
@@ -208,6 +210,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.rename) throw this.#notSupported('has no titles of sessions');
     await session.rename(title);
+  }
+
+  async background(sessionId: string, callId?: string): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.background) throw this.#notSupported('cannot send calls to the background');
+    await session.background(callId);
   }
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {

@@ -39,6 +39,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly name = name;
   readonly prewarms = true;
   readonly rewinds = true;
+  readonly backgrounds = true;
   readonly usesGrants = true;
   readonly managesMcp = true;
   readonly starts: StartLimit;

@@ -335,6 +335,18 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
+  async background(callId?: string): Promise<void> {
+    this.#checkAlive();
+    const moved = await this.#process.query.backgroundTasks(callId).catch((error: unknown) => {
+      const message = `Claude Code did not send it to the background. ${this.#process.explain(error)}`;
+      throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+    });
+    if (moved) return;
+    const message = 'Nothing of this call runs that can go to the background.';
+    throw new ProviderError('TASK_NOT_FOUND', message);
+  }
+
+  /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
   async stopTask(taskId: string): Promise<void> {
     this.#checkAlive();
     if (!this.#tasks.some((task) => task.taskId === taskId)) throw taskNotFound();

@@ -6,7 +6,7 @@ import { greeter, reply, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runClaude, said, shareClaude } from './running-claude.ts';
 
-const settings = { permissions: { deny: ['Bash(touch:*)'] } };
+const settings = { permissions: { allow: ['Bash(sleep:*)'], deny: ['Bash(touch:*)'] } };
 const share = shareClaude({ config: { 'settings.json': JSON.stringify(settings) } });
 
 test('/effort moves the setting, and back', async () => {
@@ -92,4 +92,31 @@ test('an MCP server that is still starting is a notice until it has started', as
   expect(notices()).toEqual([starting]);
   await writeFile(join(workspace.projectDir, `open-${id}`), '');
   await listener.until(() => (notices().length === 0 ? true : undefined));
+});
+
+test('a command in the background that ends at its limit says how the limit is raised', async () => {
+  const { listener, api } = share(() => [
+    reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true, timeout: 1_000 })),
+    reply('It runs.'),
+    reply('It was stopped.'),
+  ]);
+  await listener.ask('Start it.');
+  const notice = await listener.event(
+    (payload) => payload.type === 'item_done' && JSON.stringify(payload).includes('time limit'),
+  );
+  expect(JSON.stringify(notice)).toContain('BASH_DEFAULT_TIMEOUT_MS');
+  const tools = api.requests.at(-1)?.body.tools?.find(({ name }) => name === 'Bash');
+  // The limits that the notice and the documents name.
+  expect(JSON.stringify(tools)).toContain('default 1800000 ms, max 7200000 ms');
+});
+
+test('the settings of Claude Code raise the limit of commands in the background', async () => {
+  const day = String(24 * 60 * 60 * 1_000);
+  const env = { BASH_DEFAULT_TIMEOUT_MS: day, BASH_MAX_TIMEOUT_MS: day };
+  const { create, api } = await runClaude(() => () => reply('Yes.'), {
+    config: { 'settings.json': JSON.stringify({ env }) },
+  });
+  await (await create()).ask('Hello.');
+  const tools = api.requests.at(-1)?.body.tools?.find(({ name }) => name === 'Bash');
+  expect(JSON.stringify(tools)).toContain(`default ${day} ms, max ${day} ms`);
 });

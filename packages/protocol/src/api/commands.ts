@@ -1,5 +1,6 @@
 import {
   ApprovalAnswerBody,
+  BackgroundBody,
   ConfigBody,
   ForkBody,
   LoadBody,
@@ -183,6 +184,20 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/task/:taskId/stop',
     summary: 'Stops what the agent has running beside its turns.',
+    refusals: [
+      ...refusalsOfCommands,
+      'TASK_NOT_FOUND',
+      'NOT_SUPPORTED',
+      'INTERRUPT_FAILED',
+      'PROCESS_CRASH',
+    ],
+  },
+  background: {
+    method: 'POST',
+    path: '/api/session/:id/background',
+    summary:
+      'Lets a running command or subagent go on in the background, so that the agent’s turn continues without it.',
+    body: BackgroundBody,
     refusals: [
       ...refusalsOfCommands,
       'TASK_NOT_FOUND',

@@ -38,6 +38,10 @@ export const ForkBody = z.object({
 });
 export type ForkBody = z.infer<typeof ForkBody>;
 
+/** Without `callId`: all calls of the running turn that can. */
+export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
+export type BackgroundBody = z.infer<typeof BackgroundBody>;
+
 /** With `dryRun` nothing is changed: the answer says what would be. */
 export const RewindBody = z.object({ turnId: z.string().min(1), dryRun: z.boolean().optional() });
 /** Which files differ from how they were before a turn, or were changed back; with the lines that this adds and takes away. */

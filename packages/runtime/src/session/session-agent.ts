@@ -344,6 +344,15 @@ export class SessionAgent {
     await provider.stopTask(this.#sessionId, taskId);
   }
 
+  /** Lets a running call go on in the background, or all that can. */
+  async background(callId?: string): Promise<void> {
+    const { provider, cliType } = this.#context;
+    if (!provider.background) {
+      throw new ProviderError('NOT_SUPPORTED', `${cliType} cannot send calls to the background.`);
+    }
+    await provider.background(this.#sessionId, callId);
+  }
+
   /** Starts it: only a running agent knows. */
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     const { provider } = this.#context;

@@ -360,6 +360,10 @@ export class Session {
     if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
   }
 
+  async background(callId?: string): Promise<void> {
+    await this.#agent.background(callId);
+  }
+
   async stopTask(taskId: string): Promise<void> {
     await this.#agent.stopTask(taskId);
   }

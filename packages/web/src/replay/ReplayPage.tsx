@@ -144,6 +144,7 @@ function nothingToDo(cliType: string): SessionActions {
     send: nothing,
     fork: later,
     askRewind: nothing,
+    background: nothing,
     takeBack: nothing,
   };
 }

@@ -8,6 +8,7 @@ import { saidWith } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import { openName, useFirst, useRemembered } from './remembered.ts';
 import css from './ToolCard.module.css';
+import { ToBackground } from './ToBackground.tsx';
 import { ToolDetails } from './ToolDetails.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
@@ -81,6 +82,7 @@ export function ToolCard(props: ToolCardProps) {
           <ToolOutcome call={call} phase={phase} began={began} isUnrun={neverRan(call, approval)} />
         </button>
         {waits && <WaitingLink approval={asked} />}
+        {phase === 'running' && <ToBackground call={call} />}
       </div>
       {said !== undefined && !open && (
         <p className={css.said}>

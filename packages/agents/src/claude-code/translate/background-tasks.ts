@@ -151,7 +151,7 @@ export class BackgroundTasks {
     const task = this.#known.get(taskId);
     const isOfCall = task === undefined && this.#started.get(taskId)?.callId !== undefined;
     if (isAmbient || isOfCall) return undefined;
-    const words = howItEnded(end, task);
+    const words = withLimit(howItEnded(end, task));
     if (this.#ended.get(taskId) === words) return undefined;
     remember(this.#ended, taskId, words);
     return words;
@@ -160,6 +160,14 @@ export class BackgroundTasks {
 
 /** Words of Claude Code's own that name the end of a task that is not done. */
 const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error)\b/i;
+
+/** Claude Code's words for a command that ran too long; measured on 2.1.330. */
+const atLimit = /after reaching its background time limit/;
+const aboutLimit =
+  'Here, unlike in its terminal, Claude Code ends commands in the background after 30 minutes, or after the time that the call names, at most 2 hours. BASH_DEFAULT_TIMEOUT_MS and BASH_MAX_TIMEOUT_MS in the “env” of Claude Code’s settings raise these limits, and those of other commands with them.';
+
+const withLimit = (words: string): string =>
+  atLimit.test(words) ? `${words.replace(/(?<![.!?])$/, '.')} ${aboutLimit}` : words;
 
 /** Nothing but its end is known of a task of an earlier process. */
 function howItEnded(

@@ -1,0 +1,43 @@
+/** Running calls of the real Claude Code that go to the background, as with Ctrl+B in its terminal. */
+import { reply, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { shareClaude } from './running-claude.ts';
+
+const settings = { permissions: { allow: ['Bash'] } };
+const share = shareClaude({ config: { 'settings.json': JSON.stringify(settings) } });
+const forEver = toolUse('Bash', { command: 'until [ -e gone ]; do sleep 1; done' });
+
+test('a running command goes to the background, and its turn continues', async () => {
+  const { listener, provider } = share(() => [reply(forEver), reply('It runs beside.')]);
+  const { turnId } = await listener.send('Start the server.');
+  const { payload } = await listener.event(
+    (one) => one.type === 'item_done' && one.finalItem.type === 'function_call',
+    turnId,
+  );
+  const call = payload.type === 'item_done' ? payload.finalItem : undefined;
+  const callId = call?.type === 'function_call' ? call.callId : '';
+  await expect(provider.background(listener.sessionId, 'other')).rejects.toMatchObject({
+    code: 'TASK_NOT_FOUND',
+  });
+  // Until Claude Code has started the command, nothing can go to the background.
+  await expect
+    .poll(
+      () =>
+        provider.background(listener.sessionId, callId).then(
+          () => true,
+          () => false,
+        ),
+      {
+        timeout: 60_000,
+      },
+    )
+    .toBe(true);
+  const response = await listener.ended(turnId);
+  expect(response.status).toBe('complete');
+  expect(JSON.stringify(response.outputItems)).toContain('It runs beside.');
+  const { tasks = [] } = await listener.until(() =>
+    listener.updates.findLast((one) => (one.tasks ?? []).length > 0),
+  );
+  expect(tasks).toMatchObject([{ kind: 'command', callId }]);
+  await provider.stopTask(listener.sessionId, tasks[0]?.taskId ?? '');
+});

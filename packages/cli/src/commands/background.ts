@@ -1,0 +1,22 @@
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+
+export interface BackgroundFlags {
+  /** The call's id; without it all that can. */
+  call?: string;
+}
+
+/** Lets what runs in a session's turn go on in the background. Rejects as the server refuses. */
+export async function background(
+  sessionId: string,
+  { call: callId }: BackgroundFlags,
+  config: Config,
+): Promise<number> {
+  const { client, close } = await connect(config);
+  try {
+    await client.requests.background(sessionId, callId === undefined ? {} : { callId });
+    return 0;
+  } finally {
+    await close();
+  }
+}
