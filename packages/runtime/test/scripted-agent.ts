@@ -64,6 +64,8 @@ export class ScriptedAgent extends DriverProvider {
   mark: string | undefined;
   /** The next `sendMessage` rejects with this instead of taking the message. */
   refuse: ProviderError | undefined;
+  /** The titles that its open sessions were given. */
+  readonly titles: string[] = [];
   /** How many openings from now on find the session open in another program. */
   inUse = 0;
   /** Holds `sendMessage` back until it resolves. */
@@ -123,6 +125,10 @@ export class ScriptedAgent extends DriverProvider {
         if (alive.delete(sessionId)) output.exit({ expected: true });
       },
       answerApproval: async (approvalId, answer) => this.#answer(sessionId, approvalId, answer),
+      rename: async (title) => {
+        this.titles.push(title);
+        if (title === '') throw new Error('A title needs a word.');
+      },
       stopTask: async (taskId) => {
         if (taskId !== 'a') throw new ProviderError('TASK_NOT_FOUND', `There is no ${taskId}.`);
         this.stopped.push(taskId);

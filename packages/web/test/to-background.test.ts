@@ -39,7 +39,9 @@ it('a running command is sent to the background by its button; other calls have 
 
 it('without an agent that can do that there is no button', async () => {
   backgrounds = false;
-  const page = await stage.visitShared();
+  // Which agents there are is asked once for a page.
+  const page = await stage.visit();
   await page.getByText('npm start').waitFor();
+  await expect.poll(() => stage.requests.some(({ path }) => path === '/api/agents')).toBe(true);
   expect(await buttons(page).count()).toBe(0);
 });

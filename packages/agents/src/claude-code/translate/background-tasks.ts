@@ -159,7 +159,7 @@ export class BackgroundTasks {
 }
 
 /** Words of Claude Code's own that name the end of a task that is not done. */
-const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error)\b/i;
+const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error|didn't finish)\b/i;
 
 /** Claude Code's words for a command that ran too long; measured on 2.1.330. */
 const atLimit = /after reaching its background time limit/;

@@ -13,12 +13,68 @@ test.each([
   },
   { subtype: 'model_refusal_no_fallback', content: 'It refused.', tell: 'It refused.' },
   { subtype: 'notification', text: 'Look here.', tell: 'Look here.' },
+  { subtype: 'notification', text: 'A problem · ctrl+o to see', tell: 'A problem' },
+  {
+    subtype: 'permission_denied',
+    tool_name: 'Bash',
+    decision_reason: 'It deletes files.',
+    message: 'Denied.',
+    tell: 'Claude Code refused a call of Bash without asking. It deletes files.',
+  },
+  {
+    subtype: 'permission_denied',
+    tool_name: 'Bash',
+    message: 'Denied.',
+    tell: 'Claude Code refused a call of Bash without asking. Denied.',
+  },
+  {
+    subtype: 'memory_recall',
+    mode: 'select',
+    memories: [{ path: '/m/a.md', scope: 'personal' }],
+    tell: 'The model was given memories:\n\n- /m/a.md',
+  },
+  {
+    subtype: 'memory_recall',
+    mode: 'synthesize',
+    memories: [{ path: '<synthesis:/m>', scope: 'personal', content: 'Tabs, not blanks.' }],
+    tell: 'The model was given memories:\n\nTabs, not blanks.',
+  },
+  {
+    subtype: 'mirror_error',
+    error: 'No answer.',
+    tell: 'Claude Code could not copy the session to its second store. No answer.',
+  },
+  {
+    subtype: 'session_writes_lost',
+    error_code: 'ENOSPC',
+    lost: ['transcript'],
+    tell: 'Claude Code could not store a part of this conversation: the disk was full. A later start of the session may lack that part. Make room on the disk.',
+  },
+  {
+    subtype: 'session_writes_lost',
+    error_code: 'EDQUOT',
+    lost: ['global_config'],
+    tell: 'Claude Code could not store changes of its settings: the disk quota was used up. Make room on the disk.',
+  },
+  {
+    subtype: 'worker_shutting_down',
+    reason: 'host_exit',
+    tell: 'Claude Code is being ended from outside (host exit). What runs now may be cut off.',
+  },
+  {
+    subtype: 'plugin_install',
+    status: 'failed',
+    name: 'lint',
+    error: 'Not found.',
+    tell: 'The plugin lint was not installed. Not found.',
+  },
 ])('people are told: $tell', ({ tell, ...message }) => {
   expect(read(message)).toEqual({ tell });
 });
 
 test.each([
   ['bookkeeping', { subtype: 'task_progress', content: 'Half.' }],
+  ['a plugin that was installed', { subtype: 'plugin_install', status: 'installed' }],
   ['what says nothing', { subtype: 'notification', text: ' \n' }],
   [
     'what the session tells',

@@ -1,0 +1,16 @@
+/** A session's title and the title that its agent keeps are one. */
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startWorld } from './harness.ts';
+
+test('a session that is renamed is renamed in its agent, and the other way round', async () => {
+  const { runtime, agent, projectDir, end } = await startWorld();
+  onTestFinished(end);
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  const title = async () => (await runtime.info(sessionId)).session.title;
+  await runtime.rename(sessionId, 'Pears');
+  await vi.waitUntil(() => agent.titles.length > 0);
+  expect(agent.titles).toEqual(['Pears']);
+  agent.update(sessionId, { title: 'Plums' });
+  await expect.poll(title).toBe('Plums');
+  expect(agent.titles).toEqual(['Pears']);
+});
