@@ -241,7 +241,7 @@ export const claudeOptions: Section = {
     [
       'used',
       'toolConfig enableFileCheckpointing perTaskStopAffordance includeHookEvents',
-      'What a terminal has, and the SDK leaves out otherwise.',
+      'The terminal has these without an option.',
     ],
     [
       'used',

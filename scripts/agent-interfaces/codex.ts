@@ -210,7 +210,7 @@ export const codexNotifications: Section = {
     [
       'passed by',
       'item/commandExecution/terminalInteraction',
-      'What the model types into a running command is not shown yet.',
+      'The input that the model types into a running command is not shown yet.',
     ],
     [
       'passed by',

@@ -53,7 +53,7 @@ export interface CodexNames {
 }
 
 /** @param typesOf - Gives the text of a generated file, by its name. */
-export function readCodexNames(typesOf: (file: string) => string): CodexNames {
+function readCodexNames(typesOf: (file: string) => string): CodexNames {
   const valuesOf = (file: string, field: string): string[] =>
     unique([...typesOf(file).matchAll(new RegExp(`"${field}": "([^"]+)"`, 'g'))].map(first));
   return {

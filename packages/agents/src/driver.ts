@@ -132,7 +132,7 @@ export interface AgentSession<Memory = unknown> {
    */
   rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
   /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
-  mcpServers?(): Promise<McpServerState[]>;
+  listMcpServers?(): Promise<McpServerState[]>;
   /** `INVALID_OPTION` for an unknown server, and where the agent does not do it; `PROCESS_CRASH`. */
   changeMcpServer?(name: string, action: McpAction): Promise<McpActionResult>;
 }

@@ -238,7 +238,7 @@ export interface CliProvider extends AgentCapabilities {
   /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
   /** The agent's MCP servers as they are now. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
-  mcpServers?(sessionId: string): Promise<McpServerState[]>;
+  listMcpServers?(sessionId: string): Promise<McpServerState[]>;
   /** `INVALID_OPTION`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   changeMcpServer?(sessionId: string, name: string, action: McpAction): Promise<McpActionResult>;
 }

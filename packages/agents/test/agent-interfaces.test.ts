@@ -60,7 +60,7 @@ test('docs/agent-interfaces.md has the rows as they are', async () => {
 const withState = (section: Section, ...wanted: State[]): string[] =>
   [...statesOf(section)].flatMap(([name, state]) => (wanted.includes(state) ? [name] : []));
 
-/** A session of a Claude Code that says what it is told to say; `asked` has what is read and called of the query. */
+/** A session of a scripted Claude Code; `asked` has what is read and called of the query. */
 async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();
@@ -172,7 +172,7 @@ test('what a session of Claude Code calls, and what it answers, is what is used'
   await session.setConfigOption('thinking', 'high');
   await session.rewindFiles('turn', true);
   await session.stopTask('a');
-  await session.mcpServers();
+  await session.listMcpServers();
   await session.changeMcpServer('a', 'on');
   await session.changeMcpServer('a', 'reconnect');
   await session.steer('words', { turnId: drafts[0]?.turnId ?? '', messageId: 'b' }, []);

@@ -67,7 +67,9 @@ export class ScriptedProvider extends DriverProvider {
         if (taskId !== 'dev')
           throw new ProviderError('TASK_NOT_FOUND', 'Nothing of that name runs.');
       },
-      mcpServers: async () => [{ name: 'mail', state: 'signed-out', actions: ['sign-in', 'off'] }],
+      listMcpServers: async () => [
+        { name: 'mail', state: 'signed-out', actions: ['sign-in', 'off'] },
+      ],
       changeMcpServer: async (name, action) => {
         this.calls.push(`changeMcpServer ${sessionId} ${name} ${action}`);
         return action === 'sign-in' ? { url: 'https://mail.example/sign-in' } : {};

@@ -233,7 +233,7 @@ it('typed text is sent as the note of a refusal, and leaves the composer', async
   await expect.poll(() => composer(page).inputValue()).toBe('');
 });
 
-it('answers that allow take the typed text, too, where the agent reads it, once there is some', async () => {
+it('an answer that allows can carry the typed text as a note, where the agent takes one', async () => {
   const title = 'Plan';
   const start = { optionId: 'yes', name: 'Start', kind: 'allow_once', takesNote: true } as const;
   const [, , no] = options;

@@ -230,10 +230,10 @@ export class DriverProvider implements CliProvider {
     return session.rewindFiles(turnId, dryRun);
   }
 
-  async mcpServers(sessionId: string): Promise<McpServerState[]> {
+  async listMcpServers(sessionId: string): Promise<McpServerState[]> {
     const session = this.#session(sessionId);
-    if (!session.mcpServers) throw this.#notSupported('does not say which MCP servers it has');
-    return session.mcpServers();
+    if (!session.listMcpServers) throw this.#notSupported('does not say which MCP servers it has');
+    return session.listMcpServers();
   }
 
   async changeMcpServer(

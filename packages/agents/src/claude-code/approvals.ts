@@ -207,7 +207,7 @@ function permissionChoices(
 }
 
 /**
- * What can follow a plan, as in the terminal; each takes a note. The program reports the plan as approved only if it is
+ * Returns the answers to a plan that the terminal has; each takes a note. The program reports the plan as approved only if it is
  * given the plan.
  */
 function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choice[] {

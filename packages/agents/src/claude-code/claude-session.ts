@@ -252,7 +252,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const printed = `<bash-stdout>${output}</bash-stdout><bash-stderr>${problem}</bash-stderr>`;
     const [input, result] = [isUuid(turnId) ? turnId : randomUUID(), randomUUID()];
     for (const uuid of [input, result]) this.#options.marks.noteSent(uuid);
-    // What a command prints is no mention of a file, and no slash command.
+    // Otherwise Claude Code reads an @ in the output as a mention of a file.
     const how = { shouldQuery: false, client_composed: true } as const;
     this.#process.push(input, `<bash-input>${command}</bash-input>`, how);
     this.#process.push(result, printed, how);
@@ -373,7 +373,7 @@ export class ClaudeSession implements AgentSession<Config> {
     return skipped === 0 ? result : { ...result, skipped };
   }
 
-  async mcpServers(): Promise<McpServerState[]> {
+  async listMcpServers(): Promise<McpServerState[]> {
     this.#checkAlive();
     return listMcpServers(this.#process.query);
   }

@@ -302,7 +302,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     await this.#state.change(id, value);
   }
 
-  async mcpServers(): Promise<McpServerState[]> {
+  async listMcpServers(): Promise<McpServerState[]> {
     this.#checkAlive();
     return listMcpServers(this.#server, this.agentSessionId);
   }

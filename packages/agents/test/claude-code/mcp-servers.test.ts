@@ -113,9 +113,9 @@ test('the MCP servers of a session are listed with their states, and each can be
   const { listener, provider } = share(() => []);
   const { sessionId } = listener;
   const all = async () =>
-    (await provider.mcpServers(sessionId)).map(({ name, state }) => [name, state]);
+    (await provider.listMcpServers(sessionId)).map(({ name, state }) => [name, state]);
   await expect.poll(all).toEqual([['greeter', 'connected']]);
-  expect(await provider.mcpServers(sessionId)).toEqual([
+  expect(await provider.listMcpServers(sessionId)).toEqual([
     {
       name: 'greeter',
       state: 'connected',

@@ -40,7 +40,7 @@ test('what a command prints is not read as a mention or a command', async () => 
   expect(asked).not.toContain('the inside');
 });
 
-test('a command of a person is stopped with all that it started, and the session goes on', async () => {
+test('a command of a person is stopped with all that it started, and the session takes the next message', async () => {
   const claude = await runClaude(() => [reply('Back.')]);
   const listener = await claude.create();
   const { turnId } = await listener.send('!echo begun; (sleep 600; touch late) & sleep 600');

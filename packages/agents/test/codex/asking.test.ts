@@ -264,7 +264,7 @@ test('the MCP servers of a session are listed with their states', async () => {
   const { create, provider } = await shareServer(() => []);
   const { sessionId } = await create();
   await expect
-    .poll(() => provider.mcpServers(sessionId))
+    .poll(() => provider.listMcpServers(sessionId))
     .toEqual([{ name: 'own', state: 'connected', tools: expect.any(Number), actions: [] }]);
   await expect(provider.changeMcpServer(sessionId, 'own', 'off')).rejects.toMatchObject({
     code: 'INVALID_OPTION',

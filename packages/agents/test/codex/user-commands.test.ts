@@ -36,7 +36,7 @@ test('a message that begins with ! is run as a command, and its output reaches t
   );
 });
 
-test('a command of a person is stopped with all that it started, and the session goes on', async () => {
+test('a command of a person is stopped with all that it started, and the session takes the next message', async () => {
   const { create, provider } = await share(() => [answer('Back.')]);
   const listener = await create();
   const turnId = await listener.send('!echo begun; sleep 600');

@@ -367,9 +367,10 @@ export class SessionAgent {
   /** Starts it: only a running agent knows. */
   async mcpServers(): Promise<McpServerState[]> {
     const { provider } = this.#context;
-    if (provider.managesMcp !== true || !provider.mcpServers) throw noMcpServers(provider.cliType);
+    if (provider.managesMcp !== true || !provider.listMcpServers)
+      throw noMcpServers(provider.cliType);
     await this.start();
-    return provider.mcpServers(this.#sessionId);
+    return provider.listMcpServers(this.#sessionId);
   }
 
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {

@@ -101,7 +101,7 @@ export class ClaudeTranslator {
     this.#expected.set(expected.uuid, expected);
   }
 
-  /** Begins the turn of a command that a person runs. What the agent says meanwhile is shown in it. */
+  /** Begins the turn of a command that a person runs. Messages of the agent during the command belong to this turn. */
   beginCommand(turnId: string, text: string, command: string, timestamp: string): CommandItems {
     const turn = this.#begin(turnId, 'user', text, timestamp);
     this.#isCommand = true;
