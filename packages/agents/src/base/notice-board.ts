@@ -1,6 +1,6 @@
 import type { SessionNotice } from '@liminal/protocol';
 
-/** What a notice says of an MCP server that has not started yet. */
+/** The notice about an MCP server that has not started yet. */
 export const serverStarting = (name: string): string =>
   `The MCP server “${name}” is starting. The agent gets its tools as soon as it is ready.`;
 

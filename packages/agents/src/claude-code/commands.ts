@@ -46,7 +46,7 @@ export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[
 
 /**
  * The answer to a message that begins with a command which does not exist: Claude Code would give it to the model as
- * words. Undefined for all that Claude Code is to have.
+ * words. Undefined for messages that Claude Code must get.
  *
  * @param commands - All that Claude Code has listed; empty if it has listed none.
  */

@@ -180,7 +180,7 @@ const Goal = z.looseObject({
   goal: z.looseObject({ objective: z.string(), status: z.string() }).nullish(),
 });
 
-/** What the states of a goal mean; a complete goal is not shown. */
+/** The states of a goal, in words; a complete goal is not shown. */
 const goalStates: Readonly<Record<string, string>> = {
   active: '',
   paused: ' (paused)',

@@ -1,4 +1,4 @@
-/** What Claude Code's own commands change, and what people are told of that. */
+/** Changes that Claude Code's own commands make, and the notices about them. */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ test('/clear says that the model has forgotten, and a fork before it says why it
   await listener.ended(turnId);
   expect(said(await listener.ask('/clear'))).toEqual([
     'user: /clear',
-    'system: The conversation begins anew: the model knows nothing of what was said before. Files stay as they are.',
+    'system: The conversation begins anew: the model knows nothing of the earlier turns. Files stay as they are.',
   ]);
   await listener.ask('Hello.');
   const present = listener.updates.findLast((one) => one.agentSessionId)?.agentSessionId ?? '';

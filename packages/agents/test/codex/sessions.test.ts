@@ -19,6 +19,7 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
+import { SessionInUseError } from '../../src/errors.ts';
 import { createCodexProvider } from '../../src/codex/index.ts';
 import type { CliProvider, StoredTurn } from '../../src/provider.ts';
 import { Listener, said } from '../acp/running-agent.ts';
@@ -147,7 +148,9 @@ test('a session that another program has open is not opened twice, and says so',
   const there = new Listener(another, randomUUID());
   const open = () => another.loadSession(there.sessionId, { projectDir, agentSessionId });
 
-  await expect(open()).rejects.toThrow(/Another program has this session open/);
+  const refusal = open();
+  await expect(refusal).rejects.toThrow(/Another program has this session open/);
+  await expect(refusal).rejects.toBeInstanceOf(SessionInUseError);
   await provider.killSession(here.sessionId);
 
   await open();

@@ -1,4 +1,4 @@
-/** What people are told of a thread of the real Codex, besides its turns. */
+/** Notices and titles of a thread of the real Codex. */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ export interface BackgroundFlags {
   call?: string;
 }
 
-/** Lets what runs in a session's turn go on in the background. Rejects as the server refuses. */
+/** Sends running calls of a session's turn to the background. Throws ApiError if the server refuses. */
 export async function background(
   sessionId: string,
   { call: callId }: BackgroundFlags,

@@ -83,7 +83,7 @@ const lasting = new Set([
 export const isLasting = ({ subtype }: SystemMessage): boolean => lasting.has(subtype);
 
 const forgotten =
-  'The conversation begins anew: the model knows nothing of what was said before. Files stay as they are.';
+  'The conversation begins anew: the model knows nothing of the earlier turns. Files stay as they are.';
 
 /** What a message of another type than `system` says to people. */
 export const readOtherNotice = (message: unknown): string | undefined =>
