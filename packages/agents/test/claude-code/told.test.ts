@@ -32,7 +32,7 @@ test('/rename gives the session its title here, and a title from here is Claude 
   await listener.until(() => listener.updates.find(({ title }) => title === 'Pears and plums'));
   await provider.rename(listener.sessionId, 'Quinces');
   const titles = async () =>
-    (await provider.listStoredSessions!(workspace.projectDir)).map(({ title }) => title);
+    (await provider.listStoredSessions(workspace.projectDir)).map(({ title }) => title);
   expect(await titles()).toEqual(['Quinces']);
 });
 

@@ -144,7 +144,6 @@ function nothingToDo(cliType: string): SessionActions {
     send: nothing,
     fork: later,
     askRewind: nothing,
-    background: nothing,
     takeBack: nothing,
   };
 }

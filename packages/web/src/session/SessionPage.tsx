@@ -143,26 +143,13 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       show,
       fork: (turnId: string) => attempt(fork(sessionId, turnId)),
       askRewind,
-      background: (callId: string) => void attempt(requests.background(sessionId, { callId })),
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
       steer: (message: string, blocks: readonly ContentBlock[]) =>
         void session.steer(message, { blocks: blocksOf(message, blocks) }),
       takeBack,
     }),
-    [
-      answer,
-      askRewind,
-      attempt,
-      blocksOf,
-      cliType,
-      fork,
-      requests,
-      session,
-      sessionId,
-      show,
-      takeBack,
-    ],
+    [answer, askRewind, attempt, blocksOf, cliType, fork, session, sessionId, show, takeBack],
   );
   const steer = (message: string) => actions.steer(message, attachments.take());
   const last = lastMessage(view);

@@ -1,25 +1,37 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
 import type { ToolCallUpsert } from '@liminal/protocol';
+import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 import { isSubagent } from './tool-words.ts';
 
-/** Lets a running command or subagent go on in the background, where the agent can do that. */
+/** Sends a running command or subagent to the background, where the agent can do that. */
 export function ToBackground({ call }: { call: ToolCallUpsert }) {
-  const { cliType, background } = useSessionActions();
-  const agent = useAgent(cliType);
+  const { requests } = useClient();
+  const agent = useAgent(useSessionActions().cliType);
   const isReadOnly = useReadOnly();
-  const { callId } = call;
+  const [problem, setProblem] = useState<string>();
   const canMove = call.kind === 'execute' || isSubagent(call);
   if (isReadOnly || agent?.backgrounds !== true || !canMove) return null;
+  const send = (): void => {
+    setProblem(undefined);
+    requests
+      .background(call.sessionId, { callId: call.callId })
+      .catch((error: unknown) => setProblem(describeError(error).message));
+  };
   return (
-    <Button
-      look="quiet"
-      title="Run it in the background: the agent’s turn continues"
-      onClick={() => background(callId)}
-    >
-      To background
-    </Button>
+    <>
+      <Button
+        look="quiet"
+        title="Run it in the background: the agent’s turn continues"
+        onClick={send}
+      >
+        To background
+      </Button>
+      {problem !== undefined && <span role="alert">{problem}</span>}
+    </>
   );
 }

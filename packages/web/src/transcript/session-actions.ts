@@ -13,8 +13,6 @@ export interface SessionActions {
   fork: (turnId: string) => Promise<void>;
   /** Shows which files would be changed back to before a turn, and asks whether they are to be. */
   askRewind: (turnId: string) => void;
-  /** Lets a running call go on in the background. */
-  background: (callId: string) => void;
   /** Puts a message back into the composer. */
   takeBack: (message: string, blocks?: readonly ContentBlock[]) => void;
 }

@@ -20,10 +20,7 @@ const told: Record<string, (message: SystemMessage) => string | undefined> = {
   session_writes_lost: lostNotice,
   worker_shutting_down: ({ reason }) =>
     `Claude Code is being ended from outside (${spaced(reason)}). What runs now may be cut off.`,
-  plugin_install: ({ status, name, error }) =>
-    status === 'failed'
-      ? `The plugin ${String(name ?? '')} was not installed. ${String(error ?? '')}`.trim()
-      : '',
+  plugin_install: pluginNotice,
 };
 
 const spaced = (reason: unknown): string => String(reason).replaceAll('_', ' ');
@@ -40,6 +37,19 @@ function deniedNotice(message: SystemMessage): string | undefined {
   if (told === undefined) return undefined;
   const { tool_name: tool, decision_reason: reason, message: words } = told;
   return `Claude Code refused a call of ${tool} without asking. ${reason ?? words}`.trim();
+}
+
+const Install = z.looseObject({
+  status: z.string(),
+  name: z.string().catch(''),
+  error: z.string().catch(''),
+});
+
+function pluginNotice(message: SystemMessage): string | undefined {
+  const told = Install.safeParse(message).data;
+  if (told === undefined) return undefined;
+  const { status, name, error } = told;
+  return status === 'failed' ? `The plugin ${name} was not installed. ${error}`.trim() : '';
 }
 
 const Recalled = z.looseObject({
