@@ -362,7 +362,7 @@ test('a plan is presented with what can follow it', async () => {
 });
 
 test('a note to a plan that is approved reaches the model in the same turn, and auto mode can follow', async () => {
-  const { first, listener, ...claude } = share((workspace) => [
+  const { first, listener, ...claude } = share(() => [
     reply(toolUse('ExitPlanMode', { plan: '# Plan' })),
     reply('With oak.'),
   ]);

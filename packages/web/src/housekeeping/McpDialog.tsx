@@ -1,7 +1,7 @@
 import { describeError } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
 import type { McpAction, McpServerState, SessionSummary } from '@liminal/protocol';
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
@@ -24,19 +24,24 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
   const [signIn, setSignIn] = useState<{ name: string; url: string }>();
   const [said, say] = useState('');
 
-  const look = useCallback(async () => {
-    setServers((await requests.mcpServers(sessionId)).servers);
+  useEffect(() => {
+    let isShown = true;
+    requests.mcpServers(sessionId).then(
+      (found) => isShown && setServers(found.servers),
+      (error: unknown) => isShown && setProblem(describeError(error).message),
+    );
+    return () => void (isShown = false);
   }, [requests, sessionId]);
-  const attempt = useCallback(async (doing: () => Promise<void>) => {
+
+  const look = async () => setServers((await requests.mcpServers(sessionId)).servers);
+  const attempt = async (doing: () => Promise<void>) => {
     setProblem(undefined);
     try {
       await doing();
     } catch (error) {
       setProblem(describeError(error).message);
     }
-  }, []);
-  useEffect(() => void attempt(look), [attempt, look]);
-
+  };
   const change = (name: string, action: McpAction) =>
     attempt(async () => {
       const { url } = await requests.changeMcpServer(sessionId, name, action);
