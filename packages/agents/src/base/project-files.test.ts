@@ -106,6 +106,27 @@ test('asking git what it ignores runs no program that the repository names', asy
   expect(await readdir(base)).toEqual(['repo']);
 });
 
+test('asking git what it ignores does not run the file monitor that the repository names', async () => {
+  const mark = join(base, 'mark');
+  const monitor = join(base, 'monitor');
+  await writeFile(monitor, `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
+  const repo = join(base, 'repo');
+  await mkdir(repo);
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: repo });
+  git('init', '--quiet');
+  await writeFile(join(repo, '.gitignore'), 'node_modules');
+  git('add', '.gitignore');
+  git('config', 'core.fsmonitor', monitor);
+  git('update-index', '--fsmonitor');
+  const paths = [join(repo, 'node_modules')];
+  // Git runs it for an index that was written with it.
+  git('check-ignore', ...paths);
+  await rm(mark);
+  const { signal } = new AbortController();
+  expect(await ignoredByGit(repo, paths, process.env, signal)).toEqual(new Set(paths));
+  expect(await readdir(base)).not.toContain('mark');
+});
+
 test('git is not waited for without an end', async () => {
   execFileSync('git', ['init', '--quiet'], { cwd: base });
   execFileSync('mkfifo', [join(base, '.gitignore')]);

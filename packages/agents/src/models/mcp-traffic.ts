@@ -3,6 +3,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { boundedAnswer } from './bounded-answer.ts';
+import { isSameServer } from './patient-fetch.ts';
 
 /** What one MCP server may send, so that neither memory nor a turn depends on it. */
 export interface McpLimits {
@@ -97,7 +98,7 @@ export class McpTraffic {
       isOpen = false;
     };
     try {
-      const response = await fetch(url, init);
+      const response = await fetchWithin(url, init);
       if (response.body !== null) return this.#bounded(response, response.body, close);
       close();
       return response;
@@ -159,6 +160,32 @@ class Rate {
     this.#count += 1;
     return this.#count <= this.#most;
   }
+}
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+const maxRedirects = 20;
+
+/**
+ * A `fetch` that follows redirects only within the server, and repeats the request as it is: another server would get the
+ * call and the headers with their keys, and may be one that only this machine can reach.
+ */
+async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Response> {
+  let at = new URL(asked);
+  for (let count = 0; count <= maxRedirects; count += 1) {
+    const response = await fetch(at, { ...init, redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (!redirects.has(response.status) || location === null) return response;
+    await response.body?.cancel();
+    const to = URL.parse(location, at.href);
+    if (to === null) throw new Error('It redirects to something that is not an address.');
+    if (!isSameServer(at, to)) {
+      throw new Error(
+        `It redirects to ${to.origin}, which is another server. If that is right, set it as the address ("url").`,
+      );
+    }
+    at = to;
+  }
+  throw new Error(`It redirects more than ${maxRedirects} times.`);
 }
 
 /** `fetch` hides in its causes why a server could not be reached. */

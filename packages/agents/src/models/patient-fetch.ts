@@ -64,21 +64,23 @@ export async function patientFetch(
 
 /**
  * Refuses a redirect to another server: it would get the conversation, and the key in a header that only its maker knows, and
- * it may be one that only this machine can reach. From http to https on the same host is no other server.
+ * it may be one that only this machine can reach.
  */
 const keepingTo =
   (url: URL): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) => {
     const to = new URL(options.origin ?? url);
-    const isSecured = url.protocol === 'http:' && to.protocol === 'https:';
-    if (to.origin === url.origin || (isSecured && to.hostname === url.hostname)) {
-      return dispatch(options, handler);
-    }
+    if (isSameServer(url, to)) return dispatch(options, handler);
     const message = `The server redirects to ${to.origin}, which is another server. If that is right, set it as the address ("baseUrl").`;
     handler.onResponseError?.(undefined as never, new ModelError('MODEL_UNAVAILABLE', message));
     return true;
   };
+
+/** Whether a redirect stays on its server: from http to https on the same host it does. */
+export const isSameServer = (from: URL, to: URL): boolean =>
+  to.origin === from.origin ||
+  (from.protocol === 'http:' && to.protocol === 'https:' && to.hostname === from.hostname);
 
 /** The longest time that a timer takes, ms: for an SDK's own limit. */
 export const longestTimer = 2 ** 31 - 1;

@@ -185,6 +185,37 @@ test('too many tools, and too large ones, are left out, and the number is report
   expect((await names(all.mcp)).filter((name) => name.startsWith('mcp__bad__'))).toHaveLength(10);
 });
 
+test.each(['http', 'sse'] as const)(
+  'SAFE: a redirect to another server is refused, and sends it nothing (%s)',
+  async (type) => {
+    const other = await serve((_request, response) => response.end('{}'));
+    const { url } = await serveMcp((response) =>
+      response.writeHead(307, { location: `${other.url}/internal` }).end(),
+    );
+    const { mcp, problem } = open({ bad: { type, url, headers: { 'x-key': 'secret' } } });
+    expect(await names(mcp)).toEqual([]);
+    expect(problem()).toContain(`It redirects to ${other.url}, which is another server.`);
+    expect(other.requests()).toBe(0);
+  },
+);
+
+test('a redirect within a server is followed with the whole request', async () => {
+  const { mcp } = await openHttp((response, message, request) => {
+    if (request.url === '/here') honest(response, message, request);
+    else response.writeHead(308, { location: '/here' }).end();
+  });
+  expect(await names(mcp)).toContain('mcp__bad__work');
+});
+
+test('redirects without an end are given up', async () => {
+  const { mcp, problem, requests } = await openHttp((response) =>
+    response.writeHead(307, { location: '/on' }).end(),
+  );
+  expect(await names(mcp)).not.toContain('mcp__bad__work');
+  expect(problem()).toContain('It redirects more than 20 times.');
+  expect(requests()).toBe(21);
+});
+
 const never = new AbortController().signal;
 
 async function callOf(answer: Answer, limits: Partial<McpLimits> = {}) {
