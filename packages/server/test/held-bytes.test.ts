@@ -1,6 +1,6 @@
 /** What many clients together make the server hold. */
-import { afterEach, expect, test } from 'vitest';
-import { startServer, type TestServer } from './harness.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { bearer, startServer, type TestServer } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';
 
 const MiB = 1024 * 1024;
@@ -57,4 +57,21 @@ test('SAFE: beyond what unread answers may hold together, their connections end'
     )
     .toBe(1);
   expect(reads.isClosed).toBe(false);
+});
+
+test('SAFE: of large answers that a client asks for together, the next one is made once the one before has been read', async () => {
+  server = await startServer();
+  const { uri } = await server.runtime.putBlob(Buffer.alloc(16 * MiB, 'x'), 'text/plain');
+  const made = vi.spyOn(server.runtime, 'getBlob');
+  const asked = `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`;
+  const deaf = await new RawConnection(server.port).opened();
+  opened.push(deaf);
+  deaf.socket.pause();
+  deaf.send(head(server.port, asked).repeat(8));
+  await vi.waitFor(() => expect(made).toHaveBeenCalled(), { timeout: 60_000 });
+  const other = await fetch(`${server.url}${asked.split(' ')[1]}`, { headers: bearer });
+  expect((await other.arrayBuffer()).byteLength).toBe(16 * MiB);
+  expect(made).toHaveBeenCalledTimes(2);
+  deaf.socket.resume();
+  await vi.waitFor(() => expect(made).toHaveBeenCalledTimes(9), { timeout: 60_000 });
 });

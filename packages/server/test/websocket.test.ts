@@ -397,3 +397,20 @@ describe('signs of life', () => {
     expect((await closed)[0]).toBe(1001);
   });
 });
+
+test('SAFE: of the frames in a packet, one is taken per turn of the event loop', async () => {
+  const reader = await open();
+  const [socket] = server.app.websocketServer.clients;
+  let turn = 0;
+  const taken: number[] = [];
+  const count = (): void => {
+    turn += 1;
+    if (taken.length < 50) setImmediate(count);
+  };
+  count();
+  socket?.on('message', () => taken.push(turn));
+  // Both sides are in this process, and what is written together is sent together.
+  for (let frames = 0; frames < 50; frames += 1) reader.say({ type: 'ping' });
+  await eventually(() => taken.length).toBe(50);
+  expect(new Set(taken).size).toBe(50);
+});

@@ -40,7 +40,7 @@ export async function blobRoutes(
 
   app.route({
     ...routeOf(serverOperations.getBlob),
-    preHandler: inTurn,
+    ...inTurn(),
     handler: async ({ params: { hash } }, reply) => {
       return sendBlob(reply, await runtime.getBlob(hash));
     },

@@ -70,7 +70,7 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
     const { status = 200, unwrap, body: hasBody } = operation;
     app.route({
       ...routeOf(operation),
-      ...(large.has(name) && { preHandler: inTurn }),
+      ...(large.has(name) && inTurn()),
       handler: async ({ params, query, body, headers }, reply) => {
         const said = operation.traced ? withTrace(body, { ...headers }) : body;
         const args = argumentsOf(operation, { ids: params, content: hasBody ? said : query });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  constants,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -7,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, open, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -106,6 +107,21 @@ describe('writing', () => {
     }
   });
 
+  test('refuses a pipe that somebody reads', async () => {
+    const path = join(project, 'pipe');
+    execFileSync('mkfifo', [path]);
+    const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const message = expect.stringContaining('is not a file');
+      await expect(files.write({ path, content: 'x' })).rejects.toMatchObject({
+        ...refused,
+        message,
+      });
+    } finally {
+      await reader.close();
+    }
+  });
+
   test('refuses content that is too large, and leaves the file alone', async () => {
     const path = join(project, 'notes.txt');
     const content = 'x'.repeat(16 * 1024 * 1024 + 1);
@@ -143,6 +159,8 @@ describe('a path', () => {
     symlinkSync(join(project, 'src'), join(project, 'source'));
     await files.write({ path: join(project, 'source/..odd'), content: 'fine' });
     expect(readFileSync(join(project, 'src/..odd'), 'utf8')).toBe('fine');
+    await files.write({ path: join(project, '..odd'), content: 'fine, too' });
+    expect(readFileSync(join(project, '..odd'), 'utf8')).toBe('fine, too');
   });
 
   test('inside is taken even if the project folder itself is a link', async () => {
@@ -170,11 +188,11 @@ describe('SAFE: a file of a hidden folder', () => {
     symlinkSync(data, join(project, 'folder'));
     linkSync(join(data, 'token'), join(project, 'hard'));
     const asked: string[] = [];
-    const open = {
+    const opened = {
       read: async (where: string) => void asked.push(where),
       write: async (where: string) => asked.push(where) > 0,
     };
-    for (const clients of [undefined, open]) {
+    for (const clients of [undefined, opened]) {
       const hiddenFolders = new HiddenFolders([data]);
       const hiding = new ProjectFiles(project, { clients, hiddenFolders });
       const target = { path: join(project, path) };
@@ -192,7 +210,7 @@ describe('what a client of ours has open', () => {
     const path = join(project, 'notes.txt');
     const asked: unknown[] = [];
     const written = new Map<string, string>();
-    const open = new ProjectFiles(project, {
+    const shared = new ProjectFiles(project, {
       clients: {
         read: async (...what) => {
           asked.push(what);
@@ -201,12 +219,12 @@ describe('what a client of ours has open', () => {
         write: async (where, text) => Boolean(written.set(where, text)),
       },
     });
-    expect(await open.read({ path, line: 2, limit: 1 })).toEqual({ content: 'unsaved' });
+    expect(await shared.read({ path, line: 2, limit: 1 })).toEqual({ content: 'unsaved' });
     expect(asked).toEqual([[path, { line: 2, limit: 1 }]]);
-    expect(await open.write({ path, content: 'new' })).toEqual({});
+    expect(await shared.write({ path, content: 'new' })).toEqual({});
     expect(written).toEqual(new Map([[path, 'new']]));
     expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
-    await expect(open.read({ path: join(root, 'secret.txt') })).rejects.toMatchObject(refused);
+    await expect(shared.read({ path: join(root, 'secret.txt') })).rejects.toMatchObject(refused);
     expect(asked).toHaveLength(1);
   });
 

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { Terminals } from './terminals.ts';
+
+function open() {
+  const turn = { id: randomUUID(), isCancelled: false };
+  const started: string[] = [];
+  const terminals = new Terminals({
+    cliType: 'scripted',
+    projectDir: process.cwd(),
+    turn: () => turn,
+    // Asked for right before a program starts here.
+    env: (_own, mark) => {
+      started.push('here');
+      return { ...process.env, ...mark };
+    },
+    clients: {
+      create: async () => {
+        started.push('at the client');
+        return undefined;
+      },
+    },
+    watcher: { terminalOutput: () => undefined, terminalExit: () => undefined },
+  });
+  return { terminals, turn, started };
+}
+
+test('SAFE: in a cancelled turn no program is started, neither here nor at a client', async () => {
+  const { terminals, turn, started } = open();
+  turn.isCancelled = true;
+  await expect(terminals.create({ command: 'true' })).rejects.toThrow('The turn was cancelled');
+  await terminals.cancelTurn();
+  await expect(terminals.create({ command: 'true' })).rejects.toThrow('The turn was cancelled');
+  expect(started).toEqual([]);
+  await terminals.end();
+});
+
+test('a program that has started while its turn was being cancelled is ended, and has no terminal', async () => {
+  const { terminals, started } = open();
+  const created = expect(terminals.create({ command: 'sleep 600' })).rejects.toThrow(
+    'The turn was cancelled',
+  );
+  await terminals.cancelTurn();
+  await created;
+  expect(started).toEqual(['at the client', 'here']);
+  await terminals.end();
+});

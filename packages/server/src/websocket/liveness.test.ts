@@ -1,0 +1,112 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { WebSocket } from 'ws';
+import { answerPings, watchLiveness } from './liveness.ts';
+
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  isPaused = false;
+  bufferedAmount = 0;
+  pings = 0;
+  readonly pongs: Buffer[] = [];
+  isEnded = false;
+
+  ping(): void {
+    this.pings += 1;
+  }
+
+  pong(data: Buffer): void {
+    this.pongs.push(data);
+  }
+
+  terminate(): void {
+    this.isEnded = true;
+    this.emit('close');
+  }
+
+  get asWebSocket(): WebSocket {
+    return this as unknown as WebSocket;
+  }
+}
+
+describe('a connection', () => {
+  let socket: FakeSocket;
+  let raw: { bytesWritten: number; writableLength: number };
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    socket = new FakeSocket();
+    raw = { bytesWritten: 0, writableLength: 0 };
+    watchLiveness(socket.asWebSocket, 1_000, raw as Socket);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const interval = (): void => void vi.advanceTimersByTime(1_000);
+
+  test.each(['pong', 'message'])('that sends a %s in each interval stays', (event) => {
+    for (let count = 0; count < 5; count += 1) {
+      interval();
+      socket.emit(event);
+    }
+    expect([socket.isEnded, socket.pings]).toEqual([false, 5]);
+  });
+
+  test('that answers nothing for a whole interval ends, and is not looked at again', () => {
+    interval();
+    expect(socket.isEnded).toBe(false);
+    interval();
+    expect(socket.isEnded).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('SAFE: whose answers are not read stays only while its client takes some of what waits', () => {
+    socket.isPaused = true;
+    Object.assign(raw, { bytesWritten: 5_000, writableLength: 4_000 });
+    interval();
+    for (const writableLength of [3_000, 2_999]) {
+      raw.writableLength = writableLength;
+      interval();
+      expect(socket.isEnded, `${writableLength} bytes wait`).toBe(false);
+    }
+    // More was given to the client, which took none of it.
+    Object.assign(raw, { bytesWritten: 6_000, writableLength: 3_999 });
+    interval();
+    expect(socket.isEnded).toBe(true);
+  });
+
+  test('SAFE: that takes what it is sent but answers no ping ends, if it could have answered', () => {
+    interval();
+    raw.bytesWritten = 5_000;
+    interval();
+    expect(socket.isEnded).toBe(true);
+  });
+});
+
+describe('a ping', () => {
+  const ping = Buffer.from('?');
+
+  test.each([0, 64 * 1024])('is answered with its data while %i bytes wait', (bufferedAmount) => {
+    const socket = Object.assign(new FakeSocket(), { bufferedAmount });
+    answerPings(socket.asWebSocket);
+    socket.emit('ping', ping);
+    expect([socket.pongs, socket.isEnded]).toEqual([[ping], false]);
+  });
+
+  test('SAFE: ends the connection if its client reads no answers', () => {
+    const socket = Object.assign(new FakeSocket(), { bufferedAmount: 64 * 1024 + 1 });
+    answerPings(socket.asWebSocket);
+    socket.emit('ping', ping);
+    expect([socket.pongs, socket.isEnded]).toEqual([[], true]);
+  });
+
+  test('is not answered on a connection that closes', () => {
+    const socket = Object.assign(new FakeSocket(), { readyState: 2 });
+    answerPings(socket.asWebSocket);
+    socket.emit('ping', ping);
+    expect(socket.pongs).toEqual([]);
+  });
+});
