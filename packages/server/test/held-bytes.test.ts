@@ -59,19 +59,43 @@ test('SAFE: beyond what unread answers may hold together, their connections end'
   expect(reads.isClosed).toBe(false);
 });
 
-test('SAFE: of large answers that a client asks for together, the next one is made once the one before has been read', async () => {
-  server = await startServer();
-  const { uri } = await server.runtime.putBlob(Buffer.alloc(16 * MiB, 'x'), 'text/plain');
-  const made = vi.spyOn(server.runtime, 'getBlob');
-  const asked = `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`;
-  const deaf = await new RawConnection(server.port).opened();
-  opened.push(deaf);
-  deaf.socket.pause();
-  deaf.send(head(server.port, asked).repeat(8));
-  await vi.waitFor(() => expect(made).toHaveBeenCalled(), { timeout: 60_000 });
-  const other = await fetch(`${server.url}${asked.split(' ')[1]}`, { headers: bearer });
-  expect((await other.arrayBuffer()).byteLength).toBe(16 * MiB);
-  expect(made).toHaveBeenCalledTimes(2);
-  deaf.socket.resume();
-  await vi.waitFor(() => expect(made).toHaveBeenCalledTimes(9), { timeout: 60_000 });
-});
+const big = Buffer.alloc(16 * MiB, 'x');
+
+test.each([
+  [
+    'files',
+    async () => {
+      const { uri } = await server.runtime.putBlob(big, 'text/plain');
+      const made = vi.spyOn(server.runtime, 'getBlob');
+      return { made, path: `/api/blob/${uri.replace(/^.*[:/]/, '')}` };
+    },
+  ],
+  [
+    'exports',
+    async () => {
+      const made = vi.spyOn(server.runtime, 'exportSession');
+      made.mockImplementation(async () =>
+        (async function* () {
+          yield big.toString();
+        })(),
+      );
+      return { made, path: '/api/session/s/export' };
+    },
+  ],
+])(
+  'SAFE: of %s that a client asks for together, the next one is made once the one before has been read',
+  async (_what, prepare) => {
+    server = await startServer();
+    const { made, path } = await prepare();
+    const deaf = await new RawConnection(server.port).opened();
+    opened.push(deaf);
+    deaf.socket.pause();
+    deaf.send(head(server.port, `GET ${path}`).repeat(8));
+    await vi.waitFor(() => expect(made).toHaveBeenCalled(), { timeout: 60_000 });
+    const other = await fetch(`${server.url}${path}`, { headers: bearer });
+    expect((await other.arrayBuffer()).byteLength).toBe(big.length);
+    expect(made).toHaveBeenCalledTimes(2);
+    deaf.socket.resume();
+    await vi.waitFor(() => expect(made).toHaveBeenCalledTimes(9), { timeout: 60_000 });
+  },
+);

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { serverOperations } from '@liminal/protocol';
-import type { Runtime } from '@liminal/runtime';
+import { othersFirst, type Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
+import { inTurn } from './in-turn.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
@@ -21,6 +22,7 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
 
   app.route({
     ...routeOf(serverOperations.exportSession),
+    ...inTurn(),
     handler: async ({ params: { id } }, reply) => {
       return sendExport(reply, await runtime.exportSession(id, { liminal: version }));
     },
@@ -49,7 +51,15 @@ export function sendExport(
   file: AsyncIterable<string | Uint8Array>,
 ): FastifyReply {
   reply.header('content-disposition', 'attachment; filename="session.jsonl"');
-  return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(file));
+  return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(inBytes(file)));
+}
+
+/** The bytes of a file, since a text that waits to be read would take up to three times its length; other work runs between them. */
+async function* inBytes(file: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of file) {
+    yield typeof piece === 'string' ? Buffer.from(piece) : piece;
+    await othersFirst();
+  }
 }
 
 async function* upTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array, void> {
