@@ -69,3 +69,32 @@ test('SAFE: a page holds no more than a few large items, and all pages together 
   expect((await firstSeen(first.cursor)).resumed).toBe('tail');
   expect(cursor).toBeDefined();
 });
+
+test('SAFE: four readers of a session are loaded at the same time, and none that has left', async () => {
+  await world.runtime.send(sessionId, 'Go');
+  world.agent.finish(sessionId);
+  await expect
+    .poll(async () => (await world.runtime.history(sessionId)).turns[0]?.status)
+    .toBe('complete');
+  const { store } = world.storage;
+  const { readItems } = store;
+  const gate = Promise.withResolvers<void>();
+  let reads = 0;
+  store.readItems = async (...asked) => {
+    reads += 1;
+    await gate.promise;
+    return readItems.apply(store, asked);
+  };
+  const readers = Array.from({ length: 12 }, () => new Reader(world.runtime, sessionId));
+  await expect.poll(() => reads).toBe(4);
+  for (const reader of readers.slice(4, 8)) reader.close();
+  // A page by itself is read after the readers that could begin.
+  const page = world.runtime.history(sessionId);
+  await expect.poll(() => reads).toBe(5);
+  gate.resolve();
+  await page;
+  const staying = [...readers.slice(0, 4), ...readers.slice(8)];
+  for (const reader of staying) await reader.untilType('session:history');
+  expect(reads).toBe(9);
+  for (const reader of staying) reader.close();
+});

@@ -14,6 +14,7 @@ import {
   type StoredItem,
 } from '@liminal/storage';
 import { isLargeRun } from '../turn/index.ts';
+import { FewAtOnce } from './few-at-once.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 import { type Beyond, type Edges, keysBeyond, type PageOfRun, pageOfRun } from './page-calls.ts';
 
@@ -22,6 +23,8 @@ const PAGE_MAX = 200;
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** The tail that a reader has missed has at most this many items: a call and its result are two. */
 const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
+/** How many readers of one session are brought to the present at the same time: each holds a page meanwhile. */
+const LOADS_AT_ONCE = 4;
 /** A reader that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;
 
@@ -71,6 +74,7 @@ interface HistoryOptions {
 
 /** A session's conversation for readers: the store's part, then the runs under way. */
 export class HistoryReader {
+  readonly #loads = new FewAtOnce(LOADS_AT_ONCE);
   readonly #options: HistoryOptions;
 
   constructor(options: HistoryOptions) {
@@ -117,6 +121,11 @@ export class HistoryReader {
     const isWhole = open.some(({ id }) => id === all[0]?.id);
     const kept = !isWhole && earlier !== undefined && { earlier };
     return this.#render({ runs: all, ...(page && { page }), ...kept });
+  }
+
+  /** Runs the load of a reader when its turn comes; at once where loads wait for what other servers have shown. */
+  async inTurn(load: () => Promise<void>): Promise<void> {
+    return this.#options.reach ? load() : this.#loads.run(load);
   }
 
   /**

@@ -130,10 +130,12 @@ export class Subscriber {
   }
 
   async #load(): Promise<void> {
-    if (this.#isClosed()) return;
     const { history } = this.#options;
     try {
-      await history.resume(this.#cursor, (resumed) => this.#goLive(resumed));
+      await history.inTurn(async () => {
+        if (this.#isClosed()) return;
+        await history.resume(this.#cursor, (resumed) => this.#goLive(resumed));
+      });
     } catch (error) {
       this.#fail(error);
     }
