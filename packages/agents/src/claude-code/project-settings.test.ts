@@ -78,6 +78,18 @@ const brought: [what: string, path: string, text: string][] = [
     skill(`hooks: ${word}`),
   ],
   ['a plugin among skills', '.claude/skills/s/hooks/hooks.json', json({ hooks })],
+  ...[
+    '.claude-plugin/plugin.json',
+    '.claude-plugin/marketplace.json',
+    'settings.json',
+    'monitors/monitors.json',
+    '.mcp.json',
+    '.lsp.json',
+  ].map((name): [string, string, string] => [
+    `the ${name} of a plugin among skills`,
+    `.claude/skills/s/${name}`,
+    json({ command: word }),
+  ]),
   ['a command that allows', '.claude/commands/x/c.md', skill(`allowed-tools: ${word}`)],
   ['an agent with servers', '.claude/agents/a.md', skill(`mcpServers: ${word}`)],
   ['a workflow', '.claude/workflows/w.js', word],
