@@ -63,38 +63,22 @@ export const claudeMessages: Section = {
       'They come only on request, and Liminal does not ask for them.',
     ],
     ['passed by', 'auth_status', 'It belongs to a sign-in that only the SDK’s own hosts begin.'],
-    ['passed by', 'system/permission_denied', 'The refused call has a result that says so.'],
+    ['shown', 'system/permission_denied', 'A call that Claude Code refused by itself, and why.'],
     [
       'passed by',
       'system/files_persisted',
       'It is sent only where Claude Code runs on Anthropic’s servers.',
     ],
+    ['shown', 'conversation_reset', '`/clear` has emptied the conversation.'],
+    ['shown', 'active_goal', 'The goal that `/goal` has set, and how far it is.'],
+    ['shown', 'system/memory_recall', 'The memories that the model was given.'],
+    ['shown', 'system/plugin_install', 'A plugin that was not installed.'],
+    ['shown', 'system/worker_shutting_down', 'Somebody else ends the process.'],
+    ['shown', 'system/mirror_error', 'A second copy of the session could not be written.'],
     [
-      'passed by',
-      'conversation_reset',
-      'Liminal does not say yet that `/clear` has emptied the conversation.',
-    ],
-    [
-      'passed by',
-      'active_goal',
-      'Liminal does not show the goal yet; the command `/goal` prints it.',
-    ],
-    ['kept', 'system/memory_recall', 'The memories that the model was given: not shown yet.'],
-    [
-      'kept',
-      'system/plugin_install',
-      'Claude Code installs plugins before a session begins only for other hosts.',
-    ],
-    ['kept', 'system/worker_shutting_down', 'The end of the process is reported anyway.'],
-    [
-      'kept',
-      'system/mirror_error',
-      'It is about a session store of the host, and Liminal has none.',
-    ],
-    [
-      'kept',
+      'shown',
       'system/session_writes_lost',
-      'The disk was full, and the transcript lacks lines: Liminal’s own log has them. Not shown yet.',
+      'Claude Code’s own store lacks lines, because the disk was full for one.',
     ],
     [
       'kept',
@@ -127,11 +111,7 @@ export const claudeRequests: Section = {
     ['used', 'rewind_files', '*Rewind files to before this turn*.'],
     ['used', 'cancel_async_message', 'A stop also withdraws what Claude Code has not read.'],
     ['used', 'stop_task get_task_output', 'Background tasks: stop, and output.'],
-    [
-      'not used',
-      'background_tasks',
-      'To move a running command to the background is not offered yet.',
-    ],
+    ['used', 'background_tasks', 'A running command or subagent goes to the background.'],
     ['used', 'mcp_status mcp_reconnect mcp_toggle', 'The MCP servers of a session.'],
     ['not used', 'mcp_set_servers', 'Liminal gives its MCP servers at the start of the process.'],
     [
@@ -140,7 +120,7 @@ export const claudeRequests: Section = {
       'The model calls the tools of MCP servers, not Liminal.',
     ],
     ['not used', 'mcp_message', 'It serves MCP servers inside the host, and Liminal has none.'],
-    ['not used', 'rename_session', 'A title in Liminal is Liminal’s own.'],
+    ['used', 'rename_session', 'A session has one title in Liminal and in Claude Code.'],
     ['not used', 'set_color', 'The colour of a terminal.'],
     [
       'not used',
@@ -188,7 +168,7 @@ export const claudeMethods: Section = {
   rows: [
     [
       'used',
-      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens applyFlagSettings rewindFiles stopTask mcpServerStatus reconnectMcpServer toggleMcpServer',
+      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens applyFlagSettings rewindFiles stopTask backgroundTasks mcpServerStatus reconnectMcpServer toggleMcpServer',
       'The requests above.',
     ],
     [
@@ -209,7 +189,7 @@ export const claudeMethods: Section = {
     ],
     [
       'not used',
-      'readFile seedReadState reloadPlugins reloadSkills reloadOutputStyles updateSettings backgroundTasks',
+      'readFile seedReadState reloadPlugins reloadSkills reloadOutputStyles updateSettings',
       'See the requests of the same names.',
     ],
   ],
@@ -318,9 +298,10 @@ export const claudeFunctions: Section = {
       'getSessionMessages',
       'It leaves out what came before a compaction; Liminal reads the transcript whole.',
     ],
+    ['used', 'renameSession', 'The title of a session that is not running.'],
     [
       'not used',
-      'archiveSession unarchiveSession deleteSession renameSession tagSession',
+      'archiveSession unarchiveSession deleteSession tagSession',
       'Liminal leaves Claude Code’s own store alone.',
     ],
     [

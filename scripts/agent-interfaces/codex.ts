@@ -57,17 +57,15 @@ export const codexRequests: Section = {
       'thread/revert',
       'A conversation can be forked at a turn, and not be taken back yet.',
     ],
-    [
-      'not used',
-      'thread/goal/set thread/goal/get thread/goal/clear',
-      'Goals are not offered here yet.',
-    ],
+    ['used', 'thread/goal/get', 'The goal that a thread has when it is opened.'],
+    ['not used', 'thread/goal/set thread/goal/clear', 'Goals are set in Codex’ own terminal.'],
     ['not used', 'thread/backgroundTerminals/list', 'The notifications say which commands run.'],
     ['not used', 'turn/settings/update', 'Settings change between turns.'],
+    ['used', 'thread/name/set', 'A session has one title in Liminal and in Codex.'],
     [
       'not used',
-      'thread/name/set thread/archive thread/unarchive thread/delete thread/metadata/update thread/readState/update',
-      'Liminal has titles, an archive and read marks of its own, and leaves Codex’ store alone.',
+      'thread/archive thread/unarchive thread/delete thread/metadata/update thread/readState/update',
+      'Liminal has an archive and read marks of its own, and leaves those of Codex alone.',
     ],
     [
       'not used',
@@ -222,7 +220,7 @@ export const codexNotifications: Section = {
       'model/verification model/safetyBuffering/updated turn/moderationMetadata',
       'Facts about the model’s server, which are not shown yet.',
     ],
-    ['passed by', 'thread/goal/updated thread/goal/cleared', 'Goals are not shown yet.'],
+    ['shown', 'thread/goal/updated thread/goal/cleared', 'The goal of the thread.'],
     ['passed by', 'thread/reverted', 'A thread that is open here is changed by no other program.'],
     [
       'passed by',

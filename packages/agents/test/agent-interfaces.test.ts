@@ -142,6 +142,7 @@ const wayOf: Record<string, string> = {
   reload_skills: 'reloadSkills',
   reload_output_styles: 'reloadOutputStyles',
   stop_task: 'stopTask',
+  rename_session: 'renameSession',
   background_tasks: 'backgroundTasks',
   apply_flag_settings: 'applyFlagSettings',
   get_settings: 'getSettings',
@@ -173,6 +174,8 @@ test('what a session of Claude Code calls, and what it answers, is what is used'
   await session.rewindFiles('turn', true);
   await session.stopTask('a');
   await session.listMcpServers();
+  await session.background('a');
+  await session.rename('b');
   await session.changeMcpServer('a', 'on');
   await session.changeMcpServer('a', 'reconnect');
   await session.steer('words', { turnId: drafts[0]?.turnId ?? '', messageId: 'b' }, []);
@@ -231,6 +234,10 @@ const samples: Record<string, object> = {
     tasks: [{ task_id: 'b', task_type: 'local_bash', description: 'sleep' }],
   },
   'system/task_progress': { ...talkative, description: 'further' },
+  'system/permission_denied': { tool_name: 'Bash', decision_reason: 'words' },
+  'system/memory_recall': { memories: [{ path: '/notes.md' }] },
+  'system/session_writes_lost': { error_code: 'ENOSPC' },
+  active_goal: { value: { condition: 'ship it' } },
   rate_limit_event: { rate_limit_info: { status: 'rejected', rateLimitType: 'five_hour' } },
 };
 
