@@ -24,6 +24,8 @@ export interface ClientOptions {
   files?: FileStorage;
   /** Whether sessions are followed, over a WebSocket. Default: yes; without, there are requests and files. */
   isLive?: boolean;
+  /** Whether messages that begin with `!` are commands of the person who writes them; not for the words of others. */
+  runCommands?: boolean;
 }
 
 /** A connection to one server: requests, live sessions and the state of the connection itself. */
@@ -63,7 +65,8 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
   const isConnected = () => socket.status.state === 'open';
   const files = new Files({ requests, storage: options.files ?? memoryFiles(), isConnected });
   const storage = options.outbox ?? memoryOutbox();
-  const outbox = new Outbox({ requests, files, storage, isConnected });
+  const { runCommands } = options;
+  const outbox = new Outbox({ requests, files, storage, isConnected, runCommands });
   socket.opened.on(() => {
     files.flush();
     outbox.flush();

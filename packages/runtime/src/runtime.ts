@@ -111,6 +111,14 @@ export interface RuntimeOptions {
 }
 
 /** The sessions of one server, which is their only owner. */
+interface MayRun {
+  /** Whether a message that begins with `!` is a command of its sender's own. */
+  runCommand?: boolean | undefined;
+}
+
+/** Programs pass on the words of others: behind a blank they are no command for any agent. */
+const asWords = (message: string): string => (message.startsWith('!') ? ` ${message}` : message);
+
 export class SessionRuntime implements Runtime {
   readonly #log: EventLog;
   readonly #store: ResponseStore;
@@ -331,7 +339,7 @@ export class SessionRuntime implements Runtime {
     sessionId: string,
     message: string,
     turnId?: string,
-    { blocks, traceContext }: Said = {},
+    { blocks, traceContext, runCommand = false }: Said & MayRun = {},
   ): Promise<SendResult> {
     this.#assertOpen();
     return this.#kept.use(sessionId, async (session) => {
@@ -340,7 +348,8 @@ export class SessionRuntime implements Runtime {
       const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
       if (isBegun) return { turnId, queued: false };
       this.#assertTakesTurns();
-      return session.send(message, turnId, { blocks, traceContext });
+      const words = runCommand ? message : asWords(message);
+      return session.send(words, turnId, { blocks, traceContext });
     });
   }
 
@@ -360,9 +369,10 @@ export class SessionRuntime implements Runtime {
     sessionId: string,
     turnId: string,
     message: string,
-    { blocks }: { blocks?: ContentBlock[] | undefined } = {},
+    { blocks, runCommand = false }: { blocks?: ContentBlock[] | undefined } & MayRun = {},
   ): Promise<void> {
-    const edit = async (session: Session) => session.editQueued(turnId, message, blocks);
+    const words = runCommand ? message : asWords(message);
+    const edit = async (session: Session) => session.editQueued(turnId, words, blocks);
     await this.#kept.use(sessionId, edit);
   }
 

@@ -83,6 +83,27 @@ test('messages sent during a turn wait, in order, and can be edited and removed'
   });
 });
 
+test('SAFE: a message that begins with “!” is words, unless its sender asks for a command', async () => {
+  const { runtime, agent } = world;
+  const done = async () => {
+    agent.finish(sessionId);
+    await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
+  };
+  await runtime.send(sessionId, '!rm -rf .');
+  const queued = await runtime.send(sessionId, 'Wait.');
+  await runtime.editQueued(sessionId, queued.turnId, '!rm -rf .');
+  agent.finish(sessionId);
+  await vi.waitUntil(() => agent.received.length === 2);
+  await done();
+  await runtime.send(sessionId, '!ls', undefined, { runCommand: true });
+  const second = await runtime.send(sessionId, 'Wait.');
+  await runtime.editQueued(sessionId, second.turnId, '!pwd', { runCommand: true });
+  agent.finish(sessionId);
+  await vi.waitUntil(() => agent.received.length === 4);
+  await done();
+  expect(agent.received).toEqual([' !rm -rf .', ' !rm -rf .', '!ls', '!pwd']);
+});
+
 test('a message is sent once, even if its request is repeated at any time', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const [first, second] = [randomUUID(), randomUUID()];

@@ -35,6 +35,7 @@ const replayed = replayedSession(location);
 const client = createClient({
   ...(replayed === undefined && { outbox: browserOutbox(), files: browserFiles() }),
   isLive: replayed === undefined,
+  runCommands: true,
   key: signInKey,
 });
 createRoot(root).render(

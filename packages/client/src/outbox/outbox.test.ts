@@ -20,15 +20,21 @@ class Server {
   /** Whether a turn runs. */
   runs = true;
   attempts = 0;
+  /** Whether each message might be a command. */
+  readonly mayRun: boolean[] = [];
   does: 'answer' | 'be away' | 'lose the answer' | 'refuse' = 'answer';
 
   send = async (
     _: string,
     message: string,
     turnId = '',
-    { blocks = [] }: { blocks?: ContentBlock[] | undefined } = {},
+    {
+      blocks = [],
+      runCommand = false,
+    }: { blocks?: ContentBlock[] | undefined; runCommand?: boolean | undefined } = {},
   ) => {
     this.attempts += 1;
+    this.mayRun.push(runCommand);
     if (this.does === 'be away') throw away;
     if (this.does === 'refuse') throw new ApiError('QUEUE_FULL', 409, 'Enough.');
     const files = blocks.map((block) => this.files.get('uri' in block ? block.uri! : ''));
@@ -89,6 +95,17 @@ describe('a message', () => {
     expect(server.messages).toEqual(['Hello']);
     expect(states()).toEqual(['sending', 'delivered']);
     expect(await storage.load()).toEqual([]);
+  });
+
+  it('SAFE: is a command only where the client says that a person writes', async () => {
+    const server = new Server();
+    await page(server).outbox.send('s', '!ls');
+    const isConnected = () => false;
+    const files = new Files({ requests: server, storage: memoryFiles(), isConnected });
+    const storage = memoryOutbox();
+    const deps = { requests: server, files, storage, isConnected, runCommands: true };
+    await new Outbox(deps).send('s', '!ls');
+    expect(server.mayRun).toEqual([false, true]);
   });
 
   it('waits while the server is away, and is sent in order when it is back', async () => {

@@ -18,6 +18,8 @@ interface OutboxDeps {
   storage: OutboxStorage;
   /** Whether the server is connected, as far as is known; when that changes, the owner calls `flush`. */
   isConnected: () => boolean;
+  /** Whether messages that begin with `!` are commands of the person who writes them. */
+  runCommands?: boolean | undefined;
 }
 
 /**
@@ -146,12 +148,16 @@ export class Outbox {
   }
 
   async #request({ isSteer, sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
-    const { files, requests } = this.#deps;
-    const attached = blocks === undefined ? undefined : { blocks: await files.onServer(blocks) };
+    const { files, requests, runCommands = false } = this.#deps;
+    const attached = blocks === undefined ? {} : { blocks: await files.onServer(blocks) };
     // Taken back while its files were on their way.
     if (!this.#messages.has(turnId)) return;
     if (isSteer) await requests.steer(sessionId, message, turnId, attached);
-    else await requests.send(sessionId, message, turnId, attached);
+    else
+      await requests.send(sessionId, message, turnId, {
+        ...attached,
+        ...(runCommands && { runCommand: true }),
+      });
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {

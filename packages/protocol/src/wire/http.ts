@@ -101,7 +101,8 @@ const saysNothing = 'says nothing: give a message or blocks';
  * `turnId` names the turn before it begins: a message that is repeated with the same id, because the answer was lost,
  * is sent once. `blocks` are images, files and links beside the text, which may then be empty; bytes are given in
  * base64, or were uploaded before and are named (`uri: "blob:<hash>"`). `traceContext` is the one that the turn goes on
- * with; without it, that of the request's `traceparent` and `tracestate`.
+ * with; without it, that of the request's `traceparent` and `tracestate`. With `runCommand` a message that begins with
+ * `!` is a command that its sender runs, where the agent knows that; without it, the message is words for the model.
  */
 export const SendBody = z
   .object({
@@ -109,10 +110,15 @@ export const SendBody = z
     turnId: z.uuid().optional(),
     blocks: Blocks.optional(),
     traceContext: TraceContext.optional(),
+    runCommand: z.boolean().optional(),
   })
   .refine(saysSomething, saysNothing);
-/** Without `blocks` the attachments stay as they are. */
-export const QueuedBody = z.object({ message: Message, blocks: Blocks.optional() });
+/** Without `blocks` the attachments stay as they are; `runCommand` as for `send`. */
+export const QueuedBody = z.object({
+  message: Message,
+  blocks: Blocks.optional(),
+  runCommand: z.boolean().optional(),
+});
 /** `queued` if another turn goes first. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;

@@ -23,7 +23,9 @@ export function SessionQueue(props: SessionQueueProps) {
       onEdit={(turnId, message) => {
         const before = queue.find((one) => one.turnId === turnId);
         const beside = blocksOfEdited(message, before);
-        void attempt(requests.editQueued(sessionId, turnId, message, beside));
+        void attempt(
+          requests.editQueued(sessionId, turnId, message, { ...beside, runCommand: true }),
+        );
       }}
       onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
       onMove={(turnId, before) => void attempt(requests.moveQueued(sessionId, turnId, before))}
