@@ -116,7 +116,7 @@ interface MayRun {
   runCommand?: boolean | undefined;
 }
 
-/** Programs pass on the words of others: behind a blank they are no command for any agent. */
+/** Programs pass on the words of others: with a blank before them, no agent takes the words for a command. */
 const asWords = (message: string): string => (message.startsWith('!') ? ` ${message}` : message);
 
 export class SessionRuntime implements Runtime {

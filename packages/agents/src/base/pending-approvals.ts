@@ -21,7 +21,7 @@ export interface ApprovalQuestion {
   askedBy?: string;
   /** The agent's description of it: why it asks. */
   description?: string;
-  /** ISO 8601 UTC; the agent goes on without an answer after it. */
+  /** ISO 8601 UTC; after it the agent continues without an answer. */
   deadline?: string;
   /** The tool call that waits for the answer. */
   callId?: string;

@@ -25,7 +25,7 @@ function start() {
   return { approvals, opened };
 }
 
-/** What people are asked for a call of `tool` in this context. */
+/** The request that people get for a call of `tool` in this context. */
 async function asked(context: Context, tool = 'Bash', input = {}): Promise<ApprovalRequest> {
   const { approvals, opened } = start();
   const { signal } = new AbortController();

@@ -38,7 +38,7 @@ interface ApprovalOutput extends ApprovalEvents {
   canAsk: () => boolean;
   /** Whether a second model can decide what is allowed. */
   offersAutoMode: () => boolean;
-  /** What the subagent with this id was started for. */
+  /** The task of the subagent with this id. */
   titleOfSubagent: (agentId: string) => string | undefined;
 }
 

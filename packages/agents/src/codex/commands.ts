@@ -71,7 +71,7 @@ export function answerFor(message: string, skills: readonly Skill[]): string | u
   return answerToCommand(name);
 }
 
-/** What is to be planned, if the message asks for a plan. */
+/** The words after `/plan`; undefined for other messages. */
 export const planIn = (message: string): string | undefined =>
   /^\/plan(?:\s+([^]*))?$/.exec(message.trim()) === null
     ? undefined

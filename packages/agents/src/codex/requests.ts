@@ -59,7 +59,7 @@ type Question = z.infer<typeof Question>;
 const Questions = z.looseObject({
   itemId: z.string(),
   questions: z.array(Question),
-  /** The turn goes on without an answer after this long (ms). */
+  /** After this time (ms) the turn continues without an answer. */
   autoResolutionMs: z.number().positive().nullish().catch(undefined),
 });
 

@@ -7,7 +7,7 @@ const inTerminal = 'Codex has this only in its own terminal.';
 const inList = 'Do this in the list of sessions.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
-/** What each does here, as a sentence for the person who has sent it. */
+/** The place of each command in Liminal, as a sentence for the person who has sent it. */
 const terminalCommands: Readonly<Record<string, string>> = {
   agent: inTerminal,
   agents: inTerminal,
@@ -25,7 +25,7 @@ const terminalCommands: Readonly<Record<string, string>> = {
   'debug-config': inTerminal,
   delete: inList,
   diff: 'The changes of each turn stand in the conversation. Ask for `git diff` to have the whole.',
-  exit: 'Close the window: the session stays, and what runs goes on.',
+  exit: 'Close the window: the session stays, and the agent keeps working.',
   experimental: inTerminal,
   export: 'Export the session in its menu, or with `liminal export`.',
   fast: inTerminal,
@@ -49,9 +49,9 @@ const terminalCommands: Readonly<Record<string, string>> = {
   plugins: inTerminal,
   presets: inTerminal,
   prompts: inTerminal,
-  ps: 'What runs in the background is listed above the message.',
+  ps: 'Background commands and subagents are listed above the message.',
   pwd: 'The folder stands in the head of the session.',
-  quit: 'Close the window: the session stays, and what runs goes on.',
+  quit: 'Close the window: the session stays, and the agent keeps working.',
   raw: inTerminal,
   recap: inTerminal,
   rename: inList,
@@ -62,7 +62,7 @@ const terminalCommands: Readonly<Record<string, string>> = {
   skills: 'Write / or $: the skills are listed there.',
   status: 'The model, the settings and the tokens stand beside the session.',
   statusline: inTerminal,
-  stop: 'Stop what runs in the background in the list above the message.',
+  stop: 'Stop background commands in the list above the message.',
   subagents: 'Subagents that work are listed above the message.',
   theme: inTerminal,
   title: inTerminal,

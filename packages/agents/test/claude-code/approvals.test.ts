@@ -391,7 +391,7 @@ test('a request says why Claude Code asks', async () => {
     reply('Done.'),
   ]);
   expect(approval.description).toContain("can't be checked before it runs");
-  // What the model wrote stands among the arguments.
+  // The description by the model stands among the arguments.
   expect(approval.description).not.toContain('Look at the state');
   await answer(claude, listener, approval, 'reject_once');
   await listener.ended(turnId);

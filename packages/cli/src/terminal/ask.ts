@@ -112,7 +112,7 @@ export async function askLine<T>(
   try {
     again();
     for await (const line of lines) {
-      // The end of a line that is not shown is not shown either.
+      // The line break was hidden with the line.
       if (showAgain !== undefined) output.write('\n');
       const understood = understand(line.trim());
       if ('answer' in understood) return understood.answer;
@@ -127,11 +127,11 @@ export async function askLine<T>(
   return undefined;
 }
 
-/** Switches the terminal's echo off. Returns what switches it on again, which the end of the program does, too. */
+/** Switches the terminal's echo off. Returns a function that switches it on again; the end of the program also does so. */
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};
   const setEcho = (word: 'echo' | '-echo'): void => {
-    // Where there is no stty, what is typed is seen.
+    // Without stty the answer is visible.
     spawnSync('stty', [word], { stdio: ['inherit', 'ignore', 'ignore'] });
   };
   const show = (): void => setEcho('echo');

@@ -166,7 +166,7 @@ export class ResponseTable {
   }
 }
 
-/** The rows with an empty one at each place where one is missing, up to `maxGaps`: the count may be damaged itself. */
+/** Puts an empty row for each missing row, at the end at most `maxGaps`: the count itself may be damaged. */
 function withGapsMarked(
   { item_count: count }: ResponseRow,
   rows: ItemRow[],

@@ -64,7 +64,7 @@ const maxKnown = 200;
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
-  /** What began the tasks, known before or after a task is among those that run. */
+  /** The call and the title of each task, known before or after the task is among those that run. */
   readonly #started = new Map<string, { callId: string | undefined; title: string }>();
   /** The tasks that ran in the background, by id: others of this process end with the call that began them. */
   readonly #known = new Map<string, BackgroundTask>();
@@ -105,7 +105,7 @@ export class BackgroundTasks {
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
   }
 
-  /** What the task was started for. */
+  /** The title with which the task began. */
   titleOf(taskId: string): string | undefined {
     return this.#started.get(taskId)?.title || undefined;
   }

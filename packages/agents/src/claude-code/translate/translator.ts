@@ -72,7 +72,7 @@ export class ClaudeTranslator {
     return this.#modelId;
   }
 
-  /** What the task with this id was started for, in the background or not. */
+  /** The title of the task with this id, in the background or not. */
   titleOfTask(taskId: string): string | undefined {
     return this.#tasks.titleOf(taskId);
   }
