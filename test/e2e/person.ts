@@ -71,7 +71,7 @@ export class Person {
     // A page that is still loading hears no keys.
     await this.sidebar.waitFor();
     await this.page.keyboard.press('Control+k');
-    await this.page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
+    await this.page.getByRole('combobox', { name: 'Search commands' }).fill('Import sessions');
     await this.page.getByRole('option', { name: 'Import sessions from other tools' }).click();
     const dialog = this.page.getByRole('dialog', { name: 'Import sessions' });
     await dialog.getByRole('button', { name: `Import sessions of ${agent}` }).click();

@@ -34,7 +34,9 @@ const inline = (text: string): ContentBlock => ({
 function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: number } {
   const database = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
   try {
-    const hashes = database.prepare('SELECT hash FROM blobs ORDER BY hash').all();
+    // The settings that agents report are JSON, and are kept in the same way.
+    const select = "SELECT hash FROM blobs WHERE mime_type <> 'application/json' ORDER BY hash";
+    const hashes = database.prepare(select).all();
     const whole = hashes.flatMap(({ hash }) => (hash === null ? [] : `blob:${String(hash)}`));
     return { whole, halves: hashes.length - whole.length };
   } finally {

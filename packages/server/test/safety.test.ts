@@ -79,7 +79,7 @@ describe('with a wrong token', () => {
     const answer = await ask({ path: '/?token=wrong', headers: page });
     expect(answer.status).toBe(401);
     expect(answer.headers['set-cookie']).toBeUndefined();
-    expect(answer.text).toContain('not valid');
+    expect(answer.text).toContain('This link has expired');
   });
 
   test('SAFE-2 a wrong cookie is refused with 401', async () => {

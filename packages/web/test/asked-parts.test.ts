@@ -245,7 +245,8 @@ describe.each(partKinds)('a request with %s', (kind) => {
       await tryToAllow(page);
       await showAll(page);
       expect(await isOnScreen(page, evil)).toBe(true);
-      expect(await allow(page).getAttribute('aria-disabled')).toBe('false');
+      // Only what has been in sight for a moment can be allowed.
+      await expect.poll(() => allow(page).getAttribute('aria-disabled')).toBe('false');
       // The request has no text outside of its parts.
       const outside = await asked(page).evaluate((region) => {
         for (const part of region.querySelectorAll('[data-to-see="true"]')) part.remove();

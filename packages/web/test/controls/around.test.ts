@@ -84,6 +84,13 @@ const tabBar: Control[] = [
   },
 ];
 
+/** Opens the list of agents that are not set up, if it is closed. */
+async function openNotSetUp(page: Page): Promise<void> {
+  const agentLink = link('https://x.org')(page);
+  if (!(await agentLink.isVisible())) await page.getByRole('main').locator('summary').click();
+  await agentLink.waitFor();
+}
+
 tryControls([
   {
     name: 'the start page',
@@ -93,8 +100,12 @@ tryControls([
       await page.evaluate((id) => localStorage.setItem('liminal.tabs', `["${id}"]`), sessionId);
       await page.goto(new URL('/', page.url()).href);
       await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();
+      await openNotSetUp(page);
     },
-    back: (page) => page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor(),
+    back: async (page) => {
+      await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();
+      await openNotSetUp(page);
+    },
     controls: [
       ...tabBar,
       {
@@ -119,6 +130,11 @@ tryControls([
         find: link('https://x.org'),
         effect: async (page) =>
           expect(await link('https://x.org')(page).getAttribute('target')).toBe('_blank'),
+      },
+      {
+        name: 'the list of agents that are not set up',
+        find: (page) => page.getByRole('main').locator('summary'),
+        effect: (page) => link('https://x.org')(page).waitFor({ state: 'hidden' }),
       },
     ],
   },
