@@ -496,7 +496,9 @@ it('the queue shows what is attached, and a changed message keeps it', async () 
   await page.getByRole('textbox', { name: 'Queued message' }).fill('');
   await button(page, 'Save').click();
   const changes = () => stage.requests.filter(({ method }) => method === 'PUT');
-  await expect.poll(() => changes().map(({ body }) => body)).toEqual([{ message: '' }]);
+  await expect
+    .poll(() => changes().map(({ body }) => body))
+    .toEqual([{ message: '', runCommand: true }]);
 });
 
 it('nothing moves when an image of the conversation comes', async () => {

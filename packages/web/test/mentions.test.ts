@@ -249,5 +249,5 @@ it('a changed message in the queue is beside the files that it mentions now', as
   await page.getByRole('textbox', { name: 'Queued message' }).fill('Look at this');
   await page.keyboard.press('Enter');
   const edited = () => stage.requests.find(({ method }) => method === 'PUT')?.body;
-  await expect.poll(edited).toEqual({ message: 'Look at this', blocks: [image] });
+  await expect.poll(edited).toEqual({ message: 'Look at this', blocks: [image], runCommand: true });
 });

@@ -215,7 +215,7 @@ it('queued messages are shown, changed and taken back', async () => {
   const path = `/api/session/${sessionId}/queue/q1`;
   await expect
     .poll(() => stage.requests)
-    .toContainEqual({ method: 'PUT', path, body: { message: 'Then this' } });
+    .toContainEqual({ method: 'PUT', path, body: { message: 'Then this', runCommand: true } });
   await list.getByRole('button', { name: 'Remove queued message' }).click();
   await expect
     .poll(() => stage.requests)

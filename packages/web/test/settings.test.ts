@@ -270,7 +270,7 @@ it('a turn that failed without a sign-in says whose, and what to do', async () =
     .toContainEqual({
       method: 'POST',
       path: `/api/session/${sessionId}/send`,
-      body: { message: 'Hello', turnId: expect.any(String) },
+      body: { message: 'Hello', runCommand: true, turnId: expect.any(String) },
     });
 });
 

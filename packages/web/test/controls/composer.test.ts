@@ -157,7 +157,7 @@ tryControls([
           await write(page, page.getByRole('textbox', { name: 'Queued message' }), way, 'Sooner');
           await press(page, button('Save')(page), way);
         },
-        effect: asked('PUT', /\/queue\/q$/, { message: 'Sooner' }),
+        effect: asked('PUT', /\/queue\/q$/, { message: 'Sooner', runCommand: true }),
       },
       {
         name: 'the button that leaves a queued message as it was',
