@@ -72,8 +72,8 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     async say(sessionId: string, message: string): Promise<void> {
       const reader = new Reader(runtime, sessionId);
       await reader.untilType('session:info');
-      await runtime.send(sessionId, message);
-      await reader.untilTurn('turn_complete');
+      const { turnId } = await runtime.send(sessionId, message);
+      await reader.until((one) => isComplete(one, turnId));
       reader.close();
       await idle(runtime, sessionId);
     },
@@ -87,6 +87,15 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     },
   };
 }
+
+/** A turn that ends while its reader is brought to the present stands in the reader's history, with no message of its own. */
+const isComplete = (reader: Reader, turnId: string): boolean =>
+  reader
+    .ofType('session:turn')
+    .some(({ payload }) => payload.type === 'turn_complete' && payload.turnId === turnId) ||
+  reader
+    .ofType('session:history')
+    .some(({ turns }) => turns.some((one) => one.turnId === turnId && one.status === 'complete'));
 
 export const words = (item: UpsertObject): string[] =>
   item.type === 'message' ? [`${item.origin}: ${item.content}`] : [];
