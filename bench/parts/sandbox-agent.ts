@@ -109,7 +109,7 @@ class Client {
     const prompt = [{ type: 'text', text: promptOf(flood) }];
     await this.#ask('session/prompt', { sessionId: this.#sessionId, prompt });
     const wallMs = (nowUs() - startUs) / 1000;
-    // What is still on its way when the answer comes counts as given.
+    // Chunks that arrive after the answer count as delivered.
     while (latenciesMs.length < flood.count && performance.now() - lastAt < 1_000) await delay(50);
     return { wallMs, latenciesMs, lost: flood.count - latenciesMs.length };
   }

@@ -108,7 +108,7 @@ export const claudeRequests: Section = {
       'hook_callback',
       'Changed settings and skills of a project wait for the user’s agreement.',
     ],
-    ['used', 'rewind_files', '*Rewind files to before this turn*.'],
+    ['used', 'rewind_files', '*Restore files to before this turn*.'],
     ['used', 'cancel_async_message', 'A stop also withdraws what Claude Code has not read.'],
     ['used', 'stop_task get_task_output', 'Background tasks: stop, and output.'],
     ['used', 'background_tasks', 'A running command or subagent goes to the background.'],

@@ -280,7 +280,7 @@ export const codexItems: Section = {
     [
       'shown',
       'userMessage agentMessage reasoning plan hookPrompt contextCompaction',
-      'What is said.',
+      'The messages, thoughts and plans of the turn.',
     ],
     [
       'shown',

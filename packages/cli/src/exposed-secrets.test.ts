@@ -35,7 +35,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('another value of the variable, or of a variable that is no secret, is not exposed', async () => {
+test('other values of the variable, and variables without secrets, are not reported', async () => {
   expect(await foundIn(hidden, {}, { LIMINAL_TOKEN: 'hush-2' })).toBe('undefined');
   expect(await foundIn({ LIMINAL_PORT: '1' }, {}, { LIMINAL_PORT: '1' })).toBe('undefined');
 });

@@ -271,7 +271,7 @@ test('SAFE: a file of more bytes than it may have is refused, packed or not', as
   }
 });
 
-test('a letter of several bytes may be cut anywhere; bytes that are no letter are refused', async () => {
+test('a letter of several bytes can be split anywhere; bytes that are not UTF-8 are refused', async () => {
   await begun('Ä €');
   await done();
   const bytes = Buffer.from(await exported());
@@ -284,7 +284,7 @@ test('a letter of several bytes may be cut anywhere; bytes that are no letter ar
   for (const broken of [inMiddle, atEnd]) {
     await expect(Array.fromAsync(checkedParts(bytesOf(...broken)))).rejects.toMatchObject({
       code: 'EXPORT_UNREADABLE',
-      message: 'This is no file of liminal export: it is not text in UTF-8.',
+      message: 'This is not a file of liminal export: it is not text in UTF-8.',
     });
   }
 });

@@ -1,5 +1,5 @@
 /**
- * What all clients together make the server hold: answers that they do not read, and the parts of bodies and messages
+ * Bounds the memory that all clients together take: answers that they do not read, and the parts of bodies and messages
  * that they have sent so far. Each is bounded by itself; a few hundred together would fill the memory.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -79,7 +79,7 @@ function noteMoves(socket: Socket, held: Held): void {
   held.stillSince = performance.now();
 }
 
-/** What is received is kept up to `maxReceived`: a file that is imported passes through. */
+/** Counts received bytes up to `maxReceived`: an imported file passes through and is not kept. */
 function sizeOf(socket: Socket, { responses, readFrom }: Held, maxReceived: number): number {
   const received = readFrom === undefined ? 0 : socket.bytesRead - readFrom;
   let size = socket.writableLength + Math.min(received, maxReceived);

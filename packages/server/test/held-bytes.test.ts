@@ -1,4 +1,4 @@
-/** What many clients together make the server hold. */
+/** The memory that many clients together take. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { head, RawConnection } from './raw-connection.ts';

@@ -436,7 +436,7 @@ describe('the rest', () => {
     );
   });
 
-  test('a running call is sent to the background, or all of them', async () => {
+  test('a running call, or every running call, is sent to the background', async () => {
     const { id } = await createSession();
     const send = (body: object) => ask('POST', `/api/session/${id}/background`, body);
     expect(await send({ callId: 'a' })).toEqual({ status: 200, body: {} });

@@ -59,7 +59,7 @@ test('a question with a limit is over at its end, and says so', async () => {
   expect(closed).toEqual([over]);
 });
 
-test('SAFE: a secret answer reaches the agent, and is masked where it is shown', async () => {
+test('SAFE: a secret answer reaches the agent, and readers see a mask', async () => {
   const { promise, resolve } = Promise.withResolvers<ApprovalRequest>();
   const closed: unknown[] = [];
   const close = (_id: string, outcome: unknown) => void closed.push(outcome);

@@ -206,7 +206,7 @@ async function askedFor(method: string, params: object, outcome: ApprovalOutcome
 }
 const cancelled = { outcome: 'cancelled' } as const;
 
-test('input for a command that runs is no command of its own', async () => {
+test('input for a running command is shown as input, not as a command', async () => {
   const params = { ...command, kind: 'writeStdin', command: "/bin/sh -c 'rm -rf /'" };
   const { question } = await asked('commandExecution', params);
   expect(question).toMatchObject({

@@ -70,7 +70,7 @@ async function readHeader(lines: Lines): Promise<ExportHeader> {
   const first = await lines.raw();
   const version = exportVersion(first);
   if (version === undefined) {
-    throw unreadable('This is no file of liminal export: its first line does not say so.');
+    throw unreadable('This is not a file of liminal export: its first line does not say so.');
   }
   if (version > EXPORT_VERSION) {
     throw unreadable(
@@ -149,7 +149,10 @@ class Lines {
       return JSON.parse(step.value) as unknown;
     } catch (cause) {
       if (this.#number === 1) {
-        throw unreadable('This is no file of liminal export: its first line is not JSON.', cause);
+        throw unreadable(
+          'This is not a file of liminal export: its first line is not JSON.',
+          cause,
+        );
       }
       throw this.broken('is not JSON, or the file is cut off there', cause);
     }

@@ -43,7 +43,7 @@ async function* decoded(
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined });
     } catch (cause) {
-      throw unreadable('This is no file of liminal export: it is not text in UTF-8.', cause);
+      throw unreadable('This is not a file of liminal export: it is not text in UTF-8.', cause);
     }
   };
   for await (const bytes of unpacked(file)) {

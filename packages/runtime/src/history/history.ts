@@ -23,7 +23,7 @@ const PAGE_MAX = 200;
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** The tail that a reader has missed has at most this many items: a call and its result are two. */
 const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
-/** How many readers of one session are brought to the present at the same time: each holds a page meanwhile. */
+/** How many readers of one session are loaded at the same time: each load keeps a page in memory. */
 const LOADS_AT_ONCE = 4;
 /** A reader that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;

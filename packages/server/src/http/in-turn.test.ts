@@ -53,7 +53,7 @@ test('SAFE: a request whose client has left is not answered', async () => {
   await there.end();
 });
 
-test('SAFE: four answers are made at the same time, and the next one once one of them is whole or its client has left', async () => {
+test('SAFE: four answers are made at the same time; the fifth begins when an answer is whole or its client has left', async () => {
   const all = Array.from({ length: 6 }, () => asked());
   const begun = new Set<number>();
   const beginning = all.map(async ({ begin }, at) => {
@@ -95,13 +95,13 @@ test('SAFE: a request whose connection closes before that is not answered', asyn
   expect(second.isHijacked()).toBe(true);
 });
 
-test('SAFE: browsers and programs take turns, however much one of them asks for', async () => {
+test('SAFE: browsers and programs take turns, also when one of them asks for many answers', async () => {
   const begun: string[] = [];
   const ask = async (name: string, browser?: string): Promise<void> => {
     const { begin, end } = asked({ ...(browser !== undefined && { browser }) });
     await begin();
     begun.push(name);
-    // The others have come by then.
+    // By then all requests have arrived.
     await turnOver();
     await end();
   };

@@ -112,7 +112,7 @@ export class RunStreams {
     try {
       await this.#link.run(scripts.settle, this.#pair(runId), [keepMs]);
     } catch (error) {
-      // There is no run to settle.
+      // Nothing is left to settle.
       if (!isForeignKey(error)) throw error;
     }
   }
