@@ -10,7 +10,7 @@ import { trustConfig } from './project-settings.ts';
 import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { Tasks } from './translate/tasks.ts';
-import { commandIn } from './translate/tools.ts';
+import { ownCommand } from './translate/tools.ts';
 import { CodexTurn } from './translate/turn.ts';
 import { ThreadItem } from './translate/wire.ts';
 
@@ -214,7 +214,11 @@ function storedTurn(
   const review = items.find((item) => item?.type === 'enteredReviewMode');
   const [first] = items;
   const isOwn = first?.type === 'commandExecution' && first.source === 'userShell';
-  const words = asked ? wordsIn(asked.content) : isOwn ? `!${commandIn(first)}` : undefined;
+  const words = asked
+    ? wordsIn(asked.content)
+    : isOwn
+      ? `!${ownCommand(first.command)}`
+      : undefined;
   const said = review === undefined ? words : reviewCommand(review.review);
   const trigger = said === undefined ? 'agent' : 'user';
   const images = attachedImages(asked?.content ?? []);

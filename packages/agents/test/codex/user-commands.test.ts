@@ -36,6 +36,36 @@ test('a message that begins with ! is run as a command, and its output reaches t
   );
 });
 
+test('a command of a person is stored and shown as it was written, whatever Codex reads in it', async () => {
+  const { create, provider, workspace } = await share(() => []);
+  const listener = await create();
+  const commands = [
+    'ls',
+    'echo one; ls -a',
+    String.raw`printf '%s\n' "it's" "$HOME" | grep -c "x y" || true`,
+    String.raw`echo a\ b 'c "d"' !`,
+    'for n in 1 2; do\n  echo "$n"\ndone',
+  ];
+  for (const command of commands) {
+    const response = await listener.ask(`!${command}`);
+    const call = response.outputItems.find((item) => item.type === 'function_call');
+    expect(call).toMatchObject({ kind: 'execute', title: expect.stringMatching(/^Run /) });
+    expect(JSON.parse(call!.arguments)).toMatchObject({ command });
+  }
+  const stored = await provider.readStoredHistory(
+    await listener.agentSessionId(),
+    workspace.projectDir,
+  );
+  const prompts = stored.map(({ events }) =>
+    events.flatMap(({ payload }) =>
+      payload.type === 'item_done' && payload.finalItem.type === 'message'
+        ? payload.finalItem.content
+        : [],
+    ),
+  );
+  expect(prompts).toEqual(commands.map((command) => [`!${command}`]));
+});
+
 test('a command of a person is stopped with all that it started, and the session takes the next message', async () => {
   const { create, provider } = await share(() => [answer('Back.')]);
   const listener = await create();

@@ -29,7 +29,7 @@ export type ToolItem = Exclude<
 export function callOf(item: ToolItem, cwd: string): Call {
   switch (item.type) {
     case 'commandExecution':
-      return commandCall(item, cwd);
+      return item.source === 'userShell' ? ownCommandCall(item) : commandCall(item, cwd);
     case 'fileChange':
       return patchCall(item, cwd);
     case 'mcpToolCall': {
@@ -128,9 +128,31 @@ export function commandCall(
   };
 }
 
-/** The command as it was written. */
-export const commandIn = ({ command, commandActions }: CommandParts): string =>
-  writtenIn(command, commandActions);
+/** A person's own command is shown as a command, whatever it does: Codex' reading of it is for its model's commands. */
+function ownCommandCall({ command, cwd }: CommandParts): Call {
+  const written = ownCommand(command);
+  return call('shell', 'execute', `Run ${oneLine(written)}`, { command: written, cwd });
+}
+
+/** A person's own command as it was written: Codex runs it with a shell, as the last word of its command. */
+export function ownCommand(command: string): string {
+  const [, word] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
+  return (word === undefined ? undefined : unquoted(word)) ?? command;
+}
+
+/** The value of one word of a shell, which can have several quoted parts. Undefined for several words. */
+function unquoted(word: string): string | undefined {
+  const part = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\]+)/y;
+  let value = '';
+  while (part.lastIndex < word.length) {
+    const [, single, double, escaped, plain] = part.exec(word) ?? [];
+    const inDouble = double?.replaceAll(/\\([$`"\\!])/g, '$1');
+    const found = single ?? inDouble ?? escaped ?? plain;
+    if (found === undefined) return undefined;
+    value += found;
+  }
+  return value;
+}
 
 /** Returns the command without the shell that Codex runs it with, if its only action names the whole command. */
 function writtenIn(command: string, actions: readonly CommandAction[]): string {
