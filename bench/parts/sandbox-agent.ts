@@ -43,7 +43,7 @@ export async function playSandboxAgent(flood: Flood): Promise<SandboxPlayed> {
   await writeLauncher(join(home, 'sandbox-agent/bin/agent_processes/pi-acp'), [command, ...args]);
   const port = await freePort();
   const child = spawn(
-    program(),
+    await program(),
     ['server', '--no-token', '--no-telemetry', '--host', '127.0.0.1', '--port', String(port)],
     {
       env: {
@@ -167,11 +167,13 @@ class Client {
   }
 }
 
-/** The program in the package of this platform. Throws if there is none. */
-function program(): string {
+/** The program in the package of this platform, made executable: npm unpacks it without that right. Throws if there is none. */
+async function program(): Promise<string> {
   const name = `@sandbox-agent/cli-${process.platform}-${process.arch}/package.json`;
   const cli = createRequire(import.meta.resolve('@sandbox-agent/cli/package.json'));
-  return join(dirname(cli.resolve(name)), 'bin/sandbox-agent');
+  const path = join(dirname(cli.resolve(name)), 'bin/sandbox-agent');
+  await chmod(path, 0o755);
+  return path;
 }
 
 async function writeLauncher(path: string, command: readonly string[]): Promise<void> {

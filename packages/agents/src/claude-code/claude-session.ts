@@ -337,13 +337,13 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
   async background(callId?: string): Promise<void> {
     this.#checkAlive();
+    // Without a call id Claude Code always answers yes, even where nothing runs.
+    if (callId === undefined && this.#translator.turn === undefined) throw nothingRuns();
     const moved = await this.#process.query.backgroundTasks(callId).catch((error: unknown) => {
       const message = `Claude Code did not send it to the background. ${this.#process.explain(error)}`;
       throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
     });
-    if (moved) return;
-    const message = 'Nothing of this call runs that can go to the background.';
-    throw new ProviderError('TASK_NOT_FOUND', message);
+    if (!moved) throw nothingRuns();
   }
 
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
@@ -561,4 +561,9 @@ function notStarted(
 ): ProviderError {
   const message = `Claude Code did not start in ${projectDir}. ${why}`;
   return new ProviderError('SESSION_CREATE_FAILED', message, { cause });
+}
+
+function nothingRuns(): ProviderError {
+  const message = 'Nothing of this call runs that can go to the background.';
+  return new ProviderError('TASK_NOT_FOUND', message);
 }

@@ -41,3 +41,12 @@ test('a running command goes to the background, and its turn continues', async (
   expect(tasks).toMatchObject([{ kind: 'command', callId }]);
   await provider.stopTask(listener.sessionId, tasks[0]?.taskId ?? '');
 });
+
+test('without a running turn nothing goes to the background, and the person is told', async () => {
+  const { listener, provider } = share(() => [reply('Done.')]);
+  const { turnId } = await listener.send('Say done.');
+  await listener.ended(turnId);
+  await expect(provider.background(listener.sessionId)).rejects.toMatchObject({
+    code: 'TASK_NOT_FOUND',
+  });
+});
