@@ -246,7 +246,7 @@ test('Codex asks while it plans, and is told the answer', async () => {
     answer('A good colour.'),
   ]);
   const { session } = await begin('Codex');
-  await session.choose('Way of working', 'Plan');
+  await session.choose('Mode', 'Plan');
   await session.send('Paint it.');
   const asked = session.permission(/^Question: Which colour/);
   await asked.getByRole('radio', { name: 'Blue' }).check();

@@ -203,7 +203,7 @@ testAtLength(
     await claude.composer.fill('Draft for Claude');
 
     const demo = await ada.startSession({ folder, agent: 'Demo' });
-    await demo.choose('Pace', 'Instant');
+    await demo.choose('Speed', 'Instant');
     await demo.send('explain');
     await demo.untilSaid('Demo, recorded');
     expect(await demo.conversation.getByText('Claude begins').count()).toBe(0);

@@ -12,7 +12,7 @@ testAtLength(
     await ada.sidebar.getByRole('link', { name: title }).waitFor();
     await ada.tabs.getByRole('link', { name: title }).waitFor();
     await expect.poll(() => ada.page.title()).toContain(title);
-    await session.choose('Pace', 'Instant');
+    await session.choose('Speed', 'Instant');
 
     await session.send('Look for the bandersnatch, please.');
     await session.untilEnded(1);
@@ -76,7 +76,7 @@ testAtLength(
   async () => {
     const ada = await stage.person();
     const session = await ada.startSession({ folder: await stage.project('ask'), agent: 'Demo' });
-    await session.choose('Pace', 'Instant');
+    await session.choose('Speed', 'Instant');
     for (const [turns, { answer, says }] of [
       { answer: 'Allow', says: 'You allowed it' },
       { answer: 'Reject', says: 'You refused it' },
@@ -112,7 +112,7 @@ testAtLength(
       'Yes',
     ]);
 
-    await session.choose('Pace', 'Fast');
+    await session.choose('Speed', 'Fast');
     await session.send('build');
     const run = session.tool('Run npm run build');
     await run.getByLabel('Output').filter({ hasText: 'packages/server' }).waitFor();

@@ -80,12 +80,12 @@ test('a permission is given by a button, after a look at what would change; the 
   await form.getByRole('textbox', { name: 'Something else: And when?' }).fill('At noon');
   expect(
     await session
-      .tool(/^Ask you/)
+      .tool(/^Question/)
       .getByText('multiSelect')
       .count(),
   ).toBe(0);
   await session.scrollRequest();
-  await form.getByRole('button', { name: 'Send answers' }).click();
+  await form.getByRole('button', { name: 'Answer' }).click();
   await session.untilSaid('So be it.');
   const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
   expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
@@ -103,7 +103,7 @@ testAtLength('a permission is refused by a button, and nothing is done', async (
   await session.untilSaid('That is settled.');
   await session.untilEnded(1);
   await expect(readFile(file)).rejects.toThrow('ENOENT');
-  await session.tool('Edit new.txt').getByText('Not made: you rejected it').waitFor();
+  await session.tool('Edit new.txt').getByText('Rejected').waitFor();
 });
 
 testAtLength.each([
@@ -142,7 +142,7 @@ testAtLength('a plan is read as text before it is agreed to, and then carried ou
   const card = session.permission(/^Permission: /);
   await card.getByRole('heading', { name: 'The plan' }).waitFor();
   expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
-  await card.getByRole('button', { name: 'Start, and ask before each edit' }).click();
+  await card.getByRole('button', { name: 'Approve, ask before edits' }).click();
   await session.untilSaid('Done as planned.');
   const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
   await mode.getByText('Ask first').waitFor();

@@ -87,7 +87,7 @@ async function fromRow(person: Person, title: string, item: string): Promise<voi
 }
 
 async function deleteFromRow(person: Person, title: string): Promise<void> {
-  await fromRow(person, title, 'Delete …');
+  await fromRow(person, title, 'Delete…');
   const dialog = person.page.getByRole('dialog', { name: 'Delete this session?' });
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await dialog.waitFor({ state: 'detached' });

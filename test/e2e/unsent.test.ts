@@ -16,7 +16,7 @@ const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/
 /** A session with the demo in which a turn was made. */
 async function beginDemo(person: Person, name: string): Promise<SessionTab> {
   const session = await person.startSession({ folder: await stage.project(name), agent: 'Demo' });
-  await session.choose('Pace', 'Instant');
+  await session.choose('Speed', 'Instant');
   await session.send('explain');
   await session.untilEnded(1);
   return session;

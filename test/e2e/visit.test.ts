@@ -136,7 +136,7 @@ testAtLength('a session is renamed, found and opened again by keyboard alone', a
   const ada = await stage.person();
   const { page, tabs } = ada;
   const session = await ada.startSession({ folder: await stage.project('named'), agent: 'Demo' });
-  await session.choose('Pace', 'Instant');
+  await session.choose('Speed', 'Instant');
   await session.send('explain');
   await session.untilEnded(1);
   await page.getByRole('button', { name: 'Session', exact: true }).focus();

@@ -68,10 +68,10 @@ test('doctor starts each configured agent, and reports its answer, missing defau
     `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is no value of “mode”. There are: ask. ${answered}`,
     ...[
       expect.stringMatching(
-        /^note {2}Agent silent: silent cannot run here\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
+        /^note {2}Agent silent: silent is not set up\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
       ),
     ].slice(0, atLength ? 1 : 0),
-    'note  Agent wrong: wrong cannot run here. It exited with code 3. It said: Usage: agent.',
+    'note  Agent wrong: wrong is not set up. It exited with code 3. It said: Usage: agent.',
   ]);
   for (const { control } of atLength ? [fits, picky, silent] : [fits, picky])
     await (
@@ -105,11 +105,11 @@ test('doctor asks each model server for its models, and tells what to do where t
   ).toEqual([
     `ok    Agent here: here. ${speaks}`,
     `note  Agent other: other. It does not list “e”, which the configuration names. ${speaks}`,
-    `note  Agent away: away cannot run here. The model’s server could not be reached at http://127.0.0.1:${port} (ECONNREFUSED). Check that it runs there.`,
+    `note  Agent away: away is not set up. The model’s server could not be reached at http://127.0.0.1:${port} (ECONNREFUSED). Check that it runs there.`,
     expect.stringMatching(
-      /^note {2}Agent wrong: wrong cannot run here\. The server does not know this address: .* it ends in \/v1\. If it lists no models, set the "model" of its configuration\.$/,
+      /^note {2}Agent wrong: wrong is not set up\. The server does not know this address: .* it ends in \/v1\. If it lists no models, set the "model" of its configuration\.$/,
     ),
-    'note  Agent locked: locked cannot run here. Set LOCKED_KEY before Liminal is started.',
+    'note  Agent locked: locked is not set up. Set LOCKED_KEY before Liminal is started.',
   ]);
 
   const refusing = createServer((_, response) =>

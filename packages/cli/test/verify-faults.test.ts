@@ -78,7 +78,7 @@ test('a command line that is wrong is refused with what there is, before anythin
 const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> = {
   'a variable with the key that is missing': {
     play: async () => failures(await home.play('verify', '--agent', 'openai'), 'openai'),
-    told: /^Agent openai: OpenAI models cannot run here\. Set OPENAI_API_KEY before Liminal is started\.$/,
+    told: /^Agent openai: OpenAI models is not set up\. Set OPENAI_API_KEY before Liminal is started\.$/,
   },
   'a destination of traces that is half named': {
     play: async () => {
@@ -92,7 +92,7 @@ const ofAgents: Record<string, { play: () => Promise<string[]>; told: RegExp }> 
       configure(home, { agents: { gone: { command: 'no-such-agent' } } });
       return failures(await home.play('verify', '--agent', 'gone'), 'gone');
     },
-    told: /^Agent gone: gone cannot run here\. .*no-such-agent.*\.$/,
+    told: /^Agent gone: gone is not set up\. .*no-such-agent.*\.$/,
   },
   'a model’s server that is away': {
     play: async () => {

@@ -416,7 +416,7 @@ it('what the agent does not take, is empty or too large is refused at once, and 
   expect(await why('a.pdf')).toBe(
     'Demo takes no such files, only text/*. Take “a.pdf” (application/pdf) out of the message.',
   );
-  expect(await why('empty.txt')).toBe('This file is empty. Take it out.');
+  expect(await why('empty.txt')).toBe('This file is empty. Remove it.');
   expect(await why('all.log')).toMatch(/^The file has 21 MiB, and may have 20\./);
   await field(page).fill('Read these');
   await field(page).press('Enter');

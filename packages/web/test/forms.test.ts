@@ -240,7 +240,7 @@ it('a tool that asks shows its form with its arguments', async () => {
   stage.say(upsert(tool('call', { kind: 'other', title: 'Publish' })));
   stage.say(upsert(approval('q1', { callId: 'call', title, form })));
   const card = page.getByRole('region', { name: 'Waiting for you' });
-  await card.getByText('asks you').waitFor();
+  await card.getByText('has a question').waitFor();
   await card.getByText('It cannot be taken back.').last().waitFor();
   await card.getByRole('radio', { name: 'Latest' }).check();
   await showAll(card.page());

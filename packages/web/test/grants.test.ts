@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Always allowed in shop' });
 const rows = (page: Page) => dialog(page).getByRole('listitem');
-const entry = (page: Page) => page.getByRole('menuitem', { name: 'Always allowed …' });
+const entry = (page: Page) => page.getByRole('menuitem', { name: 'Always allowed…' });
 const sessionMenu = (page: Page) => page.getByRole('button', { name: 'Session', exact: true });
 const focused = (page: Page) =>
   page.evaluate(

@@ -176,7 +176,7 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
   await page.getByRole('option', { name: 'app.ts' }).click();
   const drafts = ['s1', 's1 folder', 's1 mentions'];
   await expect.poll(() => keptKeys(page, 'drafts')).toEqual(drafts);
-  await fromRow(page, 'Fix the login', 'Delete …');
+  await fromRow(page, 'Fix the login', 'Delete…');
   const dialog = page.getByRole('dialog', { name: 'Delete this session?' });
   await dialog.getByText('Demo’s own copy stays on disk').waitFor();
   await dialog.getByText('Its agent is stopped first.').waitFor();

@@ -35,7 +35,7 @@ const rows = (page: Page) => dialog(page).getByRole('listitem');
 async function open(): Promise<Page> {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'MCP servers …' }).click();
+  await page.getByRole('menuitem', { name: 'MCP servers…' }).click();
   await expect.poll(() => rows(page).count()).toBe(3);
   return page;
 }

@@ -63,7 +63,7 @@ it('a rejected edit says so, and not how many lines it would have had', async ()
     message('m', 'Then not.', { status: 'complete' }),
   ]);
   const card = page.getByRole('group', { name: 'Edit src/a.ts' });
-  await card.getByText('Not made: you rejected it').waitFor();
+  await card.getByText('Rejected').waitFor();
   expect(await card.innerText()).not.toMatch(/[+−]\d|doesn't want/);
   expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
 });

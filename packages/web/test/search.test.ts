@@ -90,7 +90,7 @@ it('a search says that it searches, that it failed and can be tried again, and t
   stage.answer = (_, path) => (path.startsWith('/api/search') ? answered.promise : undefined);
   const page = await stage.visit({}, '/');
   await field(page).fill('hay');
-  await results(page).getByText('Searching …').waitFor();
+  await results(page).getByText('Searching…').waitFor();
   answered.resolve({ hits: [] });
   await results(page).getByText('No matches in conversations.').waitFor();
   stage.refuse = (path) =>

@@ -217,7 +217,7 @@ it('a new session offers every agent, and says of those that are not ready why',
   await page.keyboard.press('Alt+n');
   await asked;
   const dialog = page.getByRole('dialog', { name: 'New session' });
-  await dialog.getByText('cannot run here').waitFor();
+  await dialog.getByText('not set up').waitFor();
   expect(await dialog.getByRole('radio', { name: /^Gemini/ }).isDisabled()).toBe(true);
   expect(await dialog.getByRole('link', { name: 'https://example.org' }).count()).toBe(1);
   expect(await dialog.getByRole('radio', { name: /^Codex.*No key\./ }).isEnabled()).toBe(true);

@@ -226,12 +226,12 @@ function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): Choi
     {
       optionId: 'allow_once',
       kind: 'allow_once',
-      name: 'Start, and ask before each edit',
+      name: 'Approve, ask before edits',
       takesNote: true,
       result: approved,
     },
-    start('allow_always', 'Start, and accept edits', 'acceptEdits'),
-    ...(hasAutoMode ? [start('allow_auto', 'Start, and let a model decide', 'auto')] : []),
+    start('allow_always', 'Approve, accept edits', 'acceptEdits'),
+    ...(hasAutoMode ? [start('allow_auto', 'Approve, in auto mode', 'auto')] : []),
     { ...refusal, name: 'Keep planning', result: refused },
   ];
 }

@@ -26,23 +26,23 @@ const modes = [
   {
     value: 'default',
     name: 'Ask first',
-    description: 'Asks before it edits or runs what is not harmless.',
+    description: 'Asks before edits and risky commands.',
   },
   {
     value: 'acceptEdits',
     name: 'Accept edits',
-    description: 'Edits files without asking, and asks before other things.',
+    description: 'Edits files without asking; still asks before risky commands.',
   },
   { value: 'plan', name: 'Plan', description: 'Reads and plans before it changes anything.' },
   {
     value: 'auto',
-    name: 'Let a model decide',
-    description: 'A second model allows or refuses each step, and asks you where it cannot tell.',
+    name: 'Auto',
+    description: 'A second model approves or rejects each step, and asks you when it is unsure.',
   },
   {
     value: 'dontAsk',
-    name: 'Refuse what needs asking',
-    description: 'Does what your rules allow; all that it would ask you for is refused.',
+    name: 'Never ask',
+    description: 'Rejects anything that your rules do not allow.',
   },
   {
     value: 'bypassPermissions',
@@ -64,8 +64,8 @@ export const effortChoice = (effort: string): string | undefined =>
   efforts.find(({ value }) => value === effort)?.value;
 
 const plainThinking: Choice[] = [
-  { value: 'default', name: 'As the model prefers' },
-  { value: 'off', name: 'Off', description: 'Some models think all the same.' },
+  { value: 'default', name: 'Default' },
+  { value: 'off', name: 'Off', description: 'Some models still think.' },
 ];
 
 const defaultConfig: Config = { model: 'default', mode: '', thinking: 'default' };

@@ -30,10 +30,7 @@ test.each<[string, PermissionUpdate[], string[]]>([
   [
     'a command that edits',
     [allow('localSettings', rule('Bash', 'touch made.txt')), folders(cwd), acceptEdits],
-    [
-      'Always allow `touch made.txt` in this project',
-      'Allow, and accept all edits in this session',
-    ],
+    ['Always allow `touch made.txt` in this project', 'Allow all edits in this session'],
   ],
   [
     'commands with anything behind them',
@@ -54,7 +51,7 @@ test.each<[string, PermissionUpdate[], string[]]>([
   [
     'an edit elsewhere',
     [acceptEdits, folders('/tmp')],
-    ['Allow, and accept all edits and let it work in /tmp in this session'],
+    ['Allow all edits and work in /tmp in this session'],
   ],
   [
     'a page',

@@ -21,11 +21,11 @@ const reaches: Record<PermissionUpdateDestination, string> = {
   cliArg: 'in this session',
 };
 
-/** Modes that grant something; others need no consent. */
+/** What the modes grant, in words that complete “Allow …”; other modes need no consent. */
 const modeGrants = new Map<PermissionMode, string>([
-  ['acceptEdits', 'accept all edits'],
-  ['auto', 'let a model decide what else is allowed'],
-  ['bypassPermissions', 'allow everything else without asking'],
+  ['acceptEdits', 'all edits'],
+  ['auto', 'all that a second model approves'],
+  ['bypassPermissions', 'everything, without asking,'],
 ]);
 
 /**
@@ -66,10 +66,10 @@ function widerOf(
   const others = folders.flatMap(({ directories }) => directories).filter((path) => path !== cwd);
   const grants = [
     ...modes.map(({ mode }) => modeGrants.get(mode) ?? mode),
-    ...(others.length === 0 ? [] : [`let it work in ${listOf(others)}`]),
+    ...(others.length === 0 ? [] : [`work in ${listOf(others)}`]),
   ];
   const updates = grants.length === 0 ? [] : [...modes, ...folders];
-  return { name: `Allow, and ${listOf(grants)} ${reach}`, updates };
+  return { name: `Allow ${listOf(grants)} ${reach}`, updates };
 }
 
 /** What a rule allows, in words that complete “Always allow …”. */

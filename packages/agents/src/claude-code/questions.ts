@@ -21,8 +21,8 @@ export type Question = z.infer<typeof Question>;
 const Input = z.looseObject({ questions: z.array(Question) });
 
 const options: ApprovalOption[] = [
-  { optionId: 'allow_once', name: 'Send answers', kind: 'allow_once' },
-  { optionId: 'reject_once', name: 'Do not answer', kind: 'reject_once', takesNote: true },
+  { optionId: 'allow_once', name: 'Answer', kind: 'allow_once' },
+  { optionId: 'reject_once', name: 'Skip', kind: 'reject_once', takesNote: true },
 ];
 
 /** The questions of a call of AskUserQuestion; none if it cannot be read. */

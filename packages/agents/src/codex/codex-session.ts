@@ -227,7 +227,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
     await this.setConfigOption('collaboration_mode', 'plan');
     if (plan !== '' || blocks.length > 0) return undefined;
-    return 'Plan mode is on: say what to plan. The setting “Way of working” ends it.';
+    return 'Plan mode is on: say what to plan. The setting “Mode” ends it.';
   }
 
   /** `NOTHING_TO_STEER`. */

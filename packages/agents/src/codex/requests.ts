@@ -326,8 +326,8 @@ function commandChoices(asked: Command): Choice[] {
 }
 
 const questionOptions: ApprovalOption[] = [
-  { optionId: 'accept', name: 'Send answers', kind: 'allow_once' },
-  { ...refusal, name: 'Do not answer' },
+  { optionId: 'accept', name: 'Answer', kind: 'allow_once' },
+  { ...refusal, name: 'Skip' },
 ];
 
 function fieldOf({ header, question, isOther, isSecret, options }: Question): FormField {

@@ -158,7 +158,7 @@ export class CodexSettings {
   get options(): ConfigOption[] {
     const { mode = '', model = '', reasoning_effort: effort = '' } = this.#current;
     const { collaboration_mode: work = '' } = this.#current;
-    const own = { value: custom, name: 'Custom', description: 'As your own configuration has it.' };
+    const own = { value: custom, name: 'From config.toml' };
     const modes = presets.map(({ value, name, description }) => ({ value, name, description }));
     const models = this.#models.map((one) => ({
       value: one.model,
@@ -188,7 +188,7 @@ export class CodexSettings {
       },
       {
         id: 'collaboration_mode',
-        name: 'Way of working',
+        name: 'Mode',
         currentValue: work,
         options: this.#modes.map(({ mode: value, name }) => ({ value, name })),
       },

@@ -41,8 +41,7 @@ export class DemoDriver implements AgentDriver {
 
   async describe(): Promise<AgentInfo> {
     const { cliType, name } = this;
-    const description =
-      'Recorded turns to try Liminal with: no key, no network, no change to any file.';
+    const description = 'Try Liminal without a key. Nothing on your disk changes.';
     return { cliType, name, description, available: true, demo: true };
   }
 }

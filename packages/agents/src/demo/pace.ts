@@ -14,7 +14,7 @@ export const speedOf = (pace: Pace): number => paces[pace].speed;
 export function paceOption(currentValue: Pace): ConfigOption {
   return {
     id: 'pace',
-    name: 'Pace',
+    name: 'Speed',
     description: 'How fast the recordings play.',
     category: 'pace',
     currentValue,

@@ -363,7 +363,7 @@ describe('a session of the demo', () => {
       name: 'Demo',
       demo: true,
       available: true,
-      description: expect.stringContaining('Recorded'),
+      description: expect.stringContaining('without a key'),
     });
   });
 });

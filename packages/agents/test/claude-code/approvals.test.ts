@@ -164,7 +164,7 @@ test('accepting all edits asks for no more edits in this session', async () => {
     write(workspace, 'c.txt'),
     reply('Done.'),
   ]);
-  expect(approval.options?.[1]?.name).toBe('Allow, and accept all edits in this session');
+  expect(approval.options?.[1]?.name).toBe('Allow all edits in this session');
   await answer(claude, listener, approval, 'allow_always');
   const response = await listener.ended(turnId);
   expect(outcomes(response.outputItems)).toHaveLength(1);
@@ -184,7 +184,7 @@ test('always allowing one command allows that command, and no edits', async () =
   expect(approval.options?.map(({ name }) => name)).toEqual([
     'Allow',
     'Always allow `touch a.txt` in this project',
-    'Allow, and accept all edits in this session',
+    'Allow all edits in this session',
     'Reject',
   ]);
   await answer(claude, listener, approval, 'allow_always');
@@ -260,8 +260,8 @@ test('all questions of one call are asked in one form, as they are put; the answ
   const { claude, listener, approval } = asking;
   expect(approval.title).toBe('3 questions: Colour, Extras, Place');
   expect(approval.options?.map(({ name, kind }) => [name, kind])).toEqual([
-    ['Send answers', 'allow_once'],
-    ['Do not answer', 'reject_once'],
+    ['Answer', 'allow_once'],
+    ['Skip', 'reject_once'],
   ]);
   const choices = (asked: (typeof colour | typeof extras)['options']) =>
     asked.map(({ label, ...rest }) => ({ const: label, title: label, ...rest }));
@@ -348,9 +348,9 @@ test('a plan is presented with what can follow it', async () => {
   expect(approval.asked).toMatchObject({ ...words, arguments: '{"plan":"# Plan\\nWrite it."}' });
   expect(approval.earlier).toBeUndefined();
   expect(approval.options?.map((option) => option.name)).toEqual([
-    'Start, and ask before each edit',
-    'Start, and accept edits',
-    'Start, and let a model decide',
+    'Approve, ask before edits',
+    'Approve, accept edits',
+    'Approve, in auto mode',
     'Keep planning',
   ]);
   await answer(claude, listener, approval, 'allow_always');

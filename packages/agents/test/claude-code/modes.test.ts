@@ -48,8 +48,8 @@ describe('where all can be allowed', () => {
       'Ask first',
       'Accept edits',
       'Plan',
-      'Let a model decide',
-      'Refuse what needs asking',
+      'Auto',
+      'Never ask',
       'Allow everything',
     ]);
   });
@@ -88,7 +88,7 @@ test('modes that the settings rule out are not offered; their model is the one t
     'Ask first',
     'Accept edits',
     'Plan',
-    'Refuse what needs asking',
+    'Never ask',
   ]);
   await expect(
     provider.setConfigOption(listener.sessionId, 'mode', 'bypassPermissions'),

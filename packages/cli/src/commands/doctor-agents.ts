@@ -45,7 +45,7 @@ export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction)
   const title = `Agent ${cliType}: ${name}${version === undefined ? '' : ` ${version}`}`;
   const troubles = [...(reason === undefined ? [] : [reason]), ...(introduction?.problems ?? [])];
   const words = [
-    available ? title : `${title} cannot run here`,
+    available ? title : `${title} is not set up`,
     ...troubles,
     ...(introduction === undefined ? [] : describeIntroduction(introduction)),
   ];

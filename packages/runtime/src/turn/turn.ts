@@ -35,7 +35,7 @@ const NOT_KEPT =
 const SERVER_ENDED: ErrorObject = {
   code: 'SERVER_ENDED',
   message:
-    'The server was ended while this turn was running. What was said until then is kept; send a message to go on.',
+    'The server stopped while the agent was working. Everything up to then is kept; send a message to continue.',
 };
 
 /** What a turn needs of its session. */

@@ -17,7 +17,7 @@ export default function AgentSessions({ onClose }: { onClose: () => void }) {
         <p>
           {asked.length === 0
             ? 'There is no agent here that has to be asked for them.'
-            : 'These agents keep their sessions themselves. To ask one, its program is started; what it finds is shown in the sidebar.'}
+            : 'Liminal starts an agent’s program to list the sessions that the agent keeps. They appear in the sidebar.'}
         </p>
         <ul>
           {asked.map((agent) => (

@@ -39,7 +39,7 @@ describe('what can be sent', () => {
   it('is not empty, and neither too large alone nor together with what can be sent', () => {
     const sizes = [0, BLOB_MAX, BLOB_MAX + 1, 9 * MiB, 2 * MiB];
     expect(whyNotSent(sizes.map(image), agent)).toEqual([
-      'This file is empty. Take it out.',
+      'This file is empty. Remove it.',
       undefined,
       expect.stringMatching(/^The file has 20 MiB/),
       undefined,

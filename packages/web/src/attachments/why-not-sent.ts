@@ -25,7 +25,7 @@ export function whyNotSent(
     if (index >= BLOCKS_MAX) {
       return `${BLOCKS_MAX} attachments at most. Remove this one.`;
     }
-    if (size === 0) return 'This file is empty. Take it out.';
+    if (size === 0) return 'This file is empty. Remove it.';
     const large = size === undefined ? undefined : whyTooLarge(size, BLOB_MAX, 'The file');
     if (large !== undefined) return large;
     const refused = accepts && whyNotAccepted(name, accepts, [block]);

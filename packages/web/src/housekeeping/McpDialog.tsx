@@ -53,7 +53,7 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
   return (
     <Dialog title="MCP servers" onClose={onClose}>
       <div className={form.form}>
-        {servers === undefined && problem === undefined && <p role="status">Looking …</p>}
+        {servers === undefined && problem === undefined && <p role="status">Loading…</p>}
         {servers?.length === 0 && <p>The agent has none.</p>}
         {servers !== undefined && servers.length > 0 && (
           <ServerList servers={servers} onChange={(name, action) => void change(name, action)} />

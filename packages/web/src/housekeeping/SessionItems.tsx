@@ -35,17 +35,17 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       )}
       {agent?.usesGrants === true && (
         <MenuItem icon={<ShieldCheck size={14} />} onClick={() => housekeeping.showGrants(session)}>
-          Always allowed …
+          Always allowed…
         </MenuItem>
       )}
       {agent?.managesMcp === true && session.importedFrom === undefined && (
         <MenuItem icon={<Plug size={14} />} onClick={() => housekeeping.showMcp(session)}>
-          MCP servers …
+          MCP servers…
         </MenuItem>
       )}
       <Menu.Separator className={menu.separator} />
       <MenuItem icon={<Trash2 size={14} />} onClick={() => housekeeping.delete(session)}>
-        Delete …
+        Delete…
       </MenuItem>
     </>
   );

@@ -24,7 +24,7 @@ function showChosen(input: HTMLInputElement | null): void {
   input?.closest('label')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The known agents; one that cannot run here says why. */
+/** The known agents; one that is not set up says why. */
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
   const isAnyMissing = agents?.some((agent) => agent.reason !== undefined) ?? false;
   return (
@@ -49,7 +49,7 @@ export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoicePr
                 {agent.name}
                 {agent.demo === true && <small>demo</small>}
                 {agent.version !== undefined && <small>{agent.version}</small>}
-                {!agent.available && <small className={css.missing}>cannot run here</small>}
+                {!agent.available && <small className={css.missing}>not set up</small>}
               </span>
               <span className={css.description}>{agent.description}</span>
               {agent.reason !== undefined && (

@@ -88,7 +88,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
             look="primary"
             disabled={agent === undefined || folder.trim() === '' || starting}
           >
-            {starting ? 'Starting …' : 'Start'}
+            {starting ? 'Starting…' : 'Start'}
           </Button>
         </div>
       </form>

@@ -129,7 +129,7 @@ function HistoryStatus({ search: { phase, problem, retry } }: { search: HistoryS
   if (phase === 'searching') {
     return (
       <p className={css.status} role="status">
-        Searching conversations …
+        Searching conversations…
       </p>
     );
   }

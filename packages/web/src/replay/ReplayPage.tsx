@@ -40,7 +40,7 @@ export default function ReplayPage({ sessionId }: { sessionId: string }) {
   if (recording === undefined) {
     return (
       <main className={css.loading} role="status">
-        Reading the file …
+        Reading the file…
       </main>
     );
   }

@@ -31,7 +31,7 @@ export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
       )}
       {phase === 'searching' && groups.length === 0 && (
         <p className={css.words} role="status">
-          Searching …
+          Searching…
         </p>
       )}
       {phase === 'found' && groups.length === 0 && (

@@ -22,7 +22,7 @@ export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
       <Icon size={15} aria-hidden="true" />
       <div className={css.words}>
         <strong>
-          {agent.available ? `${agent.name} is not ready` : `${agent.name} cannot run here`}
+          {agent.available ? `${agent.name} is not ready` : `${agent.name} is not set up`}
         </strong>
         <Advice text={agent.reason} />
       </div>

@@ -138,7 +138,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
         <span className={css.title} data-long={title.length > oneLine}>
           <ShownText text={headOf(title, mostInLine)} />
         </span>
-        <span className={css.wants}>{asks ? 'asks you' : 'needs permission'}</span>
+        <span className={css.wants}>{asks ? 'has a question' : 'needs permission'}</span>
         {place.count > 1 && <Steps place={place} onStep={onStep} />}
       </header>
       {/* What was filled in, and where it was scrolled to, belongs to one request. */}

@@ -64,7 +64,7 @@ function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
     case 'failed':
       return <X size={14} className={css.bad} role="img" aria-label="failed" aria-hidden={false} />;
     case 'rejected':
-      return <span className={css.time}>{notMadeReason(call, 'you rejected it')}</span>;
+      return <span className={css.time}>Rejected</span>;
     case 'stopped':
       if (call.kind === 'edit' || isUnrun) {
         const why = wasInterrupted && isUnrun ? serverRestarted : 'stopped';

@@ -56,8 +56,8 @@ it('a search is its pattern', () => {
 });
 
 it('a tool of unknown kind is named by its title, else by its name', () => {
-  const asks = tool('a', { toolName: 'AskUserQuestion', kind: 'other', title: 'Ask you' });
-  expect(toolWords(asks)).toEqual({ verb: 'Ask you', subject: '' });
+  const asks = tool('a', { toolName: 'AskUserQuestion', kind: 'other', title: 'Question' });
+  expect(toolWords(asks)).toEqual({ verb: 'Question', subject: '' });
   expect(toolWords(tool('a', { toolName: 'TodoWrite' })).verb).toBe('TodoWrite');
   const mcp = tool('a', { toolName: 'mcp__github__create_issue', kind: 'other' });
   expect(toolWords(mcp).verb).toBe('github: create issue');
@@ -95,7 +95,7 @@ it('calls that were not made are counted by kind', () => {
   expect(notMadeWords([edit, edit, edit])).toBe('3 edits skipped');
   expect(notMadeWords([run, run])).toBe('2 commands not run');
   expect(notMadeWords([run, edit])).toBe('2 steps not done');
-  expect(notMadeReason(edit, 'you rejected it')).toBe('Not made: you rejected it');
+  expect(notMadeReason(edit, 'the server restarted')).toBe('Not made: the server restarted');
   expect(notMadeReason(run, 'stopped')).toBe('Not run: stopped');
 });
 

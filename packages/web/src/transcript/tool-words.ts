@@ -168,7 +168,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Says that a call was not made, and why: `Not made: you rejected it`. */
+/** Says that a call was not made, and why: `Not run: stopped`. */
 export function notMadeReason(call: ToolCallUpsert, why: string): string {
   const what = isEdit(call) ? 'Not made' : call.kind === 'execute' ? 'Not run' : 'Not done';
   return `${what}: ${why}`;

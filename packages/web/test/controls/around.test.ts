@@ -285,7 +285,7 @@ tryControls([
         effect: asked('POST', /\/session\/other-1\/archive$/),
       },
       {
-        name: 'Delete …',
+        name: 'Delete…',
         find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
         use: take,
         effect: (page) => dialog(page, 'Delete this session?').waitFor(),
@@ -315,7 +315,7 @@ tryControls([
         effect: asked('POST', /\/session\/attic\/unarchive$/),
       },
       {
-        name: 'Delete …',
+        name: 'Delete…',
         find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
         use: take,
         effect: (page) => dialog(page, 'Delete this session?').waitFor(),
@@ -571,7 +571,7 @@ tryControls([
         spoils: true,
       },
       {
-        name: 'Delete …',
+        name: 'Delete…',
         find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
         use: take,
         effect: (page) => dialog(page, 'Delete this session?').waitFor(),

@@ -72,6 +72,6 @@ test('a terminal’s words grow the call that shows it, and no other', () => {
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(outputs.map(({ callId, output }) => [callId, output])).toEqual([
     ['b', 'hi'],
-    ['a', 'The turn ended first.'],
+    ['a', 'The turn ended before this finished.'],
   ]);
 });

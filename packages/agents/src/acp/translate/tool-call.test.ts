@@ -397,7 +397,7 @@ describe('a call that is open when its turn ends', () => {
 
   test('says why if it has no output', () => {
     expect(hear([call()]).output).toMatchObject({
-      output: 'The turn ended first.',
+      output: 'The turn ended before this finished.',
       success: false,
     });
   });
@@ -487,7 +487,7 @@ describe('a permission request', () => {
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'approval')).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
     expect(itemsOf(response, 'function_call_output')).toMatchObject([
-      { output: 'The turn ended first.', raw: { description: 'It tidies up.' } },
+      { output: 'The turn ended before this finished.', raw: { description: 'It tidies up.' } },
     ]);
   });
 

@@ -189,7 +189,7 @@ export class AcpTurn {
     this.#endEcho();
     if (error === undefined) this.#speech.close();
     for (const one of this.#again.end()) this.keepAside(one);
-    this.calls.closeAll(error?.message ?? 'The turn ended first.');
+    this.calls.closeAll(error?.message ?? 'The turn ended before this finished.');
     const unplaced = this.#place(error !== undefined);
     this.#writer.end(end);
     return unplaced;

@@ -13,6 +13,8 @@ interface Call {
   parentCallId: string | undefined;
   /** It updates the to-do list, which is shown as the turn's plan, not as a tool. */
   isPlan: boolean;
+  /** The item of a call that is not shown as a tool while it succeeds. */
+  unshown?: OutputItem;
 }
 
 const Input = z.record(z.string(), z.unknown());
@@ -44,15 +46,20 @@ export class ClaudeCalls {
   /** Begins a call whose arguments are still to come. */
   begin(itemId: string, block: NativeBlock): void {
     const call = this.#note(itemId, block, undefined);
-    if (!call.isPlan) this.#writer.start(this.#item(call, block, {}, ''));
+    const item = this.#item(call, block, {}, '');
+    if (call.isPlan) call.unshown = item;
+    else this.#writer.start(item);
   }
 
   /** The call's arguments are complete; begins the call if need be. */
   complete(itemId: string, block: NativeBlock, parentCallId?: string): void {
     const call = this.#note(itemId, block, parentCallId);
     const { input, json } = readInput(block.input);
-    if (call.isPlan) return this.#showPlan(this.#plan.call(call.name, input));
     const item = this.#item(call, block, input, json);
+    if (call.isPlan) {
+      call.unshown = item;
+      return this.#showPlan(this.#plan.call(call.name, input));
+    }
     if (this.#writer.isOpen(itemId)) this.#writer.done(itemId, item);
     else this.#writer.add(item);
   }
@@ -71,6 +78,8 @@ export class ClaudeCalls {
       const { content, structured } = result;
       return this.#showPlan(this.#plan.answer(call.name, content, structured));
     }
+    // A failure is shown with its call: alone it would look like the result of an unknown tool.
+    if (call?.unshown !== undefined) this.#writer.add(call.unshown);
     const parent = call?.parentCallId ?? parentCallId;
     this.#writer.add({
       type: 'function_call_output',
@@ -101,7 +110,7 @@ export class ClaudeCalls {
     const name = block.name ?? block.type;
     // A subagent's to-do list is not the turn's plan.
     const isPlan = parentCallId === undefined && isPlanTool(name);
-    const call = { itemId, name, parentCallId, isPlan };
+    const call: Call = { itemId, name, parentCallId, isPlan };
     this.#waiting.set(block.id ?? itemId, call);
     return call;
   }

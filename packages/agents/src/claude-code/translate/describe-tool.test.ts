@@ -30,7 +30,7 @@ test.each([
   ['web_search', { query: 'a' }, 'fetch', 'Search the web for “a”'],
   ['Task', {}, 'think', 'Delegate'],
   ['Agent', { description: 'Find the bug' }, 'think', 'Delegate: Find the bug'],
-  ['ExitPlanMode', { plan: '# Plan' }, 'switch_mode', 'Present the plan'],
+  ['ExitPlanMode', { plan: '# Plan' }, 'switch_mode', 'Plan'],
   ['constructor', {}, 'other', 'constructor'],
   ['mcp__github__create_issue', { title: 'x' }, 'other', 'github: create_issue'],
   ['mcp__github__issues__create', {}, 'other', 'github: issues__create'],

@@ -97,7 +97,7 @@ const agent: FaceMaker = { kind: 'think', verb: 'Delegate:', subject: subject('d
 const faces: Record<string, FaceMaker> = {
   Agent: agent,
   Task: agent,
-  AskUserQuestion: { kind: 'other', verb: 'Ask you' },
+  AskUserQuestion: { kind: 'other', verb: 'Question' },
   Bash: { kind: 'execute', verb: 'Run', subject: subject('command') },
   PowerShell: { kind: 'execute', verb: 'Run', subject: subject('command') },
   BashOutput: { kind: 'execute', verb: 'Look at the output of', subject: subject('bash_id') },
@@ -152,7 +152,7 @@ const faces: Record<string, FaceMaker> = {
   Skill: { kind: 'other', verb: 'Use the skill', subject: subject('skill') },
   SendMessage: { kind: 'other', verb: 'Send a message to', subject: subject('to') },
   EnterPlanMode: { kind: 'switch_mode', verb: 'Start planning' },
-  ExitPlanMode: { kind: 'switch_mode', verb: 'Present the plan' },
+  ExitPlanMode: { kind: 'switch_mode', verb: 'Plan' },
   EnterWorktree: { kind: 'switch_mode', verb: 'Enter a worktree', subject: subject('name') },
   ExitWorktree: { kind: 'switch_mode', verb: 'Leave the worktree' },
   TodoWrite: { kind: 'think', verb: 'Update the to-do list' },

@@ -129,7 +129,7 @@ test('the outcome of an approval that nobody knows changes nothing', () => {
 
 test('a turn that completes answers its open calls, too', () => {
   expect(itemsOf(hearTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
-    { callId: 'c', output: 'The turn ended first.', success: false },
+    { callId: 'c', output: 'The turn ended before this finished.', success: false },
   ]);
 });
 
@@ -274,10 +274,13 @@ describe('the to-do list', () => {
     expect(outputItems).toEqual([]);
   });
 
-  test('says why it could not be kept', () => {
+  test('shows a call that failed, with its name and why', () => {
     const failed = result('a', 'No such task.', { is_error: true });
     const { outputItems } = hearTurn(answer([call('a', 'TaskUpdate')]), inUsersName([failed]));
-    expect(outputItems).toMatchObject([{ callId: 'a', output: 'No such task.', success: false }]);
+    expect(outputItems).toMatchObject([
+      { type: 'function_call', callId: 'a', name: 'TaskUpdate' },
+      { callId: 'a', output: 'No such task.', success: false },
+    ]);
   });
 
   test('is one item, however often it changes, and shows no tool', () => {

@@ -204,7 +204,7 @@ export class ClaudeTurn {
     this.#compactions.close();
     this.#writer.done(this.#reasonId);
     this.#calls.closeAll(
-      end.type === 'response_error' ? end.error.message : 'The turn ended first.',
+      end.type === 'response_error' ? end.error.message : 'The turn ended before this finished.',
     );
     this.#writer.end(end);
   }
