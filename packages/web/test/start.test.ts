@@ -44,6 +44,8 @@ it('the agents that can be used come first, and the chosen one is in sight', asy
   await page.getByRole('main').getByRole('button', { name: 'New session' }).click();
   const radios = page.getByRole('dialog').getByRole('radio');
   await radios.first().waitFor();
+  expect(await radios.count()).toBe(1);
+  await page.getByRole('dialog').getByText('Not set up: a, b, c, gone').click();
   const names = await radios.evaluateAll((all) =>
     all.map((one) => (one as HTMLInputElement).value),
   );

@@ -1,10 +1,11 @@
 import { describeError } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
 import { continueMessage, type SessionSummary } from '@liminal/protocol';
-import { ChevronRight, Plus } from 'lucide-react';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Advice } from '../look/Advice.tsx';
+import { NotSetUp } from '../look/NotSetUp.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import { shortPath } from '../words/paths.ts';
 import { AgentMark } from './AgentMark.tsx';
@@ -106,11 +107,7 @@ function MissingAgents() {
   if (problem !== undefined) return <p className={css.problem}>{problem}</p>;
   if (missing.length === 0) return null;
   return (
-    <details className={css.notSetUp}>
-      <summary>
-        <ChevronRight size={14} aria-hidden="true" />
-        <span>Not set up: {missing.map(({ name }) => name).join(', ')}</span>
-      </summary>
+    <NotSetUp className={css.notSetUp} names={missing.map(({ name }) => name)}>
       <ul className={css.missing}>
         {missing.map((agent) => (
           <li key={agent.cliType}>
@@ -122,6 +119,6 @@ function MissingAgents() {
           </li>
         ))}
       </ul>
-    </details>
+    </NotSetUp>
   );
 }

@@ -3,6 +3,7 @@ import { AgentMark } from '../app/AgentMark.tsx';
 import { Button } from '../look/controls.tsx';
 import form from '../look/form.module.css';
 import { Advice } from '../look/Advice.tsx';
+import { NotSetUp } from '../look/NotSetUp.tsx';
 import css from './AgentChoice.module.css';
 
 interface AgentChoiceProps {
@@ -12,58 +13,77 @@ interface AgentChoiceProps {
   onChoose: (cliType: string) => void;
 }
 
-/** Agents that lack nothing come first, then those that can run; otherwise in their order. */
-function byReadiness(a: AgentInfo, b: AgentInfo): number {
-  const rank = ({ available, reason }: AgentInfo) =>
-    Number(!available) + Number(reason !== undefined);
-  return rank(a) - rank(b);
-}
-
 /** Brings the chosen agent into sight when the list is shown. */
 function showChosen(input: HTMLInputElement | null): void {
   input?.closest('label')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The known agents; one that is not set up says why. */
+/** The known agents. Those that are not set up are folded, each with what to do about it. */
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
-  const isAnyMissing = agents?.some((agent) => agent.reason !== undefined) ?? false;
+  const ready = agents?.filter(({ available, reason }) => available && reason === undefined) ?? [];
+  const others = agents?.filter((agent) => !ready.includes(agent)) ?? [];
+  // Those that can be started come first.
+  const missing = others.toSorted((a, b) => Number(b.available) - Number(a.available));
+  const choiceOf = (agent: AgentInfo) => (
+    <Choice
+      key={agent.cliType}
+      agent={agent}
+      isChosen={agent.cliType === chosen}
+      onChoose={onChoose}
+    />
+  );
   return (
     <fieldset className={form.field}>
       <legend className={form.label}>Agent</legend>
       {agents === undefined && <p className={css.reason}>Checking agents…</p>}
       <div className={css.agents}>
-        {agents?.toSorted(byReadiness).map((agent) => (
-          <label key={agent.cliType} className={css.agent} data-available={agent.available}>
-            <input
-              ref={agent.cliType === chosen ? showChosen : undefined}
-              type="radio"
-              name="agent"
-              value={agent.cliType}
-              checked={agent.cliType === chosen}
-              disabled={!agent.available}
-              onChange={() => onChoose(agent.cliType)}
-            />
-            <span className={css.words}>
-              <span className={css.name}>
-                <AgentMark cliType={agent.cliType} isNamed />
-                {agent.name}
-                {agent.demo === true && <small>demo</small>}
-                {agent.version !== undefined && <small>{agent.version}</small>}
-                {!agent.available && <small className={css.missing}>not set up</small>}
-              </span>
-              <span className={css.description}>{agent.description}</span>
-              {agent.reason !== undefined && (
-                <Advice className={css.reason} text={agent.reason} canCopy={false} />
-              )}
-            </span>
-          </label>
-        ))}
+        {ready.map(choiceOf)}
+        {missing.length > 0 && (
+          <NotSetUp
+            names={missing.map(({ name }) => name)}
+            isOpen={ready.length === 0 || missing.some(({ cliType }) => cliType === chosen)}
+          >
+            <div className={css.missing}>
+              {missing.map(choiceOf)}
+              <Button look="quiet" className={css.check} onClick={onCheck}>
+                Check again
+              </Button>
+            </div>
+          </NotSetUp>
+        )}
       </div>
-      {isAnyMissing && (
-        <Button look="quiet" className={css.check} onClick={onCheck}>
-          Check again
-        </Button>
-      )}
     </fieldset>
+  );
+}
+
+interface ChoiceProps {
+  agent: AgentInfo;
+  isChosen: boolean;
+  onChoose: (cliType: string) => void;
+}
+
+function Choice({ agent, isChosen, onChoose }: ChoiceProps) {
+  const { cliType, name, description, version, available, reason } = agent;
+  return (
+    <label className={css.agent} data-available={available}>
+      <input
+        ref={isChosen ? showChosen : undefined}
+        type="radio"
+        name="agent"
+        value={cliType}
+        checked={isChosen}
+        disabled={!available}
+        onChange={() => onChoose(cliType)}
+      />
+      <span className={css.words}>
+        <span className={css.name}>
+          <AgentMark cliType={cliType} isNamed />
+          {name}
+          {version !== undefined && <small>{version}</small>}
+        </span>
+        <span className={css.description}>{description}</span>
+        {reason !== undefined && <Advice className={css.reason} text={reason} canCopy={false} />}
+      </span>
+    </label>
   );
 }
