@@ -44,7 +44,7 @@ export const departures: readonly Departure[] = [
     ids: [],
   },
   {
-    text: '001 has usage, finish reason and error as columns in Convex; they are inside JSON so far (open)',
+    text: '001 has items as objects in Convex’s table; ours are JSON in pieces, since a document holds 1 MiB',
     record: '0017-convex-columns.md',
     ids: ['FR-001-14'],
   },

@@ -22,7 +22,13 @@ export const messageFields = {
   createdAt: v.number(),
   updatedAt: v.number(),
   lastSeq: v.number(),
-  /** JSON. */
+  /** Tokens of the turn, for queries by others; `inputTokens` are all of the input, cached tokens included. */
+  usage: v.optional(
+    v.object({ inputTokens: v.number(), outputTokens: v.number(), totalTokens: v.number() }),
+  ),
+  finishReason: v.optional(v.string()),
+  error: v.optional(v.object({ code: v.string(), message: v.string() })),
+  /** The whole Response without its items, as JSON: what Liminal reads. */
   head: v.string(),
   itemCount: v.number(),
 };

@@ -1,4 +1,5 @@
 import { makeFunctionReference } from 'convex/server';
+import type { Response } from '@liminal/protocol';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 import { openDeployment } from '../src/convex/open.ts';
@@ -134,6 +135,38 @@ test('a snapshot that grows sends only the items that changed', async () => {
   await store.saveResponse(grown);
   expect(calls.at(-1)?.args['runs']).toMatchObject([{ rows: [{ index: 299 }, { index: 300 }] }]);
   expect(await store.getResponse('run-1')).toStrictEqual(grown);
+});
+
+interface SavedRun {
+  message: Record<string, unknown>;
+}
+
+describe('usage, finish reason and error are columns', () => {
+  const columnsOf = async (rest: Partial<Response>) => {
+    const { calls, caller } = watched(deploy().caller);
+    const { store } = await openDeployment(caller, secret);
+    const saved = { ...response('run-1', ['text']), ...rest };
+    await store.saveResponse(saved);
+    expect(await store.getResponse('run-1')).toStrictEqual(saved);
+    const [run] = calls.flatMap(({ args }) => args['runs'] ?? []) as SavedRun[];
+    const { usage, finishReason, error } = run?.message ?? {};
+    return { usage, finishReason, error };
+  };
+
+  test('FR-001-14: of a turn that completed', async () => {
+    const usage = { inputTokens: 12, outputTokens: 5, cacheReadInputTokens: 9, costUsd: 0.5 };
+    expect(await columnsOf({ usage, finishReason: 'end_turn' })).toEqual({
+      usage: { inputTokens: 12, outputTokens: 5, totalTokens: 17 },
+      finishReason: 'end_turn',
+    });
+  });
+
+  test('FR-001-14: of a turn that failed', async () => {
+    const error = { code: 'RATE_LIMITED', message: 'Too many.', details: { at: 1 } };
+    expect(await columnsOf({ status: 'error', error, finishReason: null })).toEqual({
+      error: { code: 'RATE_LIMITED', message: 'Too many.' },
+    });
+  });
 });
 
 describe('the secret', () => {

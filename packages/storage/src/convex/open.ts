@@ -8,7 +8,7 @@ import { ConvexResponseStore } from './response-store.ts';
 /** How long one call may take (ms). */
 const CALL_TIMEOUT = 30_000;
 /** The version of the functions that this driver needs: `convex/version.ts`. */
-const VERSION = 6;
+const VERSION = 7;
 
 export async function openConvex(url: string, secret: string): Promise<OpenedDatabase> {
   try {

@@ -1,6 +1,12 @@
 /** Converts a Response to the deployment's documents. */
 import { createHash } from 'node:crypto';
-import { maxHeadSize, type OutputItem, type Response, withinSize } from '@liminal/protocol';
+import {
+  maxHeadSize,
+  type OutputItem,
+  type Response,
+  type Usage,
+  withinSize,
+} from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
 import { callHashOf } from '../store/call-hash.ts';
 import { wholeCharacter } from '../store/match.ts';
@@ -28,6 +34,7 @@ export interface PackedItem {
 /** A head that is too long for one document is cut; agents' heads are bounded to that anyway. */
 export function packMessage({ outputItems, ...whole }: Response): Message {
   const head = withinSize(whole, maxHeadSize);
+  const { usage, finishReason, error } = head;
   return {
     runId: textKey(head.id),
     turnId: textKey(head.turnId),
@@ -39,9 +46,16 @@ export function packMessage({ outputItems, ...whole }: Response): Message {
     createdAt: head.createdAt,
     updatedAt: head.updatedAt,
     lastSeq: head.lastSeq,
+    ...(usage !== undefined && { usage: tokensOf(usage) }),
+    ...(finishReason !== null && { finishReason }),
+    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
     head: JSON.stringify(head),
     itemCount: outputItems.length,
   };
+}
+
+function tokensOf({ inputTokens, outputTokens }: Usage): NonNullable<Message['usage']> {
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
 }
 
 export function packItem(item: OutputItem, index: number, status: Response['status']): PackedItem {
