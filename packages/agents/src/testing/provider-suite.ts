@@ -36,8 +36,14 @@ const textFile: ContentBlock = {
   resource: { uri: 'notes.md', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' },
 };
 
+/** The requirements of seed 000 that the suite proves for one provider. */
+const requirementOf: Readonly<Record<string, string>> = {
+  'claude-code': 'TC-2.1b, ',
+  codex: 'TC-2.1c, ',
+};
+
 /**
- * Runs the suite on one provider made by `setup`. To start an agent is dear: most tests have their turns in the same
+ * Runs the suite on one provider made by `setup`. Starting an agent is slow, so most tests have their turns in the same
  * session, one after another.
  */
 export function providerSuite(name: string, setup: () => Promise<ProviderUnderTest>): void {
@@ -199,7 +205,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         await stop(turnId);
       });
 
-      test('INV-2, INV-3: begins and ends once, and so does each of its items', async () => {
+      test(`${requirementOf[name] ?? ''}INV-2, INV-3: begins and ends once, and so does each of its items`, async () => {
         const { watch, send } = await shared();
 
         const events = await watch.ended(await send('text'));

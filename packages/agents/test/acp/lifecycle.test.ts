@@ -3,7 +3,6 @@ import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test, vi } from 'vitest';
 import { AcpProvider } from '../../src/acp/index.ts';
 import { readProcess } from '../../src/process/table.ts';
-import type { CliProvider } from '../../src/provider.ts';
 import { coded } from '../../src/testing/subject.ts';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
 import { Listener, runAgent, said } from './running-agent.ts';
@@ -11,11 +10,6 @@ import { Listener, runAgent, said } from './running-agent.ts';
 const isRunning = (pid: number): boolean => readProcess(pid) !== undefined;
 
 const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-
-test('TC-2.1b: the ACP provider satisfies the contract', () => {
-  const provider: CliProvider = new AcpProvider({ ...names, command: 'agent' });
-  expect(provider.cliType).toBe('scripted');
-});
 
 test('a session begins with initialize and session/new, and tells the agent’s own id, settings and commands', async () => {
   const commands = [{ name: 'review', description: 'Look.', input: { hint: 'what' } }];

@@ -6,16 +6,10 @@ import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
 import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
-import type { CliProvider } from '../../src/provider.ts';
 import { claudePid, processesOf, tails } from './processes.ts';
 import { runClaude, said, shareClaude, type Listener } from './running-claude.ts';
 
 const share = shareClaude({ files: { 'notes.txt': '' } });
-
-test('TC-2.1b: the Claude Code provider satisfies the contract', () => {
-  const provider: CliProvider = new ClaudeCodeProvider();
-  expect(provider.cliType).toBe('claude-code');
-});
 
 const apiEnvironment = (home: string, url: string): Record<string, string> => ({
   HOME: home,
