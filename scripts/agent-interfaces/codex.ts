@@ -82,7 +82,11 @@ export const codexRequests: Section = {
       'thread/read thread/items/list thread/items/read thread/timeline/list thread/loaded/list getConversationSummary rollout/compress',
       '`thread/turns/list` has the same history.',
     ],
-    ['not used', 'thread/search thread/searchOccurrences', 'Liminal searches its own log.'],
+    [
+      'not used',
+      'thread/search thread/searchOccurrences thread/search/stream thread/search/cancel thread/search/stream/cancel',
+      'Liminal searches its own log.',
+    ],
     [
       'not used',
       'thread/inject_items thread/sample thread/sample/cancel thread/prediction/request',
@@ -105,7 +109,7 @@ export const codexRequests: Section = {
     ],
     [
       'not used',
-      'thread/realtime/start thread/realtime/appendAudio thread/realtime/appendText thread/realtime/appendSpeech thread/realtime/stop thread/realtime/listVoices',
+      'thread/realtime/start thread/realtime/appendAudio thread/realtime/appendText thread/realtime/appendSpeech thread/realtime/stop thread/realtime/list thread/realtime/listVoices',
       'Liminal has no voice.',
     ],
     [
@@ -115,7 +119,7 @@ export const codexRequests: Section = {
     ],
     [
       'not used',
-      'config/value/write config/batchWrite configRequirements/read modelProvider/list modelProvider/config/write modelProvider/capabilities/read experimentalFeature/list experimentalFeature/enablement/set permissionProfile/list',
+      'config/value/write config/batchWrite configRequirements/read modelProvider/list modelProvider/default/set modelProvider/config/write modelProvider/capabilities/read experimentalFeature/list experimentalFeature/enablement/set permissionProfile/list',
       'Liminal does not change Codex’ configuration; its own settings hold for one session.',
     ],
     [
@@ -224,7 +228,7 @@ export const codexNotifications: Section = {
     ['passed by', 'thread/reverted', 'A thread that is open here is changed by no other program.'],
     [
       'passed by',
-      'thread/readState/changed thread/archived thread/deleted thread/unarchived thread/section/changed thread/attachment/updated thread/project/updated project/changed thread/queue/changed thread/prediction/updated',
+      'thread/readState/changed thread/archived thread/deleted thread/unarchived thread/section/changed thread/attachment/updated thread/project/updated project/changed thread/queue/changed thread/prediction/updated thread/search/partial',
       'Answers to requests that Liminal does not make.',
     ],
     [
@@ -265,7 +269,6 @@ export const codexServerRequests: Section = {
       'account/chatgptAuthTokens/refresh attestation/generate',
       'They are for clients that sign in to ChatGPT themselves.',
     ],
-    ['not used', 'currentTime/read', 'Codex has the clock of the same machine.'],
     [
       'not used',
       'applyPatchApproval execCommandApproval',

@@ -1,6 +1,7 @@
 import type { EventDraft } from '@liminal/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ClaudeSession } from './claude-session.ts';
+import type { SessionUpdate } from '../provider.ts';
 import { ProjectInUse } from './project-in-use.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -25,8 +26,8 @@ const delta = (text: string) => ({
   parent_tool_use_id: null,
 });
 
-/** A session of a Claude Code that says only what it is told to say. */
-async function startSession(stopTask = async (): Promise<void> => undefined) {
+/** A session of a Claude Code that says only what it is told to say. @param controls - Its answers to requests. */
+async function startSession(controls: object = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();
   const messages = said.readable.values();
@@ -34,11 +35,12 @@ async function startSession(stopTask = async (): Promise<void> => undefined) {
   const query = () =>
     Object.assign(messages, {
       initializationResult,
-      stopTask,
+      ...controls,
       interrupt: async () => undefined,
       close: () => void writer.close(),
     });
   const events: EventDraft[] = [];
+  const updates: SessionUpdate[] = [];
   const session = await ClaudeSession.start(
     {
       projectDir: '/project',
@@ -54,7 +56,7 @@ async function startSession(stopTask = async (): Promise<void> => undefined) {
       marks: { noteSent: () => undefined },
       output: {
         emit: (draft) => events.push(draft),
-        update: () => undefined,
+        update: (update) => updates.push(update),
         exit: () => undefined,
       },
     },
@@ -66,7 +68,7 @@ async function startSession(stopTask = async (): Promise<void> => undefined) {
   const say = async (...all: unknown[]): Promise<void> => {
     for (const message of [...all, { type: 'keep_alive' }]) await writer.write(message);
   };
-  return { session, events, say };
+  return { session, events, updates, say };
 }
 
 /** The message, and how often a field is read of it that only schemas ask for. */
@@ -91,11 +93,27 @@ test('a plain delta is read without a schema, as nearly all messages are plain d
 });
 
 test('a task that Claude Code does not stop is an error, with its words', async () => {
-  const { session, say } = await startSession(() => Promise.reject(new Error('It is a daemon.')));
+  const { session, say } = await startSession({
+    stopTask: () => Promise.reject(new Error('It is a daemon.')),
+  });
   await say(tasks);
   await expect(session.stopTask('a')).rejects.toMatchObject({
     code: 'INTERRUPT_FAILED',
     message: 'Claude Code did not stop it. It is a daemon.',
   });
   await expect(session.stopTask('b')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+});
+
+test.each([
+  ['the mode that is in force', { mode: 'default' }, 'default'],
+  ['no mode, as an older Claude Code does', undefined, 'plan'],
+])('a changed mode is shown as Claude Code answers: %s', async (_, answer, shown) => {
+  const { session, updates } = await startSession({ setPermissionMode: async () => answer });
+  await session.setConfigOption('mode', 'plan');
+  const modes = updates.flatMap(({ configOptions }) => configOptions ?? []);
+  expect(modes.findLast(({ id }) => id === 'mode')?.currentValue).toBe(shown);
+  const notices = updates.findLast((update) => update.notices !== undefined)?.notices ?? [];
+  expect(notices.map(({ text }) => text)).toEqual(
+    shown === 'plan' ? [] : ['Claude Code does not allow “Plan” here. The mode is “Ask first”.'],
+  );
 });

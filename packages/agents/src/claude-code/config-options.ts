@@ -153,29 +153,35 @@ export function configOptions(config: Config, offer: Offer): ConfigOption[] {
   ];
 }
 
-/** Changes a setting of the running process, and returns its id. Throws ProviderError `INVALID_OPTION`. */
+/**
+ * Changes a setting of the running process. Returns the setting as it is then: the mode may be another one than was asked
+ * for. Throws ProviderError `INVALID_OPTION`.
+ */
 export async function applyOption(
   query: Query,
   { model }: Config,
   offer: Offer,
   id: string,
   value: string,
-): Promise<ConfigId> {
+): Promise<Partial<Config>> {
   if (!isConfigId(id)) throw unknownOption(id);
   findChoice(id, value, choices(id, offer, model));
   try {
+    if (id === 'mode') {
+      const answer = await query.setPermissionMode(findMode(value));
+      return { mode: answer?.mode ?? value };
+    }
     if (id === 'model') await query.setModel(value === 'default' ? undefined : value);
-    else if (id === 'mode') await query.setPermissionMode(findMode(value));
     else await applyThinking(query, value);
   } catch (error) {
     const why = messageOf(error);
     const message = `Claude Code did not set “${id}” to “${value}”. ${why}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }
-  return id;
+  return { [id]: value };
 }
 
-/** Says that a process has begun in another mode than the chosen one. */
+/** Says that the process has another mode than the chosen one. */
 export function modeNotice(chosen: string, mode: string): SessionNotice[] {
   if (chosen === '' || chosen === mode) return [];
   const nameOf = (value: string) => modes.find((one) => one.value === value)?.name ?? value;

@@ -137,8 +137,9 @@ export class SessionStatus {
 
   /** Throws ProviderError `INVALID_OPTION`. */
   async choose(query: Query, id: string, value: string): Promise<void> {
-    const known = await applyOption(query, this.#inForce, this.#offer, id, value);
-    this.#set({ [known]: value });
+    const inForce = await applyOption(query, this.#inForce, this.#offer, id, value);
+    if (inForce.mode !== undefined) this.#notices.put('mode', modeNotice(value, inForce.mode));
+    this.#set(inForce);
   }
 
   /** The settings as the program reports them: a command such as `/effort` may have changed them. */
