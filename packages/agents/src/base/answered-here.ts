@@ -7,6 +7,10 @@ import { type TurnStart, TurnWriter } from './turn-writer.ts';
 export const commandName = (message: string): string | undefined =>
   /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
 
+/** The answer to a command that goes to nobody. @param place - Where the command has its place, or that it has none. */
+export const answeredHere = (place: string): string =>
+  `${place} Nothing was sent. To send the words as they are, put a blank before them.`;
+
 /** A turn of a message and its answer in Liminal's own words. */
 export function answerHere(
   emit: (draft: EventDraft) => void,

@@ -69,10 +69,12 @@ function settingsFrom(project: ProjectInUse): Options {
     if (isOfUser || (await project.mayUseNow())) return {};
     return { decision: 'block', reason: notAgreed };
   };
-  const mayUseSkill = async (): Promise<HookJSONOutput> => {
+  const mayUseSkill = async (input: HookInput): Promise<HookJSONOutput> => {
+    const { hook_event_name: hookEventName } = input;
+    if (hookEventName !== 'PreToolUse' && hookEventName !== 'PreSkillShellCommand') return {};
     if (await project.mayUseNow()) return {};
     const deny = { permissionDecision: 'deny', permissionDecisionReason: notAgreed } as const;
-    return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...deny } };
+    return { hookSpecificOutput: { hookEventName, ...deny } };
   };
   return {
     settingSources: ['user', 'project', 'local'],
@@ -80,6 +82,8 @@ function settingsFrom(project: ProjectInUse): Options {
       ConfigChange: [{ hooks: [mayChange] }],
       // Claude Code also finds skills in folders that have just been made, and notices no change of those.
       PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
+      // A skill that a message names, or that a subagent begins with, is no call of that tool.
+      PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
     },
   };
 }

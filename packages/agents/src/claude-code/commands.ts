@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises';
 import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentCommand } from '@liminal/protocol';
-import { commandName } from '../base/answered-here.ts';
+import { answeredHere, commandName } from '../base/answered-here.ts';
+import { terminalCommands } from './terminal-commands.ts';
 
 /** Also from messages, whose optional fields may be undefined. */
 type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
@@ -11,27 +12,13 @@ type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
 };
 
 /** Commands that Claude Code lists and that are of no use outside its terminal, or of use only to its makers. */
-const useless: ReadonlySet<string> = new Set([
+export const useless: ReadonlySet<string> = new Set([
   'color',
   'fast',
   'focus',
   'heapdump',
   'workflow-launch-exec',
 ]);
-
-/**
- * Commands of its own terminal (2.1.330) that Claude Code does not list. It answers them itself: that they are not
- * available.
- */
-const inTerminal: ReadonlySet<string> = new Set(
-  `access add-dir advisor allowed-tools android app artifacts background bashes branch brief btw bug cd checkpoint
-  cloud-plugins continue copy design-consent design-login design-revoke desktop diff exit export extra-usage feedback
-  fork help hooks ide import install-github-app install-slack-app ios keybindings login logout memory mobile passes
-  pause-memory permissions plan plugin powerup privacy-settings pro-trial-expired project quit radio rate-limit-options
-  rc release-notes remote-control remote-env resume rewind scroll-speed session setup-bedrock setup-vertex share skills
-  status statusline stickers subtask tasks teleport terminal-setup theme tui ultraplan ultrareview undo upgrade
-  usage-credits use-case vim voice web-setup wellbeing workflows`.split(/\s+/),
-);
 
 /** The commands that people are offered. */
 export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[] =>
@@ -45,8 +32,8 @@ export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[
     }));
 
 /**
- * The answer to a message that begins with a command which does not exist: Claude Code would give it to the model as
- * words. Undefined for messages that Claude Code must get.
+ * The answer to a message that begins with a command which only the terminal has, or which does not exist: Claude Code
+ * would give the latter to the model as words. Undefined for messages that Claude Code must get.
  *
  * @param commands - All that Claude Code has listed; empty if it has listed none.
  */
@@ -61,11 +48,13 @@ export async function answerFor(
       one.name === name || one.aliases?.includes(name) === true || one.name.startsWith(`${name}:`),
   );
   // The prompts of an MCP server are listed only once the server has started.
-  if (isListed || inTerminal.has(name) || name.startsWith('mcp__')) return undefined;
+  if (isListed || name.startsWith('mcp__')) return undefined;
+  const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
+  if (place !== undefined) return answeredHere(place);
   const isPath = await stat(`/${name}`).then(
     () => true,
     () => false,
   );
   if (isPath) return undefined;
-  return `Claude Code has no command /${name}. Nothing was sent. To send the words as they are, put a blank before them.`;
+  return answeredHere(`Claude Code has no command /${name}.`);
 }

@@ -1,5 +1,7 @@
+import { answeredHere } from '../base/answered-here.ts';
+
 /**
- * The slash commands of Codex' own terminal (0.169) that are not requests to its server, and where each has its place
+ * The slash commands of Codex' own terminal (0.171) that are not requests to its server, and where each has its place
  * here. Without this table they would reach the model as words.
  */
 
@@ -8,7 +10,7 @@ const inList = 'Do this in the list of sessions.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
 /** The place of each command in Liminal, as a sentence for the person who has sent it. */
-const terminalCommands: Readonly<Record<string, string>> = {
+export const terminalCommands: Readonly<Record<string, string>> = {
   agent: inTerminal,
   agents: inTerminal,
   app: inTerminal,
@@ -20,8 +22,10 @@ const terminalCommands: Readonly<Record<string, string>> = {
   cd: 'A session stays in its folder: start another session in the other folder.',
   clear: 'Start a new session: it knows nothing of this conversation.',
   collab: inSettings,
+  config: inTerminal,
   copy: 'Copy an answer with the button below it.',
   daemon: inTerminal,
+  daybreak: inTerminal,
   'debug-config': inTerminal,
   delete: inList,
   diff: 'The changes of each turn stand in the conversation. Ask for `git diff` to have the whole.',
@@ -53,6 +57,7 @@ const terminalCommands: Readonly<Record<string, string>> = {
   pwd: 'The folder stands in the head of the session.',
   quit: 'Close the window: the session stays, and the agent keeps working.',
   raw: inTerminal,
+  rc: inTerminal,
   recap: inTerminal,
   rename: inList,
   resume: 'Open the other session in the list of sessions.',
@@ -78,6 +83,5 @@ const terminalCommands: Readonly<Record<string, string>> = {
 /** The answer to a message that is a command which Codex' server does not have. */
 export function answerToCommand(name: string): string {
   const known = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
-  const what = known ?? `Codex has no command /${name} here.`;
-  return `${what} Nothing was sent. To send the words as they are, put a blank before them.`;
+  return answeredHere(known ?? `Codex has no command /${name} here.`);
 }

@@ -21,13 +21,14 @@ test('a command that does not exist is answered here, and the model gets nothing
   expect(JSON.stringify(api.requests[0]?.body.messages)).toContain('/no-such-command now');
 });
 
-test('other names of commands, and commands of its terminal, are answered by Claude Code itself', async () => {
+test('other names of commands are answered by Claude Code itself, and commands of its terminal with their place here', async () => {
   const { listener, api } = share(() => []);
   const before = api.requests.length;
   expect(said(await listener.ask('/cost')).at(-1)).toContain('Total duration');
-  expect(said(await listener.ask('/permissions')).at(-1)).toContain(
-    "/permissions isn't available in this environment.",
+  expect(said(await listener.ask('/resume')).at(-1)).toBe(
+    'system: Open the other session in the list of sessions. Nothing was sent. To send the words as they are, put a blank before them.',
   );
+  expect(said(await listener.ask('/vim')).at(-1)).toContain('only in its own terminal');
   expect(api.requests).toHaveLength(before);
 });
 

@@ -220,5 +220,10 @@ test('a skill that came during the turn is not used before people have agreed', 
   );
   expect(outputs.join('\n')).toContain('the user has not agreed to them yet');
   expect(said(response).at(-1)).toBe('agent: Done.');
+  // Nor by a message that names it.
+  claude.api.play(() => reply('Done.'));
+  await listener.ask('/s');
+  const heard = JSON.stringify(claude.api.requests.at(-1)?.body.messages);
+  expect(heard).toContain('<command-name>/s</command-name>');
   expect(await readdir(claude.workspace.projectDir)).not.toContain('mark');
 });

@@ -31,6 +31,21 @@ test('a hook at the start of a session can only fail', () => {
 });
 
 test.each([
+  ['deny', 'blocked it:\n\nNo shell.'],
+  ['ask', 'blocked it:\n\nNo shell.'],
+  ['allow', undefined],
+])('a hook that decides “%s” of a skill’s command', (permissionDecision, what) => {
+  const hookSpecificOutput = {
+    hookEventName: 'PreSkillShellCommand',
+    permissionDecision,
+    permissionDecisionReason: 'No shell.',
+  };
+  const stdout = JSON.stringify({ hookSpecificOutput });
+  const message = hook({ hook_name: 'PreSkillShellCommand:Bash', stdout });
+  expect(hookNotice(message)).toBe(what && `The hook PreSkillShellCommand:Bash ${what}`);
+});
+
+test.each([
   [{ stdout: 'Remember the milk.' }],
   // Claude Code tells that itself.
   [{ stdout: '{"systemMessage":"Mind it."}' }],

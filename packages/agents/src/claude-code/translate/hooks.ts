@@ -17,6 +17,14 @@ const Answer = z.looseObject({
   reason: text,
   continue: z.boolean().optional().catch(undefined),
   stopReason: text,
+  hookSpecificOutput: z
+    .looseObject({
+      hookEventName: z.string(),
+      permissionDecision: z.string().optional().catch(undefined),
+      permissionDecisionReason: text,
+    })
+    .optional()
+    .catch(undefined),
 });
 
 /** With this exit code a hook refuses; another one is a failure of its own. A start cannot be refused. */
@@ -36,6 +44,11 @@ export function hookNotice(message: unknown): string | undefined {
   if (outcome !== 'success') return undefined;
   const answer = answerIn(stdout);
   if (answer?.continue === false) return hookWords(name, hookOutcomes.stopped, answer.stopReason);
+  const { hookEventName, permissionDecision, permissionDecisionReason } =
+    answer?.hookSpecificOutput ?? {};
+  // Any decision but to allow keeps a skill's command from running. Of a tool, its result says what was refused.
+  if (hookEventName === 'PreSkillShellCommand' && (permissionDecision ?? 'allow') !== 'allow')
+    return hookWords(name, hookOutcomes.blocked, permissionDecisionReason ?? '');
   if (answer?.decision !== 'block') return undefined;
   return hookWords(name, hookOutcomes.blocked, answer.reason);
 }

@@ -62,6 +62,23 @@ test('what is said is told to the letter: periods of 1 to 60 in chunks of 1 to 1
   expect(lost).toEqual([]);
 });
 
+test.each([
+  { mode: 'show', version: 1, trustedContacts: 'skip' },
+  { mode: 'hide', version: 1, replacement: { kind: 'wellbeingPromptHelpline' } },
+  { mode: 'block', version: 1, reason: { kind: 'protection', protectionType: 'x' } },
+  { action: 'block', blockType: 'x' },
+])(
+  'an answer that ChatGPT’s clients are told to $mode is shown, as in Codex’ terminal',
+  (display) => {
+    const moderation = { moderated: true, display };
+    const { response } = told([
+      delta('a', 'Hello.'),
+      completed({ ...message('a', 'Hello.'), moderation }),
+    ]);
+    expect(saidIn(response)).toEqual([['agent', 'Hello.']]);
+  },
+);
+
 test('a message begins with its first words, or whole; announced and never said, it is nothing', () => {
   const { response, payloads } = told([
     started(message('a', '')),

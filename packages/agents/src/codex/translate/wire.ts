@@ -1,6 +1,6 @@
 /**
  * What `codex app-server` says of a turn, as far as it is read: the types that `codex app-server generate-ts` writes
- * (0.169), with everything but the kind of an item open, since a newer Codex may leave out or add fields.
+ * (0.171), with everything but the kind of an item open, since a newer Codex may leave out or add fields.
  */
 import { z } from 'zod';
 
@@ -39,6 +39,7 @@ const items = [
     /** The id with which it was sent, if it had one. */
     clientId: nullable,
   }),
+  // `moderation` is for ChatGPT's own clients, which hide or replace some answers: Codex' terminal shows them all.
   z.looseObject({ ...item, type: z.literal('agentMessage'), text }),
   z.looseObject({ ...item, type: z.literal('plan'), text }),
   z.looseObject({ ...item, type: z.literal('reasoning'), summary: texts, content: texts }),

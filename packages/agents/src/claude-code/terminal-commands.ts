@@ -1,0 +1,103 @@
+/**
+ * The slash commands of Claude Code's own terminal (2.1.332) that it does not list for the SDK, and where each has its
+ * place here. Claude Code would only answer that they are not available.
+ */
+
+const inTerminal = 'Claude Code has this only in its own terminal.';
+const inSettings = 'This is a setting of the session: choose it beside the message.';
+const close = 'Close the window: the session stays, and the agent keeps working.';
+const fork = 'Fork the session at one of its turns.';
+const restore =
+  'Restore files to before a turn with the button below it, or fork the session there.';
+const tasks = 'Background commands and subagents are listed above the message.';
+const signIn = 'Run `claude` in a terminal to sign in or out.';
+
+/** The place of each command in Liminal, as a sentence for the person who has sent it. */
+export const terminalCommands: Readonly<Record<string, string>> = {
+  access: inTerminal,
+  'add-dir': inTerminal,
+  advisor: inTerminal,
+  'allowed-tools':
+    'Choose the mode beside the message; what is always allowed stands in the session’s menu.',
+  android: inTerminal,
+  app: inTerminal,
+  artifacts: inTerminal,
+  background: 'Send the running command to the background with the button beside it.',
+  bashes: tasks,
+  branch: fork,
+  brief: inTerminal,
+  btw: inTerminal,
+  bug: inTerminal,
+  cd: 'A session stays in its folder: start another session in the other folder.',
+  checkpoint: restore,
+  'cloud-plugins': inTerminal,
+  continue: 'Open the other session in the list of sessions.',
+  copy: 'Copy an answer with the button below it.',
+  'design-consent': inTerminal,
+  'design-login': inTerminal,
+  'design-revoke': inTerminal,
+  desktop: inTerminal,
+  diff: 'The changes of each turn stand in the conversation. Ask for `git diff` to have the whole.',
+  exit: close,
+  export: 'Export the session in its menu, or with `liminal export`.',
+  'extra-usage': inTerminal,
+  feedback: inTerminal,
+  fork,
+  help: 'Write / to see the commands.',
+  hooks: inTerminal,
+  ide: inTerminal,
+  import: inTerminal,
+  'install-github-app': inTerminal,
+  'install-slack-app': inTerminal,
+  ios: inTerminal,
+  keybindings: inTerminal,
+  login: signIn,
+  logout: signIn,
+  memory: 'Edit CLAUDE.md in the project folder, or ask the agent to.',
+  mobile: inTerminal,
+  passes: inTerminal,
+  'pause-memory': inTerminal,
+  permissions:
+    'Choose the mode beside the message; what is always allowed stands in the session’s menu.',
+  plan: inSettings,
+  plugin: inTerminal,
+  powerup: inTerminal,
+  'privacy-settings': inTerminal,
+  'pro-trial-expired': inTerminal,
+  project: inTerminal,
+  quit: close,
+  radio: inTerminal,
+  'rate-limit-options': inTerminal,
+  rc: inTerminal,
+  'release-notes': inTerminal,
+  'remote-control': inTerminal,
+  'remote-env': inTerminal,
+  resume: 'Open the other session in the list of sessions.',
+  rewind: restore,
+  'scroll-speed': inTerminal,
+  session: inTerminal,
+  'setup-bedrock': inTerminal,
+  'setup-vertex': inTerminal,
+  share: 'Export the session in its menu, or with `liminal export`.',
+  skills: 'Write /: the skills are listed there.',
+  status: 'The model, the settings and the tokens stand beside the session.',
+  statusline: inTerminal,
+  stickers: inTerminal,
+  subtask: inTerminal,
+  tasks,
+  teleport: inTerminal,
+  'terminal-setup': inTerminal,
+  theme: inTerminal,
+  tui: inTerminal,
+  ultraplan: inTerminal,
+  ultrareview: inTerminal,
+  undo: restore,
+  upgrade: inTerminal,
+  'usage-credits': inTerminal,
+  'use-case': inTerminal,
+  vim: inTerminal,
+  voice: inTerminal,
+  'web-setup': inTerminal,
+  wellbeing: inTerminal,
+  workflows: inTerminal,
+};
