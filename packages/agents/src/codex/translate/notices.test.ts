@@ -61,13 +61,39 @@ test('what a tool or a hook is at is what the turn waits for', () => {
   expect(activityOf('hook/completed', hook('completed'))).toBeUndefined();
 });
 
+test('what Codex checks before it goes on is said, and ends', () => {
+  const action = { type: 'command' };
+  const review = { status: 'inProgress', rationale: null };
+  const buffering = { model: 'gpt', showBufferingUi: true };
+  const update = 'model/safetyBuffering/updated';
+  expect(activityOf('item/autoApprovalReview/started', { review, action })).toBe(
+    'Codex reviews a command',
+  );
+  expect(activityOf('item/autoApprovalReview/completed', { review, action })).toBe('');
+  expect(activityOf(update, buffering)).toBe('gpt checks its answer before it is shown');
+  expect(activityOf(update, { ...buffering, showBufferingUi: false })).toBe('');
+});
+
+test('a verification that OpenAI asks for is said', () => {
+  const asked = (...verifications: string[]) => noticeOf('model/verification', { verifications });
+  expect(asked('trustedAccessForCyber')).toContain('trusted access for cyber');
+  expect(asked('new')).toBe('OpenAI asks to verify this account: new.');
+  expect(asked()).toBeUndefined();
+});
+
 test.each([undefined, null, 7, {}, { run: 7 }, { run: { eventName: 1 } }, { review: {} }])(
   'SAFE: %j says nothing',
   (params) => {
     const methods = ['hook/completed', 'model/rerouted', 'item/autoApprovalReview/completed'];
-    for (const method of [...methods, 'modelProvider/authRecoveryStarted', 'other'])
+    for (const method of [
+      ...methods,
+      'model/verification',
+      'modelProvider/authRecoveryStarted',
+      'other',
+    ])
       expect(noticeOf(method, params)).toBeUndefined();
-    for (const method of ['item/mcpToolCall/progress', 'hook/started', 'hook/completed'])
+    const activities = ['item/mcpToolCall/progress', 'hook/started', 'hook/completed'];
+    for (const method of [...activities, 'model/safetyBuffering/updated'])
       expect(activityOf(method, params)).toBeUndefined();
   },
 );

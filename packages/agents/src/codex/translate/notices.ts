@@ -18,6 +18,8 @@ const Review = z.looseObject({
 });
 const Recovery = z.looseObject({ message: z.string() });
 
+const Verification = z.looseObject({ verifications: z.array(z.string()) });
+
 /** Undefined if there is nothing to say. */
 export function noticeOf(method: string, params: unknown): string | undefined {
   switch (method) {
@@ -27,6 +29,8 @@ export function noticeOf(method: string, params: unknown): string | undefined {
       return reroutedNotice(Rerouted.safeParse(params).data);
     case 'item/autoApprovalReview/completed':
       return reviewNotice(Review.safeParse(params).data);
+    case 'model/verification':
+      return verificationNotice(Verification.safeParse(params).data);
     case 'modelProvider/authRecoveryStarted':
     case 'modelProvider/authRecoveryCompleted':
       return Recovery.safeParse(params).data?.message;
@@ -35,6 +39,7 @@ export function noticeOf(method: string, params: unknown): string | undefined {
 }
 
 const Progress = z.looseObject({ message: text });
+const Buffering = z.looseObject({ model: z.string(), showBufferingUi: z.boolean() });
 const HookStatus = z.looseObject({ run: z.looseObject({ statusMessage: text }) });
 
 /** What is waited for; empty when that is over, undefined if the notification says nothing of it. */
@@ -42,12 +47,28 @@ export function activityOf(method: string, params: unknown): string | undefined 
   switch (method) {
     case 'item/mcpToolCall/progress':
       return Progress.safeParse(params).data?.message ?? undefined;
+    case 'item/autoApprovalReview/started':
+      return reviewActivity(Review.safeParse(params).data);
+    case 'item/autoApprovalReview/completed':
+      return '';
+    case 'model/safetyBuffering/updated':
+      return bufferingActivity(Buffering.safeParse(params).data);
     case 'hook/started':
       return hookStatus(params);
     case 'hook/completed':
       return hookStatus(params) === undefined ? undefined : '';
   }
   return undefined;
+}
+
+function reviewActivity(told: z.infer<typeof Review> | undefined): string | undefined {
+  if (told === undefined) return undefined;
+  return `Codex reviews ${wordOf(actions, told.action.type, 'a request')}`;
+}
+
+function bufferingActivity(told: z.infer<typeof Buffering> | undefined): string | undefined {
+  if (told === undefined) return undefined;
+  return told.showBufferingUi ? `${told.model} checks its answer before it is shown` : '';
 }
 
 const hookStatus = (params: unknown): string | undefined =>
@@ -75,6 +96,19 @@ function reroutedNotice(told: z.infer<typeof Rerouted> | undefined): string | un
   if (told === undefined) return undefined;
   const reason = told.reason ? ` (${spaced(told.reason)})` : '';
   return `${told.toModel} answers in place of ${told.fromModel}${reason}.`;
+}
+
+const verifications: Record<string, string> = {
+  trustedAccessForCyber:
+    'OpenAI asks to verify this account for security work (trusted access for cyber).',
+};
+
+function verificationNotice(told: z.infer<typeof Verification> | undefined): string | undefined {
+  const asked = told?.verifications ?? [];
+  if (asked.length === 0) return undefined;
+  return asked
+    .map((one) => wordOf(verifications, one, `OpenAI asks to verify this account: ${one}.`))
+    .join('\n');
 }
 
 const verdicts: Record<string, string> = {

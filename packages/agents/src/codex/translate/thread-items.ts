@@ -79,6 +79,10 @@ export class ThreadItems {
         return this.#grow(params, `summary ${String(params['summaryIndex'])}`);
       case 'item/commandExecution/outputDelta':
         return this.#print(params);
+      case 'item/commandExecution/terminalInteraction':
+        return this.#type(params);
+      case 'item/fileChange/patchUpdated':
+        return this.#patch(params);
       case 'item/started':
         return this.#start(params['item']);
       case 'item/completed':
@@ -116,7 +120,10 @@ export class ThreadItems {
 
   #note(method: string, params: Record<string, unknown>): void {
     const content = noticeOf(method, params);
-    if (content === undefined) return;
+    if (content !== undefined) this.#addNote(content);
+  }
+
+  #addNote(content: string): void {
     const id = `${this.#prefix}note-${this.#notes++}`;
     this.#writer.add({ type: 'message', id, content, origin: 'system', ...this.#parent });
   }
@@ -223,6 +230,7 @@ export class ThreadItems {
       case 'userMessage':
         return this.#hear(item);
       case 'agentMessage':
+        return this.#say('message', id, wholeMessage(item, this.#said(id)), 'agent');
       case 'plan':
         return this.#say('message', id, longer(this.#said(id), item.text), 'agent');
       case 'reasoning': {
@@ -298,6 +306,28 @@ export class ThreadItems {
     this.#writer.append(`${id}:output`, delta);
   }
 
+  /** The model types into a command that runs. Without input it only waits for output. */
+  #type({ itemId, stdin }: Record<string, unknown>): void {
+    if (typeof stdin !== 'string' || stdin === '') return;
+    const title = this.#commands.get(String(itemId))?.title;
+    const where = title === undefined ? 'a running command' : `“${title}”`;
+    this.#addNote(`Typed into ${where}: \`${visible(stdin)}\``);
+  }
+
+  /** A change of files grows while the model writes it. */
+  #patch({ itemId, changes }: Record<string, unknown>): void {
+    const id = this.#id(itemId);
+    const item = ThreadItem.safeParse({ type: 'fileChange', id: itemId, changes }).data;
+    if (item?.type !== 'fileChange' || !this.#writer.isOpen(id)) return;
+    this.#noteTouched(item);
+    const { diffs, title, locations } = callOf(item, this.#cwd);
+    this.#writer.patch(id, {
+      ...(diffs !== undefined && { diffs }),
+      ...(title !== undefined && { title }),
+      ...(locations !== undefined && { locations }),
+    });
+  }
+
   #openOutput(id: string, callId: string): void {
     const output = `${id}:output`;
     if (this.#writer.isOpen(output)) return;
@@ -340,6 +370,31 @@ export class ThreadItems {
     this.#hasPlan = true;
     this.#writer.start({ type: 'plan', id: this.#planId, entries, ...this.#parent });
   }
+}
+
+/** A message with its questions and the memories that it rests on. */
+function wholeMessage(
+  { text, questions, memoryCitation }: ItemOf<'agentMessage'>,
+  shown: string,
+): string {
+  const asked = (questions ?? []).map(({ title, options }) =>
+    [`**${title}**`, ...(options ?? []).map((option) => `- ${option}`)].join('\n'),
+  );
+  const cited = (memoryCitation?.entries ?? []).map(({ path, lineStart, lineEnd, note }) => {
+    const lines = lineStart == null ? '' : `:${lineStart}${lineEnd == null ? '' : `-${lineEnd}`}`;
+    return `- \`${path}${lines}\`${note === '' ? '' : ` ${note}`}`;
+  });
+  const parts = [longer(shown, text), ...asked];
+  if (cited.length > 0) parts.push(`From Codex’ memory:\n${cited.join('\n')}`);
+  return parts.filter((part) => part !== '').join(between);
+}
+
+/** Typed keys in visible form: Enter is `⏎`, Ctrl+C is `^C`. */
+function visible(typed: string): string {
+  return typed
+    .replaceAll(/\r\n|[\r\n]/g, '⏎')
+    .replaceAll(/[\u0000-\u001f]/g, (key) => `^${String.fromCharCode(key.charCodeAt(0) + 64)}`)
+    .replaceAll('`', 'ˋ');
 }
 
 /** Text that was shown is never taken back. */

@@ -1,5 +1,6 @@
 /** How Codex' tools look to people and to ACP: name, kind, title, places and changes. */
 import type { FileDiff, OutputItem, ToolKind, ToolLocation } from '@liminal/protocol';
+import { z } from 'zod';
 import { oneLine, shortPath } from '../../base/titles.ts';
 import { type Parts, pictureOf, readParts } from './parts.ts';
 import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
@@ -36,11 +37,8 @@ export function callOf(item: ToolItem, cwd: string): Call {
       const { server, tool, arguments: input = {} } = item;
       return mcpCall(server, tool, input);
     }
-    case 'webSearch': {
-      const { query } = item;
-      const what = query === '' ? '' : ` for “${oneLine(query)}”`;
-      return call('web_search', 'fetch', `Search the web${what}`, { query });
-    }
+    case 'webSearch':
+      return searchCall(item);
     case 'imageView': {
       const { path } = item;
       const title = `View ${shortPath(path, cwd)}`;
@@ -72,6 +70,37 @@ const call = (name: string, kind: ToolKind, title: string, input: unknown): Call
   title,
   arguments: JSON.stringify(input) ?? '{}',
 });
+
+function searchCall({ query, action }: ItemOf<'webSearch'>): Call {
+  const { type, url, pattern, queries } = action ?? {};
+  const input = {
+    query,
+    ...(queries != null && queries.length > 1 && { queries }),
+    ...(url != null && { url }),
+    ...(pattern != null && { pattern }),
+  };
+  return call('web_search', 'fetch', searchTitle(), input);
+
+  function searchTitle(): string {
+    if (type === 'openPage' && url != null) return `Open ${oneLine(url)}`;
+    if (type === 'findInPage') {
+      const where = url == null ? 'a page' : oneLine(url);
+      return pattern == null ? `Search ${where}` : `Find “${oneLine(pattern)}” in ${where}`;
+    }
+    const all = queries != null && queries.length > 0 ? queries : [query];
+    const words = all.filter((one) => one !== '').map((one) => `“${oneLine(one)}”`);
+    return words.length === 0 ? 'Search the web' : `Search the web for ${words.join(', ')}`;
+  }
+}
+
+const SearchResult = z.looseObject({ title: z.string().optional(), url: z.string() });
+
+/** A result with an address is its title and the address; any other is its JSON. */
+function resultLine(result: unknown): string {
+  const { title = '', url } = SearchResult.safeParse(result).data ?? {};
+  if (url === undefined) return typeof result === 'string' ? result : JSON.stringify(result);
+  return title === '' ? url : `${title}\n${url}`;
+}
 
 /** A call of an MCP server's tool. */
 export const mcpCall = (server: string, tool: string, input: unknown): Call =>
@@ -253,6 +282,7 @@ export function resultOf(item: ToolItem): Result {
     case 'imageView':
       return { output: '', success: true, ...pictureOf(item.path, item.result) };
     case 'webSearch':
+      return { output: (item.results ?? []).map(resultLine).join('\n\n'), success: true };
     case 'sleep':
       return { output: '', success: true };
   }

@@ -245,6 +245,80 @@ test('an item that was never announced is shown when it is done', () => {
   ]);
 });
 
+test.each([
+  [{ query: 'cats', action: { type: 'search', query: 'cats' } }, 'Search the web for “cats”'],
+  [
+    { query: 'cats ...', action: { type: 'search', queries: ['cats', 'dogs'] } },
+    'Search the web for “cats”, “dogs”',
+  ],
+  [
+    { query: 'x', action: { type: 'openPage', url: 'https://example.org/a' } },
+    'Open https://example.org/a',
+  ],
+  [
+    { query: 'x', action: { type: 'findInPage', url: 'https://example.org/a', pattern: 'tabby' } },
+    'Find “tabby” in https://example.org/a',
+  ],
+  [{ query: '', action: { type: 'other' } }, 'Search the web'],
+  [{ query: 'cats', action: 7 }, 'Search the web for “cats”'],
+])('a web search %j is shown as %s', (search, title) => {
+  const { response } = told([completed({ type: 'webSearch', id: 'a', ...search })]);
+  expect(itemsOf(response, 'function_call')).toMatchObject([{ name: 'web_search', title }]);
+});
+
+test('the results of a web search are its output', () => {
+  const results = [
+    { title: 'Cats', url: 'https://example.org/cats' },
+    { url: 'https://example.org/dogs' },
+    { answer: 42 },
+  ];
+  const { response } = told([completed({ type: 'webSearch', id: 'a', query: 'cats', results })]);
+  const output = 'Cats\nhttps://example.org/cats\n\nhttps://example.org/dogs\n\n{"answer":42}';
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output, success: true }]);
+});
+
+test('a change of files grows while the model writes it', () => {
+  const change = (diff: string) => ({ path: '/project/a.ts', kind: { type: 'add' }, diff });
+  const { drafts, turn } = begun();
+  turn.read(...started({ type: 'fileChange', id: 'c', changes: [], status: 'inProgress' }));
+  for (const diff of ['one\n', 'one\ntwo\n']) {
+    turn.read('item/fileChange/patchUpdated', { itemId: 'c', changes: [change(diff)] });
+    expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call')).toMatchObject([
+      { title: 'Write a.ts', diffs: [{ path: '/project/a.ts', newText: diff }] },
+    ]);
+  }
+});
+
+test('what the model types into a running command is shown, and its waiting is not', () => {
+  const run = { type: 'commandExecution', id: 'run', command: 'npm init', processId: '7' };
+  const typed = (stdin: string): Notification => [
+    'item/commandExecution/terminalInteraction',
+    { itemId: 'run', processId: '7', stdin },
+  ];
+  const { response } = told([started(run), typed('yes\n'), typed(''), typed('\u0003')]);
+  expect(saidIn(response)).toEqual([
+    ['system', 'Typed into “Run npm init”: `yes⏎`'],
+    ['system', 'Typed into “Run npm init”: `^C`'],
+  ]);
+});
+
+test('questions in a message, and the memories that it rests on, are shown with it', () => {
+  const questions = [{ title: 'Which colour?', options: ['Red', 'Blue'] }, { title: 'Why?' }];
+  const entries = [{ path: 'MEMORY.md', lineStart: 3, lineEnd: 4, note: 'likes red' }];
+  const { response } = told([
+    delta('a', 'Two things.'),
+    completed({ ...message('a', 'Two things.'), questions, memoryCitation: { entries } }),
+    completed({ ...message('b', ''), questions: [{ title: 'Only a question?', options: null }] }),
+  ]);
+  expect(saidIn(response)).toEqual([
+    [
+      'agent',
+      'Two things.\n\n**Which colour?**\n- Red\n- Blue\n\n**Why?**\n\nFrom Codex’ memory:\n- `MEMORY.md:3-4` likes red',
+    ],
+    ['agent', '**Only a question?**'],
+  ]);
+});
+
 test('an item of a kind that is not known is kept as it came', () => {
   const odd = { type: 'somethingNew', id: 'x', payload: [1, 2] };
   const { response } = told([completed(odd), completed(message('a', 'Go on.'))]);

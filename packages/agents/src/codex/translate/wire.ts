@@ -26,8 +26,32 @@ export const FileChange = z.looseObject({
 });
 export type FileChange = z.infer<typeof FileChange>;
 
+/** What a web search does: `search`, `openPage` or `findInPage`. */
+const WebSearchAction = z.looseObject({
+  type: text,
+  query: nullable,
+  queries: z.array(z.string()).nullish().catch(undefined),
+  url: nullable,
+  pattern: nullable,
+});
+
 /** A part of what a person said. */
 const UserInput = z.looseObject({ type: text, text });
+
+/** A question in an agent's message. */
+const MessageQuestion = z.looseObject({
+  title: text,
+  options: z.array(z.string()).nullish().catch(undefined),
+});
+export type MessageQuestion = z.infer<typeof MessageQuestion>;
+
+/** The lines of Codex' memory files that an answer rests on. */
+const MemoryCitation = z.looseObject({
+  entries: z
+    .array(z.looseObject({ path: text, lineStart: number, lineEnd: number, note: text }))
+    .catch([]),
+});
+export type MemoryCitation = z.infer<typeof MemoryCitation>;
 
 const item = { id: z.string().min(1) };
 
@@ -40,7 +64,14 @@ const items = [
     clientId: nullable,
   }),
   // `moderation` is for ChatGPT's own clients, which hide or replace some answers: Codex' terminal shows them all.
-  z.looseObject({ ...item, type: z.literal('agentMessage'), text }),
+  z.looseObject({
+    ...item,
+    type: z.literal('agentMessage'),
+    text,
+    /** Questions that the agent does not wait for: the next message answers them. */
+    questions: z.array(MessageQuestion).nullish().catch(undefined),
+    memoryCitation: MemoryCitation.nullish().catch(undefined),
+  }),
   z.looseObject({ ...item, type: z.literal('plan'), text }),
   z.looseObject({ ...item, type: z.literal('reasoning'), summary: texts, content: texts }),
   z.looseObject({
@@ -79,7 +110,14 @@ const items = [
       .catch(undefined),
     error: z.looseObject({ message: text }).nullish().catch(undefined),
   }),
-  z.looseObject({ ...item, type: z.literal('webSearch'), query: text }),
+  z.looseObject({
+    ...item,
+    type: z.literal('webSearch'),
+    query: text,
+    action: WebSearchAction.nullish().catch(undefined),
+    /** What was found, as the provider of the search gives it. */
+    results: z.array(z.unknown()).nullish().catch(undefined),
+  }),
   // `result` is ours: the picture, in base64.
   z.looseObject({ ...item, type: z.literal('imageView'), path: text, result: nullable }),
   z.looseObject({
