@@ -232,6 +232,7 @@ export class AcpAgent {
       clientCapabilities: {
         fs: { readTextFile: offersFiles, writeTextFile: offersFiles },
         terminal: true,
+        plan: {},
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
         // Not part of the protocol, but with it several agents stream a command's output.

@@ -11,6 +11,12 @@ const readers: Record<string, Reader> = {
   tool_call: (turn, update) => turn.toolCall(update, 'announcement'),
   tool_call_update: (turn, update) => turn.toolCall(update, 'update'),
   plan: (turn, update) => turn.plan(update),
+  // These are not stable yet.
+  plan_update: (turn, update) => turn.planUpdate(update),
+  plan_removed: (turn, update) => turn.planRemoved(update),
+  session_message: (turn, update) => turn.sessionMessage(update),
+  session_message_chunk: (turn, update) => turn.sessionMessage(update),
+  subagent_update: (turn, update) => turn.subagent(update),
   notice: (turn, update) => turn.notice(update),
   compaction_update: (turn, update) => turn.compaction(update),
   compaction_summary_chunk: (turn, update) => turn.compaction(update),

@@ -10,7 +10,7 @@ import { readFields } from './fields.ts';
 import { UnplacedNews } from './unplaced-news.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainChunk } from './plain-chunk.ts';
-import type { NewestPlan } from './plan.ts';
+import { newestPlans } from './plan.ts';
 import { Settings } from './settings.ts';
 import { TerminalTexts, type TerminalExit } from './terminals.ts';
 import { hasFailed } from './thread-status.ts';
@@ -43,7 +43,7 @@ export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
   readonly #settings = new Settings();
   readonly #terminals = new TerminalTexts();
-  readonly #plan: NewestPlan = { entries: '[]' };
+  readonly #plans = newestPlans();
   readonly #kept = new UnplacedNews();
   /** The newest calls of turns that are over. */
   readonly #over = new Newest<string, true>(MAX_OVER);
@@ -243,8 +243,8 @@ export class AcpTranslator {
     const modelId = this.#settings.model ?? 'unknown';
     const terminals = this.#terminals;
     const start = { turnId, trigger, modelId, providerId };
-    const plan = this.#plan;
-    const turn = new AcpTurn({ ...start, terminals, plan, isReplay, emit });
+    const plans = this.#plans;
+    const turn = new AcpTurn({ ...start, terminals, plans, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
     turn.begin(text, blocks);

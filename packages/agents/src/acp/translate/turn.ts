@@ -11,8 +11,10 @@ import { readNotice } from './notices.ts';
 import { readOutcome, endOf } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
-import { AcpPlan, type NewestPlan } from './plan.ts';
+import { AcpPlans, type NewestPlans } from './plan.ts';
+import { SessionMessages } from './session-messages.ts';
 import { Speech, type Voice } from './speech.ts';
+import { Subagents } from './subagents.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
 import { readUsageUpdate } from './usage.ts';
@@ -23,7 +25,7 @@ export interface TurnOptions {
   modelId: string;
   providerId: string;
   terminals: TerminalTexts;
-  plan: NewestPlan;
+  plans: NewestPlans;
   isReplay?: boolean;
   emit: Emit;
 }
@@ -41,7 +43,9 @@ export class AcpTurn {
   readonly #writer: TurnWriter;
   readonly #speech: Speech;
   readonly #again: AnnouncedAgain;
-  readonly #plan: AcpPlan;
+  readonly #plans: AcpPlans;
+  readonly #messages: SessionMessages;
+  readonly #subagents: Subagents;
   readonly #compactions: Compactions;
   #hasFailed = false;
   /** How many notices are Liminal's own. */
@@ -60,7 +64,9 @@ export class AcpTurn {
     this.#speech = new Speech(writer);
     this.calls = new AcpCalls({ writer, terminals, isReplay });
     this.#again = new AnnouncedAgain(this.calls);
-    this.#plan = new AcpPlan(writer, options.plan);
+    this.#plans = new AcpPlans(writer, options.plans);
+    this.#messages = new SessionMessages(writer);
+    this.#subagents = new Subagents(writer);
     this.#compactions = new Compactions(writer);
   }
 
@@ -104,7 +110,24 @@ export class AcpTurn {
 
   plan(update: unknown): void {
     this.#close();
-    this.#plan.read(update);
+    this.#plans.read(update);
+  }
+
+  planUpdate(update: unknown): void {
+    this.#close();
+    this.#plans.readNamed(update);
+  }
+
+  planRemoved(update: unknown): void {
+    this.#plans.remove(update);
+  }
+
+  sessionMessage(update: unknown): void {
+    this.#messages.read(update);
+  }
+
+  subagent(update: unknown): void {
+    this.#subagents.read(update);
   }
 
   notice(update: unknown): void {
@@ -188,6 +211,7 @@ export class AcpTurn {
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
     if (error === undefined) this.#speech.close();
+    this.#messages.close();
     for (const one of this.#again.end()) this.keepAside(one);
     this.calls.closeAll(error?.message ?? 'The turn ended before this finished.');
     const unplaced = this.#place(error !== undefined);
