@@ -42,7 +42,13 @@ const Initialised = z.looseObject({
       mcpCapabilities: z.unknown(),
       promptCapabilities: z.looseObject({ image: offered }).partial().catch({}),
       sessionCapabilities: z
-        .looseObject({ list: offered, resume: offered, close: offered, delete: offered })
+        .looseObject({
+          list: offered,
+          resume: offered,
+          close: offered,
+          delete: offered,
+          title: offered,
+        })
         .partial()
         .catch({}),
     })

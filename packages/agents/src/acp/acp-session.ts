@@ -227,6 +227,15 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     }
   }
 
+  /** Sets the title in the agent's own store, if the agent can (ACP, not stable yet). Throws what the agent answers. */
+  async rename(title: string): Promise<void> {
+    this.#checkAlive();
+    const { agent, agentSessionId: sessionId } = this.#options;
+    if (agent.capabilities.sessionCapabilities?.title !== true) return;
+    const request = agent.request('session/set_title', { sessionId, title });
+    await agent.within(settingLimitMs, request);
+  }
+
   onUpdate(update: unknown): void {
     if (!this.#isAlive) return;
     if (this.#replay.takes(update)) return;

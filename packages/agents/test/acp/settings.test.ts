@@ -51,6 +51,23 @@ test.each([
   expect(listener.option(id)).toBe(value);
 });
 
+test('a title is set in the store of an agent that can do that, and no other is asked', async () => {
+  const agentCapabilities = { sessionCapabilities: { title: {} } };
+  const { create, control, provider } = await runAgent({
+    initialize: { agentCapabilities },
+    on: { 'session/set_title': [{ result: {} }] },
+  });
+  const listener = await create();
+  await provider.rename(listener.sessionId, 'Quinces');
+  const { params } = await control.until('session/set_title');
+  expect(params).toEqual({ sessionId: await listener.agentSessionId(), title: 'Quinces' });
+
+  const without = await runAgent();
+  const { sessionId } = await without.create();
+  await without.provider.rename(sessionId, 'Quinces');
+  expect(await without.calls()).not.toContain('session/set_title');
+});
+
 test('an option or a value that is not offered is refused, and nothing is sent', async () => {
   const { create, calls, provider } = await runAgent(all);
   const { sessionId } = await create();

@@ -470,7 +470,7 @@ export class Session {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
     // The agent may be slow, and its title matters only to its own programs.
-    void this.#agent.rename(title);
+    void this.#agent.rename(title).then(() => this.#outside.acted());
   }
 
   /** Puts it away or back; keeps it at the top of lists or not. Its time stays. */
