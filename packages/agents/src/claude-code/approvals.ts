@@ -200,7 +200,7 @@ function permissionChoices(
     result: { ...allowed, updatedPermissions },
   }));
   return [
-    { optionId: 'allow_once', kind: 'allow_once', name: 'Allow', result: allowed },
+    { optionId: 'allow_once', kind: 'allow_once', name: 'Allow', takesNote: true, result: allowed },
     ...always,
     { ...refusal, name: 'Reject', result: refused },
   ];

@@ -143,10 +143,11 @@ test('the note of a refusal is what the model reads', async () => {
     reply('Then b.txt.'),
   ]);
   expect(approval.options?.filter((option) => option.takesNote).map(({ kind }) => kind)).toEqual([
+    'allow_once',
     'reject_once',
   ]);
   const note = 'Call it b.txt,\nnot “a”.';
-  await expect(answer(claude, listener, approval, 'allow_once', note)).rejects.toMatchObject({
+  await expect(answer(claude, listener, approval, 'allow_always', note)).rejects.toMatchObject({
     code: 'INVALID_OPTION',
   });
   await answer(claude, listener, approval, 'reject_once', note);
@@ -359,6 +360,23 @@ test('a plan is presented with what can follow it', async () => {
   expect(existsSync(join(claude.workspace.projectDir, 'planned.txt'))).toBe(true);
   expect(first.option('mode')).toBe('acceptEdits');
   await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
+});
+
+test('a note with what is allowed reaches the model with the result, as “Yes, and …” in the terminal', async () => {
+  const { claude, listener, turnId, approval } = await ask((workspace) => [
+    write(workspace, 'amended.txt'),
+    reply('Then b.txt.'),
+  ]);
+  const note = 'Write b.txt next.';
+  await answer(claude, listener, approval, 'allow_once', note);
+  const response = await listener.ended(turnId);
+  expect(existsSync(join(claude.workspace.projectDir, 'amended.txt'))).toBe(true);
+  expect(outcomes(response.outputItems)).toEqual([
+    { outcome: 'selected', optionId: 'allow_once', note },
+  ]);
+  const last = JSON.stringify(claude.api.requests.at(-1)?.body.messages.at(-1));
+  expect(last).toContain('tool_result');
+  expect(last).toContain(note);
 });
 
 test('a note to a plan that is approved reaches the model in the same turn, and auto mode can follow', async () => {
