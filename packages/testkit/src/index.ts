@@ -77,6 +77,7 @@ export { npmAgent } from './npm-agents/npm-agent.ts';
 export { qwenEnvironment } from './npm-agents/qwen.ts';
 export { opencodeBinary, opencodeEnvironment } from './opencode/opencode.ts';
 export { greeter } from './mcp-server/index.ts';
+export { startSignedInServer, type SignedInServer } from './mcp-server/signed-in-server.ts';
 export { pixel } from './pixel.ts';
 export {
   postgresRows,
