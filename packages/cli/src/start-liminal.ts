@@ -74,7 +74,9 @@ async function start(config: Config, closers: Closers) {
   }
   const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
   secrets.add(token);
-  await watchProcesses(dataDir, logger, closers);
+  const guard = await startGuard({ watches: storage.coordination !== undefined });
+  closers.push(() => guard.dismiss());
+  await endOrphans(dataDir, logger);
 
   const tracing = telemetry && { tracing: telemetry.tracing };
   const { roots, settings } = config;
@@ -92,6 +94,7 @@ async function start(config: Config, closers: Closers) {
       meter: metrics,
       secrets,
       learntStores: learntStores(dataDir),
+      endAgentsAt: guard.endAt,
       ...tracing,
     }),
   );
@@ -130,10 +133,8 @@ async function start(config: Config, closers: Closers) {
   };
 }
 
-/** Ends the processes of an earlier server, and makes sure that none outlives this one. */
-async function watchProcesses(dataDir: string, logger: Logger, closers: Closers): Promise<void> {
-  const guard = await startGuard();
-  closers.push(() => guard.dismiss());
+/** Ends the processes of an earlier server. */
+async function endOrphans(dataDir: string, logger: Logger): Promise<void> {
   const { ended } = await usingDataDir(dataDir, async () => reapOrphans(dataDir));
   if (ended > 0) logger.warn({ ended }, 'processes that an earlier server left have been ended');
 }

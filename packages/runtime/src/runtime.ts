@@ -106,6 +106,12 @@ export interface RuntimeOptions {
   learntStores?: LearntStores;
   /** Where spans go; if not given, nothing is traced. */
   tracing?: Tracing;
+  /**
+   * Ends all agents of this server at this moment unless it is called again before, also while this server is suspended:
+   * then another server may own its sessions. In ms on the clock of `os.uptime()`; undefined for never. Called only where
+   * there are several servers.
+   */
+  endAgentsAt?: (atMs: number | undefined) => void;
   /** ms since the epoch. */
   now?: () => number;
 }

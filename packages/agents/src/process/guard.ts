@@ -10,6 +10,11 @@ export interface Guard {
   /** Absent if there is no guard here. */
   readonly pid?: number;
   /**
+   * Ends all processes with the server's marks at this moment, in ms on the clock of `os.uptime()`, unless another moment
+   * is set before; undefined for never. Only for a guard that was started to watch.
+   */
+  endAt(atMs: number | undefined): void;
+  /**
    * Ends the guard once all endings under way are done, without ending anything else: for a server that has closed its
    * sessions itself.
    */
@@ -25,10 +30,11 @@ const script = fileURLToPath(new URL('./guard.sh', import.meta.url));
  * Starts one small process per server that ends all processes with the server's marks when the server is gone, for
  * whatever reason (invariant 8). It leads its own process session, so that it survives the end of the server's group;
  * it notices the server's end by its pipe. Call it before the first agent starts.
+ * @param watches - Whether `endAt` will be called. It costs four more small processes.
  */
-export async function startGuard(): Promise<Guard> {
-  if (!hasProcessTable) return { dismiss: async () => {} };
-  const child = spawn('/bin/sh', [script, serverId], {
+export async function startGuard({ watches = false } = {}): Promise<Guard> {
+  if (!hasProcessTable) return { endAt: () => {}, dismiss: async () => {} };
+  const child = spawn('/bin/sh', [script, serverId, ...(watches ? ['watched'] : [])], {
     cwd: '/',
     // Without a mark that this server itself may carry: an outer server must not end the guard.
     env: { PATH: process.env['PATH'] },
@@ -44,6 +50,9 @@ export async function startGuard(): Promise<Guard> {
   if (child.stdin instanceof Socket) child.stdin.unref();
   return {
     ...(child.pid && { pid: child.pid }),
+    endAt: (atMs) => {
+      child.stdin.write(atMs === undefined ? 'until\n' : `until ${Math.ceil(atMs / 10)}\n`);
+    },
     dismiss: async () => {
       await allEnded();
       if (child.exitCode !== null || child.signalCode !== null) return;

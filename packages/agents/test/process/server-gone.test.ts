@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 async function startServer(
-  guarded: 'guarded' | 'alone',
+  guarded: 'guarded' | 'watched' | 'alone',
   env: Record<string, string> = {},
   [tree, count] = [script, 4],
 ): Promise<Server> {
@@ -142,14 +142,46 @@ describe('the guard', () => {
     expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1])).toBeLessThan(5_000);
   });
 
-  test('goes without ending anything when it is dismissed', async () => {
-    const server = await startServer('guarded');
+  test.each(['guarded', 'watched'] as const)(
+    'goes without ending anything when it is dismissed (%s)',
+    async (guarded) => {
+      const server = await startServer(guarded);
 
-    server.child.kill('SIGUSR2');
+      server.child.kill('SIGUSR2');
 
-    expect(await server.lines.next()).toMatchObject({ value: 'dismissed' });
-    expect(isThere(server.guard!)).toBe(false);
-    expect(server.pids.filter(isThere)).toHaveLength(4);
+      expect(await server.lines.next()).toMatchObject({ value: 'dismissed' });
+      expect(isThere(server.guard!)).toBe(false);
+      expect(server.pids.filter(isThere)).toHaveLength(4);
+    },
+  );
+});
+
+describe('the guard of a server with leases', () => {
+  test('INV-8: ends what a suspended server has started once its leases run out, and watches what it starts afterwards', async () => {
+    const server = await startServer('watched');
+    process.kill(server.child.pid!, 'SIGSTOP');
+
+    await untilGone(server.pids);
+
+    expect(isThere(server.guard!)).toBe(true);
+    process.kill(server.child.pid!, 'SIGCONT');
+    server.child.kill('SIGUSR1');
+    const { value } = (await server.lines.next()) as { value: string };
+    const later = JSON.parse(value) as number[];
+    toEnd.push(...later);
+    process.kill(server.child.pid!, 'SIGSTOP');
+    await untilGone(later);
+
+    await kill(server);
+    await untilGone([server.guard!]);
+  });
+
+  test('INV-8: ends all that a killed server has started, whatever moment was set', async () => {
+    const server = await startServer('watched');
+
+    await kill(server);
+
+    await untilGone([...server.pids, server.guard!]);
   });
 });
 

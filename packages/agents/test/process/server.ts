@@ -1,4 +1,5 @@
-/** A server to be killed: starts a guard and a tree, prints their pids, and stays. */
+/** A server to be killed or suspended: starts a guard and a tree, prints their pids, and stays. */
+import { uptime } from 'node:os';
 import { startGuard } from '../../src/process/guard.ts';
 import { processMark } from '../../src/process/mark.ts';
 import { reapOrphans } from '../../src/process/orphans.ts';
@@ -6,8 +7,20 @@ import { growTree } from './tree.ts';
 
 const [, , guarded, dataDir, script = '', count = '0'] = process.argv;
 if (dataDir) await reapOrphans(dataDir);
-const guard = guarded === 'guarded' ? await startGuard() : undefined;
+const watches = guarded === 'watched';
+const guard = watches || guarded === 'guarded' ? await startGuard({ watches }) : undefined;
+/** As with leases that can be renewed. */
+const renew = () => guard?.endAt(uptime() * 1000 + 5_000);
+if (watches) {
+  renew();
+  setInterval(renew, 100);
+}
 const { pids } = await growTree(script, Number(count), processMark().env);
+process.on('SIGUSR1', () => {
+  void growTree('sleep 300 & echo $!; wait', 1, processMark().env).then(({ pids }) =>
+    console.log(JSON.stringify(pids)),
+  );
+});
 process.once('SIGUSR2', () => void guard?.dismiss().then(() => console.log('dismissed')));
 console.log(JSON.stringify({ guard: guard?.pid, pids }));
 setInterval(() => {}, 1_000);

@@ -124,6 +124,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#settled = new SettledRuns({ ...storage, store });
     this.#ownership = new Ownership({
       leases,
+      store: storage.store,
+      endAgentsAt: options.endAgentsAt,
       instanceId,
       ttlMs: leaseMs * TTL_SHARE,
       onLost: (sessionId) => void this.#owned.lost(sessionId).catch(onTrouble),

@@ -53,14 +53,15 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     ...keeping(options.storage, options.settings),
     cluster: new PostedEnds({ board, leases, onTrouble }),
   };
+  const { store, blobs } = storage;
   const ownership = new Ownership({
     leases,
+    store,
     instanceId: randomUUID(),
     ttlMs: leaseMs * TTL_SHARE,
     onLost: () => {},
     onTrouble,
   });
-  const { store, blobs } = storage;
   const sessionStates = new SessionStates({ board, store, blobs, ownership });
   const closing = new AbortController();
   const recover = async (sessionId: string): Promise<void> => {

@@ -26,7 +26,13 @@ test.each(['{', '7', '{"infx": {}}'])(
     const { store, blobs, coordination, close } = openSharedMemoryStorage();
     const { board, leases } = coordination;
     const silent = { onLost: () => {}, onTrouble: () => {} };
-    const ownership = new Ownership({ leases, instanceId: 'other', ttlMs: 60_000, ...silent });
+    const ownership = new Ownership({
+      leases,
+      store,
+      instanceId: 'other',
+      ttlMs: 60_000,
+      ...silent,
+    });
     await store.saveSession(record);
     await ownership.take('one');
     await board.post(postedStatePrefix + 'one', posting, 60_000);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { uptime } from 'node:os';
 import type { StoredTurn } from '@liminal/agents';
 import type { EventPayload, UpsertObject } from '@liminal/protocol';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -522,13 +523,56 @@ test('an owner that comes back too late changes nothing', async () => {
   });
 });
 
+test('INV-8: a server that cannot renew its leases keeps its agent until another server has taken the session', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  const startedAt = '2026-01-01T00:00:00.000Z';
+  const task = { taskId: 'a', title: 'npm run dev', kind: 'command', startedAt } as const;
+  a.agent.update(sessionId, { tasks: [task] });
+  a.agent.finish(sessionId);
+  await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
+  expect(a.agentsEndAt).toBeGreaterThan(0);
+  const reconnect = a.isolate();
+  // Nobody wants the session for several leases, as if Redis were away for everybody.
+  await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(20);
+  expect(a.agent.alive.has(sessionId)).toBe(true);
+  const last = a.agentsEndAt ?? 0;
+  await expect.poll(() => a.agentsEndAt).toBeGreaterThan(last);
+
+  await b.runtime.send(sessionId, 'Go on');
+  await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
+  await expect.poll(() => a.agentsEndAt).toBe(undefined);
+  reconnect();
+  expect(b.agent.received).toEqual(['Go on']);
+});
+
+test('INV-8: a server that can ask neither Redis nor the database has its agents ended before another server can have the session', async () => {
+  const servers = await startServers();
+  const [a, b] = [
+    await servers.start({ projects: false }),
+    await servers.start({ projects: false }),
+  ];
+  const sessionId = await newSession(a, servers.projectDir);
+  await a.runtime.send(sessionId, 'Hello');
+  const reconnect = a.isolate({ records: true });
+  const ownerless = async () => (await servers.leases.holders([`session:${sessionId}`])).size === 0;
+  await expect.poll(ownerless).toBe(true);
+  expect(a.agentsEndAt).toBeLessThan(uptime() * 1000);
+
+  reconnect();
+  await expect.poll(() => a.agentsEndAt).toBeGreaterThan(uptime() * 1000);
+  expect(b.agentsEndAt).toBe(undefined);
+});
+
 test('INV-1: an owner that comes back too late begins no run, nor ends the one that the next owner has begun', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start({ projects: false }), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
   const mendLog = a.cutLog();
   const { turnId } = await a.runtime.send(sessionId, 'Hello');
-  const rejoin = a.isolate();
+  const rejoin = a.isolate({ records: true });
   // No server owns it now.
   await expect.poll(async () => (await b.runtime.status(sessionId)).isAlive).toBe(false);
   const held = Promise.withResolvers<void>();
@@ -673,7 +717,7 @@ test('INV-7: what a former owner still posts is shown nowhere', async () => {
     listed.push(...sessions.map(({ state, title }) => `${title}: ${state}`));
   });
   await a.runtime.send(sessionId, 'Hello');
-  a.isolate();
+  a.isolate({ records: true });
   await reader.untilTurn('turn_error');
   await b.runtime.rename(sessionId, 'Over');
   await expect.poll(() => listed).toContain('Over: failed');

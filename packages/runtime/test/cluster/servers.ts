@@ -25,10 +25,12 @@ export interface Server {
   warnings: string[];
   /** Ends it from one moment to the next: nothing it does reaches the others. */
   kill(): void;
-  /** It cannot renew its leases until the result is called. */
-  isolate(): () => void;
+  /** It cannot renew its leases until the result is called, nor read records if it is cut off from those, too. */
+  isolate(from?: { records: boolean }): () => void;
   /** How often it has tried to since. */
   readonly renewals: number;
+  /** When its agents end unless it sets another moment; undefined for never. */
+  readonly agentsEndAt: number | undefined;
   /** Its next append does not fit: the log has lost what came before. */
   loseLog(): void;
   /** The log accepts the end of its next turn, and loses it. */
@@ -107,6 +109,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
       };
       const isolation: Isolation = {
         isolated: false,
+        recordsAreCut: false,
         renewals: 0,
         losesLog: false,
         losesEnd: false,
@@ -117,7 +120,9 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         gaps: [],
       };
       const { subject, sever } = severable(isolable(storage, isolation));
+      let agentsEndAt: number | undefined;
       const runtime = await createRuntime({
+        endAgentsAt: (atMs) => void (agentsEndAt = atMs),
         storage: subject,
         providers,
         roots: [projectDir],
@@ -132,9 +137,13 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         alive = false;
         sever();
       };
-      const isolate = (): (() => void) => {
+      const isolate: Server['isolate'] = ({ records } = { records: false }) => {
         isolation.isolated = true;
-        return () => void (isolation.isolated = false);
+        isolation.recordsAreCut = records;
+        return () => {
+          isolation.isolated = false;
+          isolation.recordsAreCut = false;
+        };
       };
       const loseEnd = (): void => void (isolation.losesEnd = true);
       const loseLog = (): void => void (isolation.losesLog = true);
@@ -170,6 +179,9 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
         get renewals() {
           return isolation.renewals;
         },
+        get agentsEndAt() {
+          return agentsEndAt;
+        },
         loseLog,
         loseEnd,
         cutLog,
@@ -183,6 +195,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
 
 interface Isolation {
   isolated: boolean;
+  recordsAreCut: boolean;
   renewals: number;
   losesLog: boolean;
   losesEnd: boolean;
@@ -225,6 +238,7 @@ function isolable(
   };
   const getSession: ResponseStore['getSession'] = async (sessionId) => {
     await isolation.records;
+    if (isolation.recordsAreCut) throw new StorageError('STORE_READ_FAILED', 'The store is away.');
     return storage.store.getSession(sessionId);
   };
   const watch: Board['watch'] = async (prefix, { onPost, onGap }) => {
