@@ -18,7 +18,7 @@ import { Census } from '../faults/census.ts';
 import { Reader } from '../faults/reader.ts';
 
 /** How long after a server's death its turns are over at the latest, in ms. */
-const LEASE_MS = 3_000;
+const LEASE_MS = 6_000;
 
 const token = 'a-token-that-all-servers-share';
 

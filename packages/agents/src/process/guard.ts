@@ -13,7 +13,7 @@ export interface Guard {
    * Ends all processes with the server's marks at this moment, in ms on the clock of `os.uptime()`, unless another moment
    * is set before; undefined for never. Only for a guard that was started to watch.
    */
-  endAt(atMs: number | undefined): void;
+  endAt: (atMs: number | undefined) => void;
   /**
    * Ends the guard once all endings under way are done, without ending anything else: for a server that has closed its
    * sessions itself.

@@ -120,11 +120,11 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     this.#options = options;
-    const store = tracedStore(storage.store, options.tracing);
-    this.#settled = new SettledRuns({ ...storage, store });
+    const { store, blobs } = storage;
+    this.#settled = new SettledRuns({ ...storage, store: tracedStore(store, options.tracing) });
     this.#ownership = new Ownership({
       leases,
-      store: storage.store,
+      store,
       endAgentsAt: options.endAgentsAt,
       instanceId,
       ttlMs: leaseMs * TTL_SHARE,
@@ -133,8 +133,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
     this.#sessionStates = new SessionStates({
       board,
-      store: storage.store,
-      blobs: storage.blobs,
+      store,
+      blobs,
       ownership: this.#ownership,
     });
     const cluster = new SessionCluster({

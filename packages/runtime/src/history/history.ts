@@ -58,6 +58,15 @@ export interface LiveRuns {
   readonly forgotten: number;
 }
 
+type Take = (resumed: Resumed) => void;
+/** Whether the open runs have reached a place now; waits for them. */
+type Reach = (place: Position) => Promise<boolean>;
+
+interface ResumingReader {
+  take: Take;
+  hasLeft: () => boolean;
+}
+
 interface HistoryOptions {
   sessionId: string;
   store: ResponseStore;
@@ -67,7 +76,7 @@ interface HistoryOptions {
    * Set where other servers write the runs: waits for a limited time until the open runs have reached a place that a
    * reader has seen; false if they have not.
    */
-  reach?: (place: Position) => Promise<boolean>;
+  reach?: Reach;
   /** The time, ISO 8601 UTC. */
   iso: () => string;
 }
@@ -123,32 +132,45 @@ export class HistoryReader {
     return this.#render({ runs: all, ...(page && { page }), ...kept });
   }
 
-  /** Runs the load of a reader when its turn comes; at once where loads wait for what other servers have shown. */
-  async inTurn(load: () => Promise<void>): Promise<void> {
-    return this.#options.reach ? load() : this.#loads.run(load);
+  /**
+   * Gives a reader what it lacks, when its turn comes: the turns from that of its cursor on, or a snapshot. `take`
+   * is called synchronously with the newest state: events logged later are not in it. Nothing is read for a reader that
+   * has left.
+   */
+  async resume(cursor: () => string | undefined, { take, hasLeft }: ResumingReader): Promise<void> {
+    const reach = async (place: Position): Promise<boolean> => {
+      const isReached = await this.#reach(place);
+      if (hasLeft()) throw new Error('The reader has left.');
+      return isReached;
+    };
+    await this.#loads.run(async () => {
+      if (!hasLeft()) await this.#resume(cursor(), take, reach);
+    });
   }
 
-  /**
-   * Gives a reader with this cursor what it lacks: the turns from its own on, or a snapshot. `take` is called
-   * synchronously with the newest state: events logged later are not in it.
-   */
-  async resume(cursor: string | undefined, take: (resumed: Resumed) => void): Promise<void> {
+  async #resume(cursor: string | undefined, take: Take, reach: Reach): Promise<void> {
     await othersFirst();
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
-    if (from && (await this.#tail(from, take))) return;
+    if (from && (await this.#tail(from, take, reach))) return;
     // Another server may have shown the reader more than is known here.
-    const isReached = from && (await this.#options.reach?.(from));
-    if (isReached && (await this.#tail(from, take))) return;
+    const isReached = from && (await reach(from));
+    if (isReached && (await this.#tail(from, take, reach))) return;
     await this.#unlessRunsMove(
       () => this.#readPage(undefined, PAGE_MAX),
       (read) =>
         take({ ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, read), resumed: 'snapshot' }),
-      { reach: true },
+      reach,
     );
   }
 
+  /** Other readers load while this one waits. */
+  async #reach(place: Position): Promise<boolean> {
+    const { reach } = this.#options;
+    return reach !== undefined && this.#loads.pause(async () => reach(place));
+  }
+
   /** Gives the tail if there is one and it is short enough; false otherwise. */
-  async #tail(from: Position, take: (resumed: Resumed) => void): Promise<boolean> {
+  async #tail(from: Position, take: Take, reach: Reach): Promise<boolean> {
     return this.#unlessRunsMove(
       () => this.#readFrom(from.runId),
       (read) => {
@@ -165,27 +187,45 @@ export class HistoryReader {
         take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
         return true;
       },
-      { reach: true },
+      reach,
     );
   }
 
   /**
    * Reads, and calls `use` at once, so that the open runs match what was read. Reads again if a run moved from the open
    * runs to the store meanwhile: it might be in neither. For a reader that goes on with the open runs (`reach`), these
-   * first reach the ends that the store has of them.
+   * first reach the ends that the store has of them; what was read before is not kept in memory for that time.
    */
   async #unlessRunsMove<T>(
     read: () => Promise<Stored>,
     use: (read: Read) => T,
-    { reach = false } = {},
+    reach?: Reach,
   ): Promise<T> {
+    const awaited = new Set<string>();
     for (;;) {
-      const before = this.#live.forgotten;
-      const found = await this.#withEarlier(await read());
-      if (found.runs.some(isLargeRun)) await othersFirst();
-      for (const end of reach ? this.#unreadEnds(found) : []) await this.#options.reach?.(end);
-      if (this.#live.forgotten === before) return use(found);
+      const tried = await this.#tryToUse(read, use, reach && awaited);
+      if ('used' in tried) return tried.used;
+      for (const end of tried.unread) {
+        awaited.add(end.runId);
+        await reach?.(end);
+      }
     }
+  }
+
+  /** @param awaited - Runs whose ends have been waited for; if not given, none is. */
+  async #tryToUse<T>(
+    read: () => Promise<Stored>,
+    use: (read: Read) => T,
+    awaited?: ReadonlySet<string>,
+  ): Promise<{ used: T } | { unread: Position[] }> {
+    const before = this.#live.forgotten;
+    const found = await this.#withEarlier(await read());
+    if (found.runs.some(isLargeRun)) await othersFirst();
+    const unread = awaited
+      ? this.#unreadEnds(found).filter(({ runId }) => !awaited.has(runId))
+      : [];
+    const isUsable = unread.length === 0 && this.#live.forgotten === before;
+    return isUsable ? { used: use(found) } : { unread };
   }
 
   /** An open run comes earlier if the store lists the first run after it; a run that begins meanwhile comes later. */

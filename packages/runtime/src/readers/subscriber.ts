@@ -132,9 +132,9 @@ export class Subscriber {
   async #load(): Promise<void> {
     const { history } = this.#options;
     try {
-      await history.inTurn(async () => {
-        if (this.#isClosed()) return;
-        await history.resume(this.#cursor, (resumed) => this.#goLive(resumed));
+      await history.resume(() => this.#cursor, {
+        take: (resumed) => this.#goLive(resumed),
+        hasLeft: () => this.#isClosed(),
       });
     } catch (error) {
       this.#fail(error);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { uptime } from 'node:os';
 import type { StoredTurn } from '@liminal/agents';
-import type { EventPayload, UpsertObject } from '@liminal/protocol';
+import { encodeCursor, type EventPayload, type UpsertObject } from '@liminal/protocol';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
 import { Reader } from '../reader.ts';
@@ -521,6 +521,62 @@ test('an owner that comes back too late changes nothing', async () => {
     error: { code: 'OWNER_LOST' },
     outputItems: [{}, { content: 'One' }],
   });
+});
+
+test('SAFE: on a server that follows a session four of its readers are loaded at the same time, and none that has left', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  a.agent.finish(sessionId);
+  const kept = await new Reader(b.runtime, sessionId).untilType('session:history');
+  await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
+  const { readItems } = servers.store;
+  const gate = Promise.withResolvers<void>();
+  let reads = 0;
+  servers.store.readItems = async (...asked) => {
+    reads += 1;
+    await gate.promise;
+    return readItems.apply(servers.store, asked);
+  };
+  const readers = Array.from({ length: 12 }, () => new Reader(b.runtime, sessionId));
+  await expect.poll(() => reads).toBe(4);
+  for (const reader of readers.slice(4, 8)) reader.close();
+  // A page by itself is read after the readers that could begin.
+  const page = b.runtime.history(sessionId);
+  await expect.poll(() => reads).toBe(5);
+  gate.resolve();
+  await page;
+  const staying = [...readers.slice(0, 4), ...readers.slice(8)];
+  for (const reader of staying) await reader.untilType('session:history');
+  expect(reads).toBe(9);
+  for (const reader of [kept, ...staying]) reader.close();
+});
+
+test('SAFE: readers that wait for what another server has shown them do not hold up others; those that leave meanwhile are not loaded', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  const kept = new Reader(b.runtime, sessionId);
+  await kept.until(({ items }) => items.size > 0);
+  const { readItems } = servers.store;
+  let reads = 0;
+  servers.store.readItems = async (...asked) => {
+    reads += 1;
+    return readItems.apply(servers.store, asked);
+  };
+  const cursor = encodeCursor({ runId: turnId, seq: 1_000 });
+  const ahead = Array.from({ length: 6 }, () => new Reader(b.runtime, sessionId, { cursor }));
+  const other = await new Reader(b.runtime, sessionId).untilType('session:history');
+  expect(ahead.flatMap(({ messages }) => messages)).toEqual([]);
+  const before = reads;
+  for (const reader of [...ahead, other]) reader.close();
+
+  a.agent.finish(sessionId);
+  await kept.untilTurn('turn_complete');
+  await new Reader(b.runtime, sessionId).untilType('session:history');
+  expect(reads).toBe(before + 1);
 });
 
 test('INV-8: a server that cannot renew its leases keeps its agent until another server has taken the session', async () => {
