@@ -8,9 +8,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 const hash = 'a'.repeat(64);
 const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 251);
 let taken: { path: string; type: string | undefined; token: string | undefined; body: Buffer };
+const names = new Set<string | undefined>();
 
 /** Takes a file, and gives it back. */
 const server = createServer((request, response) => {
+  names.add(request.headers['user-agent']);
   void buffer(request).then((body) => {
     const { 'content-type': type, authorization: token } = request.headers;
     const path = `${request.method} ${request.url}`;
@@ -79,4 +81,11 @@ it('a file that is not there is told apart from a server that is not', async () 
   server.closeAllConnections();
   await expect(away.getBlob(hash)).rejects.toMatchObject({ code: 'UNREACHABLE' });
   await expect(away.putBlob(new Blob([bytes]))).rejects.toMatchObject({ code: 'UNREACHABLE' });
+});
+
+it('SAFE: a program gives one name of its own with all requests, by which the server lets programs take turns', async () => {
+  names.clear();
+  await requests().putBlob(new Blob([bytes], { type: 'image/png' }));
+  await requests().getBlob(hash);
+  expect([...names]).toEqual([expect.stringMatching(/^Liminal [\da-f-]{36}$/)]);
 });

@@ -1,5 +1,6 @@
 /** Sessions: from a user's message through an agent and the log to every reader. */
 export * from './api.ts';
+export { FewAtOnce } from './few-at-once.ts';
 export { othersFirst } from '@liminal/storage';
 export { RuntimeError } from './errors.ts';
 export type { RuntimeErrorCode } from './errors.ts';

@@ -99,3 +99,34 @@ test.each([
     await vi.waitFor(() => expect(made).toHaveBeenCalledTimes(9), { timeout: 60_000 });
   },
 );
+
+test('SAFE: a program that asks for hundreds of histories at once does not hold up another one with the same token', async () => {
+  server = await startServer();
+  const gate = Promise.withResolvers<void>();
+  const made: string[] = [];
+  vi.spyOn(server.runtime, 'history').mockImplementation(async (sessionId) => {
+    made.push(sessionId);
+    await gate.promise;
+    return { entries: [], turns: [], cursor: '', hasMore: false };
+  });
+  const ask = async (program: string): Promise<number> => {
+    const headers = { ...bearer, 'user-agent': program };
+    const answer = await fetch(`${server.url}/api/session/${program}/history`, { headers });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const connections = async (): Promise<number> => {
+    const open = Promise.withResolvers<number>();
+    server.app.server.getConnections((_error, count) => open.resolve(count));
+    return open.promise;
+  };
+  const answers = Array.from({ length: 200 }, async () => ask('flood'));
+  await expect.poll(connections, { timeout: 60_000 }).toBe(200);
+  answers.push(ask('other'));
+  await expect.poll(connections, { timeout: 60_000 }).toBe(201);
+  // The server has read all requests by its answer to a later one.
+  await fetch(`${server.url}/healthz`);
+  gate.resolve();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+  expect(made.indexOf('other')).toBeLessThan(20);
+});

@@ -1,5 +1,6 @@
 import { ErrorBody, type Operation } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
+import { newId } from '../new-id.ts';
 import type { Lifeline } from './lifeline.ts';
 
 export interface HttpOptions {
@@ -22,6 +23,12 @@ const patienceForFile = 600_000;
 
 /** A request that has had no answer for so long (ms) makes the connection suspect. */
 const slow = 3_000;
+
+/**
+ * The name that a program gives itself: programs share one token, and the server lets them take turns by this name.
+ * Browsers have names of their own.
+ */
+const userAgent = 'document' in globalThis ? undefined : `Liminal ${newId()}`;
 
 /** One request; gives the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`. */
 export async function call(
@@ -134,6 +141,7 @@ function refusalOf(answer: unknown, status: number, request: string): ApiError {
 async function reach(options: HttpOptions, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
+  if (userAgent !== undefined) headers.set('user-agent', userAgent);
   const key = options.key?.();
   if (key !== undefined) headers.set('x-liminal-key', key);
   if (options.traceparent !== undefined) headers.set('traceparent', options.traceparent);

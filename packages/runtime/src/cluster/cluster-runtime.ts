@@ -131,12 +131,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       onLost: (sessionId) => void this.#owned.lost(sessionId).catch(onTrouble),
       onTrouble,
     });
-    this.#sessionStates = new SessionStates({
-      board,
-      store,
-      blobs,
-      ownership: this.#ownership,
-    });
+    this.#sessionStates = new SessionStates({ board, store, blobs, ownership: this.#ownership });
     const cluster = new SessionCluster({
       board,
       leases,

@@ -48,7 +48,7 @@ export class Ownership {
   readonly #agentUntil = new WeakMap<Lease, number>();
   /** What was last passed to `endAgentsAt`. */
   #agentsEndAt: number | undefined;
-  #reporting: NodeJS.Immediate | undefined;
+  #isReporting = false;
   readonly #timer: NodeJS.Timeout;
   /** One renewal per lease: a slow one does not delay the others. */
   readonly #renewing = new Map<Lease, Promise<void>>();
@@ -193,8 +193,10 @@ export class Ownership {
 
   /** Once for all answers that come together. */
   #reportSoon(): void {
-    this.#reporting ??= setImmediate(() => {
-      this.#reporting = undefined;
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    setImmediate(() => {
+      this.#isReporting = false;
       const ends = [...this.#leases.values()].map((lease) => this.#agentUntil.get(lease) ?? 0);
       const endAt = ends.length > 0 ? Math.min(...ends) : undefined;
       if (endAt === this.#agentsEndAt) return;

@@ -14,7 +14,7 @@ import {
   type StoredItem,
 } from '@liminal/storage';
 import { isLargeRun } from '../turn/index.ts';
-import { FewAtOnce } from './few-at-once.ts';
+import { FewAtOnce } from '../few-at-once.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 import { type Beyond, type Edges, keysBeyond, type PageOfRun, pageOfRun } from './page-calls.ts';
 

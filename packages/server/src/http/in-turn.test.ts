@@ -11,14 +11,27 @@ function asked({
   destroyed = false,
   isFirst = true,
   browser,
-}: { destroyed?: boolean; isFirst?: boolean; browser?: string } = {}) {
+  program,
+  ip = '127.0.0.1',
+}: Partial<{
+  destroyed: boolean;
+  isFirst: boolean;
+  browser: string;
+  program: string;
+  ip: string;
+}> = {}) {
   let isHijacked = false;
   const socket = { destroyed };
   const response = Object.assign(new EventEmitter(), { socket: isFirst ? socket : null });
   const reply = { raw: response, hijack: () => (isHijacked = true) } as unknown as FastifyReply;
   const raw = Object.assign(new EventEmitter(), { socket });
   const deviceConnection = browser === undefined ? undefined : { deviceId: browser };
-  const request = { raw, deviceConnection } as unknown as FastifyRequest;
+  const request = {
+    raw,
+    deviceConnection,
+    ip,
+    headers: { 'user-agent': program },
+  } as unknown as FastifyRequest;
   const begin = async () => preHandler(request, reply);
   const end = async (payload?: unknown) => onSend(request, reply, payload);
   return { begin, end, raw, socket, response, isHijacked: () => isHijacked };
@@ -95,20 +108,28 @@ test('SAFE: a request whose connection closes before that is not answered', asyn
   expect(second.isHijacked()).toBe(true);
 });
 
-test('SAFE: browsers and programs take turns, also when one of them asks for many answers', async () => {
+test('SAFE: browsers and programs, by address and name, take turns, also when one of them asks for many answers', async () => {
   const begun: string[] = [];
-  const ask = async (name: string, browser?: string): Promise<void> => {
-    const { begin, end } = asked({ ...(browser !== undefined && { browser }) });
+  const ask = async (name: string, client: Parameters<typeof asked>[0]): Promise<void> => {
+    const { begin, end } = asked(client);
     await begin();
     begun.push(name);
     // By then all requests have arrived.
     await turnOver();
     await end();
   };
-  const flood = Array.from({ length: 20 }, async (_, at) => ask(`program ${at}`));
-  await Promise.all([...flood, ask('a', 'first'), ask('b', 'second')]);
-  expect(begun.indexOf('a')).toBeLessThan(8);
-  expect(begun.indexOf('b')).toBeLessThan(8);
+  const flood = Array.from({ length: 20 }, async (_, at) =>
+    ask(`program ${at}`, { program: 'flood' }),
+  );
+  await Promise.all([
+    ...flood,
+    ask('a', { browser: 'first' }),
+    ask('b', { browser: 'second' }),
+    ask('c', { program: 'other' }),
+    ask('d', { program: 'flood', ip: '10.0.0.1' }),
+  ]);
+  const others = ['a', 'b', 'c', 'd'].map((name) => begun.indexOf(name));
+  expect(Math.max(...others)).toBeLessThan(10);
   expect(begun.filter((name) => name.startsWith('program'))).toEqual(
     Array.from({ length: 20 }, (_, at) => `program ${at}`),
   );

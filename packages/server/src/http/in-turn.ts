@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { othersFirst } from '@liminal/runtime';
+import { FewAtOnce, othersFirst } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** How many answers of one route are made at the same time. */
@@ -7,33 +7,20 @@ const AT_ONCE = 4;
 
 /**
  * Hooks for one route whose answers can have megabytes: a few are made at the same time, up to their last byte, and other
- * work runs between them. Browsers, and all programs together, take turns. No answer is made for a client that has left
- * meanwhile, or has not read the answers before.
+ * work runs between them. Clients take turns. No answer is made for a client that has left meanwhile, or has not read the
+ * answers before.
  */
 export function inTurn() {
-  /** By the browser's id; undefined for programs. The client whose turn is next comes first. */
-  const waiting = new Map<string | undefined, (() => void)[]>();
+  const places = new FewAtOnce(AT_ONCE);
   const making = new Set<FastifyReply>();
 
-  function turn({ deviceConnection }: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const begin = (): void => {
-      making.add(reply);
-      resolve();
-    };
-    const client = deviceConnection?.deviceId;
-    if (making.size < AT_ONCE) begin();
-    else waiting.set(client, [...(waiting.get(client) ?? []), begin]);
-    return promise;
+  async function begin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await places.enter(clientOf(request));
+    making.add(reply);
   }
 
   function end(reply: FastifyReply): void {
-    if (!making.delete(reply)) return;
-    const [client, [begin, ...others] = []] = waiting.entries().next().value ?? [];
-    if (begin === undefined) return;
-    waiting.delete(client);
-    if (others.length > 0) waiting.set(client, others);
-    begin();
+    if (making.delete(reply)) places.leave();
   }
 
   return {
@@ -41,7 +28,7 @@ export function inTurn() {
       const { raw } = request;
       // Node gives an answer its socket once all answers before have been sent.
       if (!reply.raw.socket) await eitherOf([reply.raw, 'socket'], [raw, 'close']);
-      await turn(request, reply);
+      await begin(request, reply);
       await othersFirst();
       if (!raw.socket.destroyed) return;
       end(reply);
@@ -53,6 +40,11 @@ export function inTurn() {
       return typeof payload === 'string' ? Buffer.from(payload) : payload;
     },
   };
+}
+
+/** A browser by its id; programs, which share one token, by their address and the name that each gives itself. */
+function clientOf({ deviceConnection, ip, headers }: FastifyRequest): string {
+  return deviceConnection?.deviceId ?? `${ip} ${headers['user-agent']}`;
 }
 
 /** Resolves with the first of these events. */
