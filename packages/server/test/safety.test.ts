@@ -285,6 +285,16 @@ describe('broken requests', () => {
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_PATH' });
   });
 
+  test('SAFE-6 an empty id in a path is refused with a sentence that names it', async () => {
+    const message = async (path: string) => JSON.parse((await ask({ path, headers: bearer })).text);
+    expect(await message('/api/session//status')).toEqual({
+      error: { code: 'INVALID_PATH', message: 'The path is not valid: the session id is empty.' },
+    });
+    expect(await message('/api/run/')).toEqual({
+      error: { code: 'INVALID_PATH', message: 'The path is not valid: the run id is empty.' },
+    });
+  });
+
   test('SAFE-6 data that is not HTTP is refused with 400 and the connection ends', async () => {
     const socket = createConnection({ host: '127.0.0.1', port: server.port });
     socket.setEncoding('utf8');

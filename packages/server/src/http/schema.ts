@@ -7,7 +7,8 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { parseInput } from '../parse-input.ts';
 import { RequestError, type ServerErrorCode } from './errors.ts';
 
 interface ZodTypeProvider extends FastifyTypeProvider {
@@ -39,20 +40,22 @@ export function checkByZod(app: FastifyInstance, checkAnswers: boolean): App {
   return app.withTypeProvider<ZodTypeProvider>();
 }
 
-const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, url }) => {
   const part = codes[httpPart ?? ''] ?? { code: 'INVALID_REQUEST', what: 'request' };
+  const nameOf = httpPart === 'params' ? idIn(url ?? '') : undefined;
   return (value: unknown) => {
     // Fastify gives a missing body as null: nothing is chosen then.
-    const parsed = schema.safeParse(value ?? {});
-    if (parsed.success) return { value: parsed.data };
-    return { error: new RequestError(part.code, describeIssues(part.what, parsed.error)) };
+    const parsed = parseInput(schema, value ?? {}, nameOf);
+    if ('value' in parsed) return parsed;
+    const message = `The ${part.what} is not valid: ${parsed.problems}.`;
+    return { error: new RequestError(part.code, message) };
   };
 };
 
-/** Names each wrong field and its problem. */
-function describeIssues(what: string, error: z.ZodError): string {
-  const issues = error.issues.map(({ path, message }) => {
-    return path.length === 0 ? message : `${path.join('.')}: ${message}`;
-  });
-  return `The ${what} is not as it should be. ${issues.join('; ')}`;
+/** Names the parts of a route's path: `:id` by what stands before it, `:turnId` by itself. */
+function idIn(url: string): (name: string) => string {
+  return (name) => {
+    const owner = name === 'id' ? /([^/]+)\/:id(?:\/|$)/.exec(url)?.[1] : undefined;
+    return owner === undefined ? `\`${name}\`` : `the ${owner} id`;
+  };
 }

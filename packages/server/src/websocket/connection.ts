@@ -1,9 +1,9 @@
 import type { WebSocket } from '@fastify/websocket';
 import { ClientMessage, type ServerMessage } from '@liminal/protocol';
 import type { Outgoing, Runtime, Subscription } from '@liminal/runtime';
-import { z } from 'zod';
 import type { Connections } from '../connections.ts';
 import type { Limits } from '../limits.ts';
+import { parseInput } from '../parse-input.ts';
 import { Outbox } from './outbox.ts';
 import { SessionListFeed } from './session-list.ts';
 
@@ -139,6 +139,6 @@ function parseMessage(text: string): ClientMessage | string {
   } catch {
     return 'The frame is not valid JSON.';
   }
-  const parsed = ClientMessage.safeParse(json);
-  return parsed.success ? parsed.data : `Not a message: ${z.prettifyError(parsed.error)}`;
+  const parsed = parseInput(ClientMessage, json);
+  return 'value' in parsed ? parsed.value : `The message is not valid: ${parsed.problems}.`;
 }
