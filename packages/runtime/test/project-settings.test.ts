@@ -285,6 +285,27 @@ test('settings that cannot be shown whole cannot be used', async () => {
   await talk.received('Hello');
 });
 
+test('settings that cannot be shown whole any more are not used, although people have agreed to them', async () => {
+  const world = await start(brought('one'));
+  const talk = await Talk.create(world);
+  await world.runtime.send(talk.sessionId, 'Hello');
+  await talk.answer('use');
+  await talk.received('Hello');
+  expect(lastUsed(world)).toBe('one');
+  await talk.end();
+  const next = await world.restart('crash');
+  next.agent.project = { ...brought('one'), problem: 'They are too long.' };
+  const later = new Talk(next, talk.sessionId);
+  await next.runtime.send(talk.sessionId, 'Again');
+  expect((await later.asked()).options.map(({ optionId }) => optionId)).toEqual([
+    'without',
+    'never',
+  ]);
+  await later.answer('without');
+  await later.received('Again');
+  expect(lastUsed(next)).toBeUndefined();
+});
+
 test('an answer that cannot be stored does not count, and can be given again', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);

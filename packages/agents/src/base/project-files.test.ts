@@ -127,6 +127,21 @@ test('asking git what it ignores does not run the file monitor that the reposito
   expect(await readdir(base)).not.toContain('mark');
 });
 
+test('asking git what it ignores does not ask the repository that the environment names', async () => {
+  const [repo, other] = [join(base, 'repo'), join(base, 'other')];
+  for (const cwd of [repo, other]) {
+    await mkdir(cwd);
+    execFileSync('git', ['init', '--quiet'], { cwd });
+  }
+  await writeFile(join(other, '.git/info/exclude'), 'node_modules');
+  const env = { ...process.env, GIT_DIR: join(other, '.git'), GIT_WORK_TREE: repo };
+  const paths = [join(repo, 'node_modules')];
+  // As it would with this environment.
+  execFileSync('git', ['check-ignore', ...paths], { cwd: repo, env });
+  const { signal } = new AbortController();
+  expect(await ignoredByGit(repo, paths, env, signal)).toEqual(new Set());
+});
+
 test('git is not waited for without an end', async () => {
   execFileSync('git', ['init', '--quiet'], { cwd: base });
   execFileSync('mkfifo', [join(base, '.gitignore')]);

@@ -85,7 +85,7 @@ export class ProjectReading {
       seen.add(real);
       const entries = await readdir(next, { withFileTypes: true }).catch(() => []);
       this.#filesLeft -= entries.length;
-      if (this.#filesLeft < 0) return undefined;
+      if (entries.length > 0 && this.#filesLeft < 0) return undefined;
       for (const entry of entries) {
         const path = join(next, entry.name);
         const isFolder = entry.isSymbolicLink()

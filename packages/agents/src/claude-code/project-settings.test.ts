@@ -167,6 +167,26 @@ test('a link is read through, and a folder is the one that it leads to', async (
   expect(await claude('link')).toEqual(settings);
 });
 
+test('a linked folder of settings counts below the project too', async () => {
+  await put('elsewhere/skills/s/SKILL.md', skill(`hooks: ${word}`));
+  await put('repo/project/sub/readme.md', '');
+  await symlink(join(base, 'elsewhere'), join(base, 'repo/project/sub/.claude'));
+  const path = join(base, 'repo/project/sub/.claude/skills/s/SKILL.md');
+  expect((await claude())?.files).toMatchObject([{ path, text: expect.stringContaining(word) }]);
+});
+
+test('a folder of skills with more files than are looked at cannot be agreed to', async () => {
+  const skills = 'repo/project/.claude/skills';
+  await put(join(skills, 's/SKILL.md'), skill(`hooks: ${word}`));
+  const names = Array.from({ length: 5_000 }, (_, at) => join(base, skills, `${at}.txt`));
+  for (const name of names) await writeFile(name, '');
+  const path = join(base, skills);
+  expect(await claude()).toMatchObject({
+    files: [{ path }],
+    problem: `These files cannot be shown whole: ${path}.`,
+  });
+});
+
 test('packages are left out only if git ignores them and tracks none of them', async () => {
   const read = () => readClaudeProject(join(base, 'repo'), { ...env(), PATH: process.env['PATH'] });
   const git = (...args: string[]) => execFileSync('git', args, { cwd: join(base, 'repo') });
@@ -202,4 +222,9 @@ test('a rule that was just allowed changes nothing else', async () => {
   expect(differOnlyByRules(one, (await claude())!, [npm])).toBe(false);
   await put(local, json({ permissions: { allow: ['Bash(npm test:*)'], defaultMode: 'auto' } }));
   expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);
+  // Not an object, which only Claude Code knows how it takes.
+  for (const permissions of ['bypass', ['Bash(npm test:*)'], null]) {
+    await put(local, json({ permissions }));
+    expect(differOnlyByRules(none, (await claude())!, [npm])).toBe(false);
+  }
 });

@@ -71,8 +71,7 @@ export class SessionProject implements ProjectTrust {
   }
 
   async uses(settings: ProjectSettings): Promise<boolean> {
-    const isShown = settings.problem === undefined;
-    return isShown && (await this.#decision(await this.#folder(), settings)) === 'use';
+    return (await this.#decision(await this.#folder(), settings)) === 'use';
   }
 
   started(settings: ProjectSettings | undefined, isReading: boolean): void {
@@ -142,11 +141,16 @@ export class SessionProject implements ProjectTrust {
     return roots.admit(record.value.projectDir);
   }
 
-  async #decision(folder: string, { hash }: ProjectSettings): Promise<Decision | undefined> {
+  /** Settings that cannot be shown whole are never used, whatever was decided when they could be. */
+  async #decision(
+    folder: string,
+    { hash, problem }: ProjectSettings,
+  ): Promise<Decision | undefined> {
+    const isShown = problem === undefined;
     const grants = await this.#context.store.listGrants(folder);
     const rules = new Set(grants.map(({ rule }) => rule));
     if (rules.has(this.#rule('leave', hash))) return 'leave';
-    return rules.has(this.#rule('use', hash)) ? 'use' : undefined;
+    return isShown && rules.has(this.#rule('use', hash)) ? 'use' : undefined;
   }
 
   /** Throws as the store does. */
