@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../src/postgres/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
+import { cuttable } from './cuttable.ts';
 
 const png = { mimeType: 'image/png' };
 const MIB = 1024 * 1024;
@@ -267,4 +268,23 @@ describe('a database that goes away', () => {
     for (let at = 0; at < 3; at++) await store.deleteSession(`session-${at}`);
     expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
   });
+});
+
+test('a connection that was silent for too long is not used again, nor any that may be as silent', async () => {
+  const way = await cuttable(server.port);
+  const url = `postgresql://liminal@127.0.0.1:${way.port}/postgres?query_timeout=4000`;
+  const { store, close } = await openPostgres(url, { schema: 'silent' });
+  onTestFinished(close);
+  const saved = sessionRecord('session-1');
+  await store.saveSession(saved);
+  // Several connections, which the pool keeps.
+  await Promise.all(Array.from({ length: 8 }, () => store.getSession('session-1')));
+  way.silence();
+  await expect(store.getSession('session-1')).rejects.toMatchObject({ code: 'STORE_READ_FAILED' });
+  expect(await store.getSession('session-1')).toEqual(saved);
+  const reads = Array.from({ length: 8 }, () => store.getSession('session-1'));
+  expect(await Promise.all(reads)).toEqual(Array(8).fill(saved));
+  await store.saveSession(sessionRecord('session-2'));
+  const left = `SELECT pid FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'`;
+  expect(await ask(left)).toEqual([]);
 });

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
-import { ask, cuttable, ownRedis, write } from './redis-stage.ts';
+import { cuttable } from './cuttable.ts';
+import { ask, ownRedis, write } from './redis-stage.ts';
 
 const patience = { timeout: 60_000, interval: 20 };
 const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
@@ -165,6 +166,35 @@ describe('a connection that is cut', () => {
     const rest = await collect({ [Symbol.asyncIterator]: () => followed });
     expect([...seen, ...rest]).toStrictEqual(run);
     await write(far.log, 'run-2', [wholeRun('run-2', ['x'])]);
+  });
+
+  test.each([
+    ['an array of more elements than there can be', '*99999999999\r\n'],
+    ['arrays in arrays without end', '*1\r\n'.repeat(100_000)],
+    ['an empty message', '*0\r\n'],
+    ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+  ])('SAFE: bytes that no Redis sends end their connections alone: %s', async (_, bytes) => {
+    const { redis, open } = await ownRedis();
+    const way = await cuttable(redis.port);
+    const { log, coordination } = await open({ url: way.url });
+    const messages: string[] = [];
+    await coordination.inboxes.open('mine', (message) => messages.push(message));
+    const board: string[] = [];
+    await coordination.board.watch('', {
+      onPost: (name, text) => board.push(`${name}=${text}`),
+      onGap: () => board.push('gap'),
+    });
+    const run = eventsOf('run-1', [start, delta('a'), done]);
+    await log.append('run-1', run.slice(0, 1));
+    const following = collect(log.follow('run-1'));
+    way.say(bytes);
+    await expect.poll(() => board, patience).toEqual(['gap']);
+    await write(log, 'run-1', [run.slice(1)]);
+    expect(await following).toStrictEqual(run);
+    const { board: posts, inboxes } = (await open()).coordination;
+    await posts.post('a', '1', 60_000);
+    expect(await inboxes.send('mine', '1')).toBe(true);
+    await expect.poll(() => [messages, board], patience).toEqual([['1'], ['gap', 'a=1']]);
   });
 
   test('a follower that waits through a cut can still be ended', async () => {

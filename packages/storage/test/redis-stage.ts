@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamEvent } from '@liminal/protocol';
 import { startRedis, type RedisServer } from '@liminal/testkit';
@@ -42,35 +39,6 @@ export async function commandsOf(redis: RedisServer): Promise<string[][]> {
   const commands: string[][] = [];
   monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));
   return commands;
-}
-
-/** A proxy to a server, which can be cut. */
-export async function cuttable(port: number) {
-  const sockets = new Set<Socket>();
-  let isOpen = true;
-  const proxy = createServer((socket) => {
-    if (!isOpen) return void socket.destroy();
-    const onward = connect(port, '127.0.0.1');
-    for (const [from, to] of [[socket, onward] as const, [onward, socket] as const]) {
-      sockets.add(from);
-      from.on('error', () => to.destroy()).on('close', () => to.destroy());
-      from.pipe(to);
-    }
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const cut = () => {
-    isOpen = false;
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  onTestFinished(() => {
-    cut();
-    proxy.close();
-  });
-  const address = proxy.address();
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.');
-  return { url: `redis://127.0.0.1:${address.port}`, cut, mend: () => void (isOpen = true) };
 }
 
 /** Appends as a run's one writer does: refused events are retried, with later ones behind them. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Task } from '../src/index.ts';
-import { ask, cuttable, ownRedis } from './redis-stage.ts';
+import { cuttable } from './cuttable.ts';
+import { ask, ownRedis } from './redis-stage.ts';
 
 const patience = { timeout: 30_000, interval: 20 };
 const { signal } = new AbortController();

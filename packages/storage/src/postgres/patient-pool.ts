@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { PostgresPool, PostgresPoolClient } from 'kysely';
-import { Client, type Pool } from 'pg';
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { Client, type Pool, type PoolClient } from 'pg';
 
 /** How long to wait for a connection if PostgreSQL has none to spare (ms). */
 export const PATIENCE_MS = 10_000;
@@ -12,18 +12,50 @@ const tooManyConnections = '53300';
 
 /**
  * A pool that waits if PostgreSQL refuses a connection because it has too many: other clients close theirs, or one of
- * our own becomes free. After `PATIENCE_MS` it throws PostgreSQL's last error. All else is the pool's.
+ * our own becomes free. After `PATIENCE_MS` it throws PostgreSQL's last error.
+ *
+ * Once an answer has timed out, no connection is used again that has answered nothing since that query began: it may
+ * answer much later, in the middle of the next transaction, or never, as behind a firewall that has forgotten its
+ * connections. All else is the pool's.
  */
 export function patientPool(pool: Pool): PostgresPool {
+  /** When each connection last answered, and when the last query began that timed out. */
+  const answeredAt = new WeakMap<PoolClient, number>();
+  let silentSince = -Infinity;
+
+  const trusted = async (): Promise<PoolClient> => {
+    for (;;) {
+      const client = await connect(pool);
+      if ((answeredAt.get(client) ?? Infinity) >= silentSince) return client;
+      client.release(true);
+    }
+  };
+  const query = async <R>(client: PoolClient, sql: string, parameters: readonly unknown[]) => {
+    const began = performance.now();
+    try {
+      const result: unknown = await client.query(sql, [...parameters]);
+      answeredAt.set(client, performance.now());
+      return result as PostgresQueryResult<R>;
+    } catch (error) {
+      if (isTimeout(error)) silentSince = Math.max(silentSince, began);
+      throw error;
+    }
+  };
   return {
     Client,
     options: pool.options,
-    connect: async () => connect(pool),
+    connect: async () => {
+      const client = await trusted();
+      return {
+        query: (sql: string, parameters: readonly unknown[]) => query(client, sql, parameters),
+        release: (destroy) => client.release(destroy),
+      } as PostgresPoolClient;
+    },
     end: async () => pool.end(),
   };
 }
 
-async function connect(pool: Pool): Promise<PostgresPoolClient> {
+async function connect(pool: Pool): Promise<PoolClient> {
   const deadline = performance.now() + PATIENCE_MS;
   for (let longest = pause.first; ; longest = Math.min(longest * 2, pause.longest)) {
     try {
@@ -39,4 +71,9 @@ async function connect(pool: Pool): Promise<PostgresPoolClient> {
 
 function isTooMany(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === tooManyConnections;
+}
+
+/** Whether `query_timeout` is over; pg gives this error no code. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }

@@ -22,14 +22,27 @@ export interface Servers {
 }
 
 /**
- * Stops the socket timer of a closed connection: ioredis 5 leaves it running, and it then cuts the next one
- * (redis/ioredis issue 2147, mended in 6).
+ * Works around two faults of ioredis 5. It leaves the socket timer of a closed connection running, which then cuts the
+ * next one (redis/ioredis issue 2147, mended in 6). And an error that its parser throws, at bytes that no Redis sends,
+ * would end the process: it ends the connection instead.
  */
-export function timedByItself(connection: Redis): Redis {
+export function hardened(connection: Redis): Redis {
   const timed = connection as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };
-  return connection.on('close', () => {
+  connection.on('close', () => {
     clearTimeout(timed.socketTimeoutTimer);
     timed.socketTimeoutTimer = undefined;
+  });
+  return connection.on('connect', () => {
+    const { stream } = connection;
+    for (const parse of stream.rawListeners('data')) {
+      stream.off('data', parse as () => void).on('data', (bytes) => {
+        try {
+          parse.call(stream, bytes);
+        } catch (error) {
+          stream.destroy(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    }
   });
 }
 

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
+import { pauseBefore, SILENCE_MS, type Servers, hardened } from './connections.ts';
 
 /** One Redis, directly or behind an address that leads to the right one of several. */
 export class OneRedis implements Servers {
@@ -22,7 +22,7 @@ export class OneRedis implements Servers {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
     });
-    timedByItself(this.#commands);
+    hardened(this.#commands);
     // Failing commands report the problem; the connection itself reconnects when it can.
     this.#commands.on('error', (error) => {
       this.#trouble = error;
@@ -49,7 +49,7 @@ export class OneRedis implements Servers {
   }
 
   connection(options: RedisOptions): Redis {
-    return timedByItself(new Redis(this.#url, options));
+    return hardened(new Redis(this.#url, options));
   }
 
   onCut(listener: () => void): void {

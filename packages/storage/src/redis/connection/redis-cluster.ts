@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
+import { pauseBefore, SILENCE_MS, type Servers, hardened } from './connections.ts';
 import { type Address, connectorTo } from './node-connector.ts';
 
 /** The options that the connections to all nodes share. */
@@ -73,7 +73,7 @@ export class RedisCluster implements Servers {
       return last;
     };
     const Connector = connectorTo(where, this.#options.tls);
-    return timedByItself(new Redis({ ...options, ...this.#options, Connector }));
+    return hardened(new Redis({ ...options, ...this.#options, Connector }));
   }
 
   onCut(listener: () => void): void {
