@@ -21,6 +21,9 @@ const pragmas = `
 const busyTimeout = 5_000;
 const busyLook = 25;
 
+/** How often a write looks whether the file is still there, ms: a look takes as long as writing a small event. */
+const lookEvery = 1_000;
+
 type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 
 /** The one connection to the database in a data folder, and the lock on that folder. */
@@ -31,6 +34,9 @@ export class Database {
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
+  /** Which files are open, and when the paths last led to them. */
+  readonly #files: string;
+  #lookedAt = performance.now();
   /** The queue of writes that wait for another program to release the database. */
   #line: Promise<unknown> | undefined;
 
@@ -46,6 +52,7 @@ export class Database {
       this.#connection.exec('PRAGMA busy_timeout = 0');
       this.#begin = this.prepare('BEGIN IMMEDIATE');
       this.#commit = this.prepare('COMMIT');
+      this.#files = filesOf(this.#path);
     } catch (error) {
       this.#lock.close();
       throw error;
@@ -116,7 +123,19 @@ export class Database {
     if (this.#lock.isOpen) this.#lock.close();
   }
 
+  /** Throws if another program has deleted or replaced a file: what is written to it would end with this process. */
+  #refuseGone(): void {
+    if (performance.now() - this.#lookedAt < lookEvery) return;
+    if (filesOf(this.#path) !== this.#files) {
+      throw new Error(
+        'another program has deleted or replaced it; stop the server, put the file back and start again',
+      );
+    }
+    this.#lookedAt = performance.now();
+  }
+
   #transaction<T>(work: () => T): T {
+    this.#refuseGone();
     this.#begin.run();
     try {
       const result = work();
@@ -128,6 +147,12 @@ export class Database {
       throw error;
     }
   }
+}
+
+/** Which files a database and its write-ahead log are, whatever is written to them. */
+function filesOf(path: string): string {
+  const found = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
+  return found.map((file) => `${file?.dev}:${file?.ino}`).join();
 }
 
 /**

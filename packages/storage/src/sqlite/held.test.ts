@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { StorageError } from '../errors.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { response, sessionRecord } from '../testing/records.ts';
 import { delta, done, eventsOf, start } from '../testing/runs.ts';
@@ -65,3 +66,34 @@ test('SAFE: a database that is held for too long refuses with advice, and accept
   other.exec('ROLLBACK');
   await store.saveSession(sessionRecord('s'));
 }, 15_000);
+
+test.each([
+  ['liminal.db', 'deleted', async () => undefined],
+  ['liminal.db', 'replaced', async (path: string) => copyFile(`${path}.away`, path)],
+  ['liminal.db-wal', 'deleted', async () => undefined],
+])(
+  'SAFE: a database whose %s is %s refuses what would be lost, and goes on once the file is back',
+  async (name, _, replace) => {
+    const { log, store } = storage;
+    const path = join(dataDir, name);
+    const events = eventsOf('run', [start, delta('a')]);
+    await log.append('run', events.slice(0, 1));
+    await store.saveSession(sessionRecord('s'));
+    await rename(path, `${path}.away`);
+    await replace(path);
+    const save = async () => store.saveSession(sessionRecord('s', { title: 'later' }));
+    // The file is looked for once a second.
+    await expect
+      .poll(async () => save().catch(({ code }: StorageError) => code), { timeout: 60_000 })
+      .toBe('STORE_WRITE_FAILED');
+    await expect(save()).rejects.toThrow('another program has deleted or replaced it');
+    await expect(log.append('run', events.slice(1))).rejects.toMatchObject({
+      code: 'LOG_WRITE_FAILED',
+    });
+    expect(await log.read('run')).toEqual(events.slice(0, 1));
+    await rename(`${path}.away`, path);
+    await save();
+    await log.append('run', events.slice(1));
+    expect(await log.read('run')).toEqual(events);
+  },
+);
