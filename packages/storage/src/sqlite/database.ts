@@ -17,7 +17,7 @@ const pragmas = `
   PRAGMA journal_size_limit = 67108864;
 `;
 
-/** How long (ms) to wait for another program, such as a backup, that holds the database; and how often to look. */
+/** How long (ms) a write waits for another program, such as a backup, that holds the database; and how often it looks. */
 const busyTimeout = 5_000;
 const busyLook = 25;
 
@@ -83,10 +83,9 @@ export class Database {
         if (!isHeld(error)) throw error;
       }
     }
-    const mine = (this.#line ?? Promise.resolve()).then(
-      () => this.#writePatiently(code, work),
-      () => this.#writePatiently(code, work),
-    );
+    const end = performance.now() + busyTimeout;
+    const next = () => this.#writePatiently(code, work, end);
+    const mine = (this.#line ?? Promise.resolve()).then(next, next);
     this.#line = mine;
     try {
       return await mine;
@@ -95,8 +94,7 @@ export class Database {
     }
   }
 
-  async #writePatiently<T>(code: WriteFailure, work: () => T): Promise<T> {
-    const end = performance.now() + busyTimeout;
+  async #writePatiently<T>(code: WriteFailure, work: () => T, end: number): Promise<T> {
     for (;;) {
       try {
         return this.write(code, work);

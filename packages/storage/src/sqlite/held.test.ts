@@ -67,6 +67,22 @@ test('SAFE: a database that is held for too long refuses with advice, and accept
   await store.saveSession(sessionRecord('s'));
 }, 15_000);
 
+test('SAFE: each of many writes to a database that is held is refused as early as the first', async () => {
+  const { store } = storage;
+  other.exec('BEGIN IMMEDIATE');
+  const began = performance.now();
+  const writes = Array.from({ length: 8 }, async (_, at) => {
+    const refusal = await store.saveSession(sessionRecord(`s${at}`)).catch(String);
+    return { refusal, after: performance.now() - began };
+  });
+  const [first, ...others] = await Promise.all(writes);
+  other.exec('ROLLBACK');
+  for (const { refusal, after } of others) {
+    expect(refusal).toContain('another program holds it');
+    expect(after / first!.after).toBeLessThan(3);
+  }
+}, 60_000);
+
 test.each([
   ['liminal.db', 'deleted', async () => undefined],
   ['liminal.db', 'replaced', async (path: string) => copyFile(`${path}.away`, path)],
