@@ -111,11 +111,7 @@ export class AgentProcess {
   async end(isWarned: boolean): Promise<void> {
     this.#child.stdin.end();
     if (!isWarned) await Promise.race([this.#exited.promise, delay(goodbyeMs)]);
-    const { pid } = this.#child;
-    await endTree(
-      { mark: this.#mark.id, ...(pid !== undefined && { pid }) },
-      { graceMs: endGraceMs },
-    );
+    await endTree({ mark: this.#mark.id, child: this.#child }, { graceMs: endGraceMs });
   }
 
   /** Resolves with the reason why there is nothing more to read. */

@@ -201,9 +201,7 @@ export class ClaudeProcess extends EventEmitter<News> {
     }
     this.#input.end();
     this.query.close();
-    const { pid } = this.#program;
-    const root = pid === undefined ? {} : { pid };
-    await endTree({ mark: this.#mark.id, ...root }, { graceMs: endGraceMs });
+    await endTree({ mark: this.#mark.id, child: this.#program.child }, { graceMs: endGraceMs });
   }
 
   async #initialised(): Promise<SDKControlInitializeResponse> {

@@ -27,8 +27,8 @@ export class ClaudeProgram {
   }
 
   /** Undefined until it has been started. */
-  get pid(): number | undefined {
-    return this.#child?.pid;
+  get child(): ChildProcess | undefined {
+    return this.#child;
   }
 
   /** The newest error output. */

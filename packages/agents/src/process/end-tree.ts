@@ -1,14 +1,18 @@
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findTree, keyOf, type TreeQuery } from './find-tree.ts';
 import { endGroup } from './group.ts';
 import { isWithin } from './mark.ts';
-import { hasProcessTable, isRunning, type Process } from './table.ts';
+import { hasProcessTable, isRunning, type Process, readProcess } from './table.ts';
 
 export interface TreeTarget {
   /** `ProcessMark.id`: ends everything that started with the mark, or one within it, detached or not. */
   mark?: string;
-  /** Ends this process and its descendants; without Linux's `/proc`, its process group. */
-  pid?: number;
+  /**
+   * Ends this process and its descendants; without Linux's `/proc`, its process group. One that has exited is left alone:
+   * its pid may be another process's by now.
+   */
+  child?: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> | undefined;
 }
 
 export interface EndOptions {
@@ -55,16 +59,20 @@ export async function endMarksOf(serverId: string, options: EndOptions = {}): Pr
   return endFound({ hasMark }, options.graceMs ?? defaultGraceMs);
 }
 
-async function end({ mark, pid }: TreeTarget, graceMs: number): Promise<Ended> {
-  if (!hasProcessTable) return endGroup(pid, graceMs, killLimitMs);
-  return endFound(
-    { ...(mark && { hasMark: (one) => isWithin(one, mark) }), ...(pid && { pid }) },
-    graceMs,
-  );
+async function end({ mark, child }: TreeTarget, graceMs: number): Promise<Ended> {
+  const hasExited = child !== undefined && (child.exitCode !== null || child.signalCode !== null);
+  if (!hasProcessTable) return endGroup(child?.pid, hasExited, graceMs, killLimitMs);
+  const root = child?.pid === undefined || hasExited ? undefined : readProcess(child.pid);
+  const query = mark ? { hasMark: (one: string) => isWithin(one, mark) } : {};
+  return endFound(query, graceMs, root);
 }
 
-async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promise<Ended> {
-  const known = new Set<string>();
+async function endFound(
+  query: Omit<TreeQuery, 'known'>,
+  graceMs: number,
+  root?: Process,
+): Promise<Ended> {
+  const known = new Set(root && [keyOf(root)]);
   const told = new Set<string>();
   // When the first SIGTERM and the first SIGKILL were sent: a look at the table may take long, and costs no grace.
   let toldAt: number | undefined;

@@ -4,9 +4,7 @@ import { listProcesses, readEnviron, type Process } from './table.ts';
 export interface TreeQuery {
   /** Whether a process with such a mark belongs to the tree. */
   hasMark?: (mark: string) => boolean;
-  /** The process at the root. Counts only while it is marked or started by this server: a pid may be reused. */
-  pid?: number;
-  /** Processes known from an earlier look, by `keyOf`. */
+  /** The process at the root, and those known from an earlier look, by `keyOf`: a pid may be reused. */
   known: ReadonlySet<string>;
 }
 
@@ -19,7 +17,7 @@ export interface FoundTree {
 }
 
 /**
- * All processes of a tree: the marked ones, the root, the known ones, all their descendants, and all in a process
+ * All processes of a tree: the marked ones, the known ones, all their descendants, and all in a process
  * session that one of them leads. Never this process or its ancestors.
  */
 export function findTree(query: TreeQuery): FoundTree {
@@ -31,7 +29,7 @@ export function findTree(query: TreeQuery): FoundTree {
   for (const one of candidates) {
     const environ = query.hasMark && readEnviron(one.pid);
     if (query.hasMark && environ === undefined) isWhole = false;
-    if (isRoot(one, environ ?? '', query, all)) tree.set(one.pid, one);
+    if (isRoot(one, environ ?? '', query)) tree.set(one.pid, one);
   }
   for (let size = -1; size !== tree.size;) {
     size = tree.size;
@@ -42,16 +40,8 @@ export function findTree(query: TreeQuery): FoundTree {
   return { tree: [...tree.values()], isWhole };
 }
 
-function isRoot(
-  one: Process,
-  environ: string,
-  query: TreeQuery,
-  all: ReadonlyMap<number, Process>,
-): boolean {
-  if (query.known.has(keyOf(one))) return true;
-  if (query.hasMark && marksIn(environ).some(query.hasMark)) return true;
-  return one.pid === query.pid && lineage(one.pid, all).has(process.pid);
-}
+const isRoot = (one: Process, environ: string, { known, hasMark }: TreeQuery): boolean =>
+  known.has(keyOf(one)) || (hasMark !== undefined && marksIn(environ).some(hasMark));
 
 /** A process and its ancestors. */
 function lineage(pid: number, all: ReadonlyMap<number, Process>): Set<number> {

@@ -1,21 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The fallback without a process table: ends a process group, or the process if it leads none. */
+/**
+ * The fallback without a process table: ends a process group, or the process if it leads none.
+ * @param hasExited - Whether the process has: then its pid may be another's, but no other group can have its number.
+ */
 export async function endGroup(
   pid: number | undefined,
+  hasExited: boolean,
   graceMs: number,
   killLimitMs: number,
 ): Promise<{ ended: number; left: number[] }> {
-  if (!pid || !send(pid, 0)) return { ended: 0, left: [] };
-  send(pid, 'SIGTERM');
-  if (await gone(pid, graceMs)) return { ended: 1, left: [] };
-  send(pid, 'SIGKILL');
-  return (await gone(pid, killLimitMs)) ? { ended: 1, left: [] } : { ended: 0, left: [pid] };
+  const targets = pid === undefined ? [] : hasExited ? [-pid] : [-pid, pid];
+  if (pid === undefined || !send(targets, 0)) return { ended: 0, left: [] };
+  send(targets, 'SIGTERM');
+  if (await gone(targets, graceMs)) return { ended: 1, left: [] };
+  send(targets, 'SIGKILL');
+  return (await gone(targets, killLimitMs)) ? { ended: 1, left: [] } : { ended: 0, left: [pid] };
 }
 
-/** Whether the target exists. */
-function send(pid: number, signal: NodeJS.Signals | 0): boolean {
-  return [-pid, pid].some((target) => {
+/** Sends the signal to the first target that exists. Returns whether one does. */
+function send(targets: readonly number[], signal: NodeJS.Signals | 0): boolean {
+  return targets.some((target) => {
     try {
       return process.kill(target, signal);
     } catch {
@@ -24,9 +29,9 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   });
 }
 
-async function gone(pid: number, limitMs: number): Promise<boolean> {
+async function gone(targets: readonly number[], limitMs: number): Promise<boolean> {
   for (const start = performance.now(); performance.now() - start < limitMs; await delay(10)) {
-    if (!send(pid, 0)) return true;
+    if (!send(targets, 0)) return true;
   }
-  return !send(pid, 0);
+  return !send(targets, 0);
 }

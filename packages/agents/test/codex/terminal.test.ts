@@ -59,7 +59,7 @@ testAtLength(
       cwd: projectDir,
       env,
     });
-    const end = () => endTree({ pid: terminal.pid! });
+    const end = () => endTree({ child: terminal });
     onTestFinished(async () => void (await end()));
     terminal.stdout.on('data', (chunk: Buffer) => {
       // A terminal answers where its cursor is, and what it is.

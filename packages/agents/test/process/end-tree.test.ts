@@ -44,7 +44,7 @@ describe('ending a tree that', () => {
       const mark = processMark();
       const { root, pids, closed } = await growTree(script, count, mark.env);
 
-      const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 300 });
+      const outcome = await endTree({ mark: mark.id, child: root }, { graceMs: 300 });
 
       expect(pids.filter(isThere)).toEqual([]);
       expect(outcome.left).toEqual([]);
@@ -61,7 +61,7 @@ test('INV-8: a tree ends in time even if the clock is set back meanwhile', async
   const { root, pids } = await growTree(script, count, mark.env);
   let now = Date.now();
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now -= 600_000));
-  const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 100 });
+  const outcome = await endTree({ mark: mark.id, child: root }, { graceMs: 100 });
   clock.mockRestore();
   expect(pids.filter(isThere)).toEqual([]);
   expect(outcome.left).toEqual([]);
@@ -76,7 +76,7 @@ test('INV-8: a tree ends even if the first look at the process table takes longe
   const clock = vi
     .spyOn(performance, 'now')
     .mockImplementation(() => real() + (calls++ === 0 ? 0 : 60_000));
-  const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 100 });
+  const outcome = await endTree({ mark: mark.id, child: root }, { graceMs: 100 });
   clock.mockRestore();
   expect(pids.filter(isThere)).toEqual([]);
   expect(outcome.left).toEqual([]);
@@ -99,7 +99,7 @@ test('INV-8: a tree whose root has gone ends by its mark alone', async () => {
   const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1, mark.env);
   await untilGone([root.pid!]);
 
-  await endTree({ mark: mark.id, pid: root.pid! });
+  await endTree({ mark: mark.id, child: root });
 
   expect(pids.filter(isThere)).toEqual([]);
 });
@@ -121,7 +121,7 @@ test('INV-8: a process that is just changing its program, and shows no mark for 
 test('INV-8: an unmarked tree ends by its root alone', async () => {
   const { root, pids } = await growTree('sleep 300 & echo $!; wait', 1);
 
-  await endTree({ pid: root.pid! });
+  await endTree({ child: root });
 
   expect([root.pid!, ...pids].filter(isThere)).toEqual([]);
 });
@@ -158,23 +158,22 @@ test('another session of the same server goes on', async () => {
   const ending = await growTree('echo $$; sleep 300; true', 1, one.env);
   const staying = await growTree('echo $$; sleep 300; true', 1, other.env);
 
-  await endTree({ mark: one.id, pid: ending.root.pid! });
+  await endTree({ mark: one.id, child: ending.root });
 
   expect(isThere(ending.pids[0]!)).toBe(false);
   expect(isThere(staying.pids[0]!)).toBe(true);
   await endTree({ mark: other.id });
 });
 
-test('a pid that now belongs to a stranger is left alone', async () => {
-  // Unmarked, and not a child of this process since its parent has gone: as a reused pid would look.
-  const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1);
-  await untilGone([root.pid!]);
-  const stranger = pids[0]!;
+test('a process that has got the pid of one that has exited is left alone', async () => {
+  // Another session's, so that it runs below this process as the exited one did.
+  const { root } = await growTree('echo $$; sleep 300; true', 1);
+  const exited = { pid: root.pid!, exitCode: 0, signalCode: null };
 
-  const outcome = await endTree({ mark: processMark().id, pid: stranger });
+  const outcome = await endTree({ mark: processMark().id, child: exited });
 
   expect(outcome).toEqual({ ended: 0, left: [] });
-  expect(isThere(stranger)).toBe(true);
+  expect(isThere(root.pid!)).toBe(true);
 });
 
 test('a process is identified by its start time too, so that a reused pid is not mistaken for it', () => {
@@ -185,7 +184,11 @@ test('a process is identified by its start time too, so that a reused pid is not
 });
 
 test('neither this process nor one it runs in is ended', async () => {
-  const outcomes = [await endTree({ pid: process.pid }), await endTree({ pid: process.ppid })];
+  const running = { exitCode: null, signalCode: null };
+  const outcomes = [
+    await endTree({ child: { ...running, pid: process.pid } }),
+    await endTree({ child: { ...running, pid: process.ppid } }),
+  ];
 
   expect(outcomes.map(({ left }) => left)).toEqual([[], []]);
   expect(isThere(process.ppid)).toBe(true);

@@ -19,7 +19,7 @@ async function startGroup(script: string): Promise<{ leader: number; member: num
 test('INV-8: without a process table, an agent’s process group ends', async () => {
   const { leader, member } = await startGroup('sleep 300 & echo $!; wait');
 
-  const outcome = await endGroup(leader, 20_000, 10_000);
+  const outcome = await endGroup(leader, false, 20_000, 10_000);
 
   expect(outcome).toEqual({ ended: 1, left: [] });
   await untilGone([leader, member]);
@@ -30,19 +30,31 @@ testAtLength(
   async () => {
     const { leader, member } = await startGroup(`trap '' TERM; sleep 300 & echo $!; wait`);
 
-    await endGroup(leader, 100, 10_000);
+    await endGroup(leader, false, 100, 10_000);
 
     expect(isThere(leader)).toBe(false);
     await untilGone([member]);
   },
 );
 
+test('INV-8: without a process table, a group ends whose leader has exited, and no process that has got the pid', async () => {
+  const { leader, member } = await startGroup('sleep 300 & echo $!');
+  await untilGone([leader]);
+  expect(await endGroup(leader, true, 20_000, 10_000)).toEqual({ ended: 1, left: [] });
+  await untilGone([member]);
+  const other = spawn('sleep', ['300']);
+  await once(other, 'spawn');
+  expect(await endGroup(other.pid, true, 100, 100)).toEqual({ ended: 0, left: [] });
+  expect(isThere(other.pid!)).toBe(true);
+  other.kill();
+});
+
 test('with nothing to end, nothing is done', async () => {
   const gone = spawn('/bin/true');
   await once(gone, 'exit');
 
-  expect(await endGroup(gone.pid, 100, 100)).toEqual({ ended: 0, left: [] });
-  expect(await endGroup(undefined, 100, 100)).toEqual({ ended: 0, left: [] });
+  expect(await endGroup(gone.pid, true, 100, 100)).toEqual({ ended: 0, left: [] });
+  expect(await endGroup(undefined, false, 100, 100)).toEqual({ ended: 0, left: [] });
 });
 
 test('what this machine can do is said in a sentence', () => {

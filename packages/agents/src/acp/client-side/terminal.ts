@@ -69,11 +69,9 @@ export class Terminal {
 
   /** Ends it and its descendants. */
   async kill(): Promise<void> {
-    const { pid } = this.#child;
-    if (this.#exit === undefined && pid !== undefined) {
-      await endTree({ pid }, { graceMs: endGraceMs });
-      await this.exited;
-    }
+    if (this.#exit !== undefined) return;
+    await endTree({ child: this.#child }, { graceMs: endGraceMs });
+    await this.exited;
   }
 
   async release(): Promise<void> {

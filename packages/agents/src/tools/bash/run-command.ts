@@ -59,8 +59,7 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
       aborted(AbortSignal.any([signal, timer.signal])),
       flood.promise,
     ]);
-    const { pid } = child;
-    await endTree({ mark: mark.id, ...(pid !== undefined && { pid }) }, { graceMs });
+    await endTree({ mark: mark.id, child }, { graceMs });
     await Promise.race([closed, delay(lastOutputMs, undefined, { signal: timer.signal })]);
     return { ...(await exited), ...(cause !== undefined && { cause }) };
   } finally {
