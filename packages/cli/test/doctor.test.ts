@@ -127,17 +127,19 @@ test('doctor asks each model server for its models, and tells what to do where t
   expect(refused.stdout + refused.stderr).not.toContain('sk-hidden');
 });
 
-test('doctor finds a Codex of one’s own, though npm has put that of Liminal before it', async () => {
+test('doctor finds a Codex and a Claude Code of one’s own, though npm has put the Codex of Liminal before it', async () => {
   const bin = join(home.folder, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho codex-cli 9.9.9\n', { mode: 0o755 });
+  writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho "9.9.9 (Claude Code)"\n', { mode: 0o755 });
   const own = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
   const PATH = [own, bin, '/usr/bin', '/bin'].join(delimiter);
   const command = home.start(['doctor', '--port', '0'], { PATH });
   expect(await command.exitCode).toBe(0);
   expect(command.stdout).toMatch(
-    /Agent codex: Codex 9\.9\.9\. .*\. Run `codex login` in a terminal/,
+    /Agent codex: Codex 9\.9\.9 \(.*bin\/codex\)\. .*\. Run `codex login` in a terminal/,
   );
+  expect(command.stdout).toContain(`Agent claude-code: Claude Code 9.9.9 (${join(bin, 'claude')})`);
 });
 
 test('doctor reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {

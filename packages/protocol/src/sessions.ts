@@ -230,6 +230,8 @@ export const AgentInfo = z.object({
   /** Why not, or what is missing for full use, and what to do about it. */
   reason: z.string().optional(),
   version: z.string().optional(),
+  /** The path of its program, where that may be the user's own or the one that Liminal brings. */
+  program: z.string().optional(),
   /** Only the agent can read its own sessions: lists show its last answer, and do not start it to ask again. */
   sessionsOnRequest: z.boolean().optional(),
   /** Its sessions can be forked. */

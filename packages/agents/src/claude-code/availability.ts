@@ -1,21 +1,11 @@
 /** Whether Claude Code can run here, and what is missing. */
-import { createRequire } from 'node:module';
 import { access, constants, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
 import { z } from 'zod';
-import { findProgram as findOnPath, shellWord } from '../base/find-program.ts';
-
-const require = createRequire(import.meta.url);
-const sdk = '@anthropic-ai/claude-agent-sdk';
-
-const isMusl = (): boolean => {
-  const report = z
-    .looseObject({ header: z.looseObject({ glibcVersionRuntime: z.string().optional() }) })
-    .safeParse(process.report.getReport()).data;
-  return process.platform === 'linux' && report?.header.glibcVersionRuntime === undefined;
-};
+import { findProgram, shellWord } from '../base/find-program.ts';
+import { findClaude, isMusl, oldestClaude } from './program.ts';
 
 const credentialVariables = [
   'ANTHROPIC_API_KEY',
@@ -34,41 +24,21 @@ export async function describeClaude(env: NodeJS.ProcessEnv): Promise<AgentInfo>
     description: 'Anthropic’s coding agent.',
     mcpTransports: ['stdio', 'http', 'sse'],
   } satisfies Partial<AgentInfo>;
-  const program = findProgram();
-  if (program === undefined || !(await exists(program, constants.X_OK))) {
+  const { used, passedOver } = await findClaude(env['PATH']);
+  if (used === undefined) {
     const platform = `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`;
-    const reason = `The Claude Code program for ${platform} is not installed: run npm install, without leaving out optional packages.`;
-    return { ...info, available: false, reason };
+    const reason = `The Claude Code program for ${platform} is not installed: run npm install, without leaving out optional packages, or put claude ${oldestClaude} or newer on the search path.`;
+    return { ...info, available: false, reason: passedOver ?? reason };
   }
-  const version = programVersion();
-  const found = { ...info, available: true, ...(version !== undefined && { version }) };
-  if (await isSignedIn(env)) return found;
-  const command = findOnPath('claude', env['PATH']) === undefined ? shellWord(program) : 'claude';
-  const reason = `Not signed in. Run \`${command}\` in a terminal and sign in, or start Liminal with \`ANTHROPIC_API_KEY\` set.`;
-  return { ...found, reason };
-}
-
-function findProgram(): string | undefined {
-  const { platform, arch } = process;
-  const names = isMusl() ? [`${platform}-${arch}-musl`] : [`${platform}-${arch}`];
-  const file = platform === 'win32' ? 'claude.exe' : 'claude';
-  return names.map((name) => resolve(`${sdk}-${name}/${file}`)).find((path) => path !== undefined);
-}
-
-function resolve(specifier: string): string | undefined {
-  try {
-    return require.resolve(specifier);
-  } catch {
-    return undefined;
-  }
-}
-
-function programVersion(): string | undefined {
-  const entry = resolve(sdk);
-  if (entry === undefined) return undefined;
-  const manifest: unknown = require(join(entry, '..', 'package.json'));
-  return z.looseObject({ claudeCodeVersion: z.string() }).safeParse(manifest).data
-    ?.claudeCodeVersion;
+  const { path, version } = used;
+  const found = { ...info, available: true, program: path, ...(version && { version }) };
+  const onPath = findProgram('claude', env['PATH']) !== undefined;
+  const signIn = `Not signed in. Run \`${onPath ? 'claude' : shellWord(path)}\` in a terminal and sign in, or start Liminal with \`ANTHROPIC_API_KEY\` set.`;
+  const troubles = [
+    ...(passedOver ? [passedOver] : []),
+    ...((await isSignedIn(env)) ? [] : [signIn]),
+  ];
+  return { ...found, ...(troubles.length > 0 && { reason: troubles.join(' ') }) };
 }
 
 /** Whether there is a key or a login. On macOS a login is in the keychain, which is not read. */

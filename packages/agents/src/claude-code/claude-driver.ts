@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentInfo, McpServers } from '@liminal/protocol';
+import { type AgentInfo, type McpServers, messageOf } from '@liminal/protocol';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import { ProviderError, turnNotStored } from '../errors.ts';
@@ -10,6 +10,7 @@ import { ClaudeSession, isUuid } from './claude-session.ts';
 import { readConfig, type Config } from './config-options.ts';
 import { forkStored, isAfterClear } from './fork.ts';
 import { findStored, listStored, readHistory } from './history.ts';
+import { findClaude, installedClaude, noteFailure } from './program.ts';
 import { ProjectInUse } from './project-in-use.ts';
 import { readClaudeProject } from './project-settings.ts';
 import { loadSdk } from './sdk.ts';
@@ -27,7 +28,7 @@ export interface ClaudeCodeOptions {
   appendSystemPrompt?: string | undefined;
   /** Whether people's messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
   userCommands?: boolean | undefined;
-  /** The path of a Claude Code other than the SDK's own. */
+  /** The path of a Claude Code to run, whichever others there are. */
   program?: string;
 }
 
@@ -62,22 +63,34 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
   async open(opening: SessionOpening<Config>): Promise<ClaudeSession> {
     const { projectDir, output, signal } = opening;
-    const start = await startOf(opening);
-    return ClaudeSession.start(
-      {
-        ...start,
-        project: await ProjectInUse.decide(projectDir, this.#env, opening.projectTrust),
-        projectDir,
-        env: this.#env,
-        mcpServers: { ...this.#mcpServers, ...opening.mcpServers },
-        appendSystemPrompt: this.#appendSystemPrompt,
-        program: this.#program,
-        runsUserCommands: this.#userCommands,
-        output,
-        marks: this.#marks,
-      },
-      signal,
-    );
+    const options = {
+      ...(await startOf(opening)),
+      project: await ProjectInUse.decide(projectDir, this.#env, opening.projectTrust),
+      projectDir,
+      env: this.#env,
+      mcpServers: { ...this.#mcpServers, ...opening.mcpServers },
+      appendSystemPrompt: this.#appendSystemPrompt,
+      runsUserCommands: this.#userCommands,
+      output,
+      marks: this.#marks,
+    };
+    const { used } = await findClaude(this.#env['PATH']);
+    const program = this.#program ?? used?.path;
+    try {
+      return await ClaudeSession.start({ ...options, program }, signal);
+    } catch (error) {
+      const installed = installedClaude();
+      const isOwn = this.#program === undefined && used?.isOwn === true;
+      if (signal.aborted || !isOwn || installed === undefined) throw error;
+      const notice = `Your own ${used.path} did not start. This session runs the Claude Code of Liminal, ${installed.version}.`;
+      const session = await ClaudeSession.start(
+        { ...options, program: installed.path, notices: [...options.notices, notice] },
+        signal,
+      );
+      // That of Liminal has started in the same place, so the fault is the program's.
+      await noteFailure(used, messageOf(error));
+      return session;
+    }
   }
 
   readProjectSettings(projectDir: string): Promise<ProjectSettings | undefined> {
@@ -124,19 +137,19 @@ export class ClaudeDriver implements AgentDriver<Config> {
 async function startOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
   if (earlier === undefined) {
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
-    return { agentSessionId, resume: false, config: readConfig(config) };
+    return { agentSessionId, resume: false, config: readConfig(config), notices: [] };
   }
   const { agentSessionId = sessionId, memory, hasAnswered } = earlier;
   const read = readConfig(config, memory);
   const isStored = (await findStored(agentSessionId, projectDir)) !== undefined;
-  if (isStored) return { agentSessionId, resume: true, config: read };
+  if (isStored) return { agentSessionId, resume: true, config: read, notices: [] };
   const isLost = (await hasAnswered?.()) === true;
   // A session without a message is not stored: one that was open here is begun again.
   if (!isLost && memory === undefined) throw notFound(sessionId);
   // Claude Code starts no session under the id of a file that is still there, readable or not.
   const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;
   const begun = { agentSessionId: isFree ? agentSessionId : randomUUID(), resume: false };
-  return { ...begun, config: read, ...(isLost && { notices: [lost] }) };
+  return { ...begun, config: read, notices: isLost ? [lost] : [] };
 }
 
 const forgotten = `This turn is not in the present conversation of ${name}: the conversation was cleared with /clear.`;

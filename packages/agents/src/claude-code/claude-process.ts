@@ -28,7 +28,7 @@ export interface ClaudeProcessOptions {
   mcpServers: McpServers;
   /** Added to Claude Code's own system prompt. */
   appendSystemPrompt: string | undefined;
-  /** The path of the program, if it is not the SDK's own. */
+  /** The path of the program. Undefined: the SDK's own. */
   program: string | undefined;
   project: ProjectInUse;
 }

@@ -48,7 +48,7 @@ export async function describeCodex(
     const reason = `Codex for ${process.platform}-${process.arch} is not installed: run npm install, without leaving out optional packages, or put codex ${oldestCodex} or newer on the search path.`;
     return { ...info, available: false, reason };
   }
-  const found = { ...info, available: true, version: program.version };
+  const found = { ...info, available: true, version: program.version, program: program.path };
   const [told, stored] = await Promise.all([running && accountOf(running), hasLogin(env)]);
   if (told ?? stored) return found;
   const isOwn = findProgram('codex', env['PATH']) !== undefined;

@@ -3,7 +3,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findCodex, isNewEnough } from './program.ts';
+import { isAtLeast } from '../base/program-version.ts';
+import { findCodex, oldestCodex } from './program.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -69,5 +70,5 @@ test.each([
   ['0.168.12', false],
   ['0.0.9', false],
 ])('a version fits if it is new enough: %s', (version, fits) => {
-  expect(isNewEnough(version)).toBe(fits);
+  expect(isAtLeast(version, oldestCodex)).toBe(fits);
 });

@@ -1,19 +1,15 @@
 /** The program `codex`: the user's own, or the one installed with Liminal. */
-import { execFile } from 'node:child_process';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { findProgram } from '../base/find-program.ts';
-import { Newest } from '../base/newest.ts';
+import { isAtLeast, versionOf } from '../base/program-version.ts';
 
 const { platform, arch } = process;
 const programFile = platform === 'win32' ? 'codex.exe' : 'codex';
 /** The oldest version whose `app-server` says what is read here. */
 export const oldestCodex = '0.169.0';
-/** How long a program may take to say its version, ms. */
-const versionLimitMs = 5_000;
 
 export interface CodexProgram {
   path: string;
@@ -24,28 +20,17 @@ export interface CodexProgram {
 export async function findCodex(searchPath: string | undefined): Promise<CodexProgram | undefined> {
   const own = findProgram('codex', searchPath);
   const found = own === undefined ? undefined : await describedProgram(own);
-  return found !== undefined && isNewEnough(found.version) ? found : installedFor(import.meta.url);
+  return found !== undefined && isAtLeast(found.version, oldestCodex)
+    ? found
+    : installedFor(import.meta.url);
 }
 
 async function describedProgram(path: string): Promise<CodexProgram | undefined> {
   const real = await realpath(path);
   // npm installs a script that starts the program.
   if (real.endsWith('.js')) return installedFor(real);
-  const { mtimeMs } = await stat(real);
-  const key = `${real} ${mtimeMs}`;
-  const asked = versions.get(key) ?? askVersion(real);
-  versions.set(key, asked);
-  const version = await asked;
+  const version = await versionOf(real);
   return version === undefined ? undefined : { path: real, version };
-}
-
-/** What programs have said, by their path and time. */
-const versions = new Newest<string, Promise<string | undefined>>(10);
-
-async function askVersion(path: string): Promise<string | undefined> {
-  const asked = promisify(execFile)(path, ['--version'], { timeout: versionLimitMs });
-  const said = await asked.catch(() => undefined);
-  return /(?<!\d)\d+\.\d+\.\d+\S*/.exec(said?.stdout ?? '')?.[0];
 }
 
 /** The program that npm has installed for a module. */
@@ -63,16 +48,4 @@ async function installedFor(from: string): Promise<CodexProgram | undefined> {
   } catch {
     return undefined;
   }
-}
-
-const numbersIn = (version: string): number[] => version.split(/[.+-]/).map(Number);
-
-/** Whether a version is as new as the oldest that fits. */
-export function isNewEnough(version: string): boolean {
-  const parts = numbersIn(version);
-  for (const [at, least] of numbersIn(oldestCodex).entries()) {
-    const part = parts[at] ?? 0;
-    if (part !== least) return part > least;
-  }
-  return true;
 }

@@ -40,9 +40,10 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
 
 /** What is to be known of an agent. `introduction` is its own answer, if it was asked. */
 export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
-  const { cliType, name, available, reason } = info;
+  const { cliType, name, available, reason, program } = info;
   const version = introduction?.version ?? info.version;
-  const title = `Agent ${cliType}: ${name}${version === undefined ? '' : ` ${version}`}`;
+  const where = program === undefined ? '' : ` (${program})`;
+  const title = `Agent ${cliType}: ${name}${version === undefined ? '' : ` ${version}`}${where}`;
   const troubles = [...(reason === undefined ? [] : [reason]), ...(introduction?.problems ?? [])];
   const words = [
     available ? title : `${title} is not set up`,

@@ -1,0 +1,47 @@
+/** The version of a program that a person has installed. */
+import { execFile } from 'node:child_process';
+import { realpath, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { Newest } from './newest.ts';
+
+/** How long a program may take to print its version, ms. */
+const versionLimitMs = 10_000;
+
+/** What programs have printed, by `programKey`. */
+const versions = new Newest<string, Promise<string | undefined>>(10);
+
+/** Names a program as it is now: another file, or a changed one, has another key. */
+export async function programKey(path: string): Promise<string> {
+  const real = await realpath(path);
+  const { mtimeMs } = await stat(real);
+  return `${real} ${mtimeMs}`;
+}
+
+/** What the program prints with `--version`; undefined if it fails or prints no version. Runs it once. */
+export async function versionOf(path: string): Promise<string | undefined> {
+  const key = await programKey(path);
+  const asked = versions.get(key) ?? askVersion(path);
+  versions.set(key, asked);
+  const version = await asked;
+  // The machine may have been too busy.
+  if (version === undefined) versions.delete(key);
+  return version;
+}
+
+async function askVersion(path: string): Promise<string | undefined> {
+  const asked = promisify(execFile)(path, ['--version'], { timeout: versionLimitMs });
+  const said = await asked.catch(() => undefined);
+  return /(?<!\d)\d+\.\d+\.\d+\S*/.exec(said?.stdout ?? '')?.[0];
+}
+
+const numbersIn = (version: string): number[] => version.split(/[.+-]/).map(Number);
+
+/** Whether a version is as new as `oldest`. A pre-release counts as its release. */
+export function isAtLeast(version: string, oldest: string): boolean {
+  const parts = numbersIn(version);
+  for (const [at, least] of numbersIn(oldest).entries()) {
+    const part = parts[at] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}

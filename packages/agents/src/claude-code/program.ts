@@ -1,0 +1,87 @@
+/** The program `claude`: the user's own, or the one installed with Liminal. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { findProgram } from '../base/find-program.ts';
+import { Newest } from '../base/newest.ts';
+import { isAtLeast, programKey, versionOf } from '../base/program-version.ts';
+
+const require = createRequire(import.meta.url);
+const sdk = '@anthropic-ai/claude-agent-sdk';
+
+/** The oldest version that Liminal's tests pass with. */
+export const oldestClaude = '2.1.330';
+
+export interface FoundClaude {
+  /** Absolute. */
+  path: string;
+  version: string | undefined;
+  /** Whether it is the user's own, from the search path. */
+  isOwn: boolean;
+}
+
+interface Search {
+  /** Undefined if there is none that can be used. */
+  used: FoundClaude | undefined;
+  /** Why the user's own program is not used, as a sentence; undefined if it is, or there is none. */
+  passedOver: string | undefined;
+}
+
+/** The user's own program on the search path if it works and is new enough, or else the installed one. */
+export async function findClaude(searchPath: string | undefined): Promise<Search> {
+  const path = findProgram('claude', searchPath);
+  if (path === undefined) return { used: installedClaude(), passedOver: undefined };
+  const version = await versionOf(path);
+  const failure = failures.get(await programKey(path));
+  const fault =
+    failure ??
+    (version === undefined ? 'does not print its version' : undefined) ??
+    (isAtLeast(version ?? '', oldestClaude)
+      ? undefined
+      : `is ${version}, and Liminal needs ${oldestClaude} or newer`);
+  if (fault === undefined) return { used: { path, version, isOwn: true }, passedOver: undefined };
+  const used = installedClaude();
+  const instead = used === undefined ? '' : ` Liminal uses its own ${used.version}.`;
+  const advice = 'Run `claude update` in a terminal.';
+  return { used, passedOver: `Your own ${path} ${fault}.${instead} ${advice}` };
+}
+
+/** Programs that have not started a session, by `programKey`, with what they said. */
+const failures = new Newest<string, string>(10);
+
+/** Passes the user's own program over from now on, until it changes. */
+export async function noteFailure({ path }: FoundClaude, why: string): Promise<void> {
+  failures.set(await programKey(path), `did not start a session (${why.replace(/\.$/, '')})`);
+}
+
+/** The program that npm has installed for this platform. */
+export function installedClaude(): FoundClaude | undefined {
+  const { platform, arch } = process;
+  const name = `${platform}-${arch}${isMusl() ? '-musl' : ''}`;
+  const file = resolve(`${sdk}-${name}/${platform === 'win32' ? 'claude.exe' : 'claude'}`);
+  const path = file && findProgram(file);
+  return path === undefined ? undefined : { path, version: installedVersion(), isOwn: false };
+}
+
+export const isMusl = (): boolean => {
+  const report = z
+    .looseObject({ header: z.looseObject({ glibcVersionRuntime: z.string().optional() }) })
+    .safeParse(process.report.getReport()).data;
+  return process.platform === 'linux' && report?.header.glibcVersionRuntime === undefined;
+};
+
+function installedVersion(): string | undefined {
+  const entry = resolve(sdk);
+  if (entry === undefined) return undefined;
+  const manifest: unknown = require(join(entry, '..', 'package.json'));
+  return z.looseObject({ claudeCodeVersion: z.string() }).safeParse(manifest).data
+    ?.claudeCodeVersion;
+}
+
+function resolve(specifier: string): string | undefined {
+  try {
+    return require.resolve(specifier);
+  } catch {
+    return undefined;
+  }
+}
