@@ -231,7 +231,7 @@ export const claudeOptions: Section = {
     [
       'not used',
       'additionalDirectories',
-      'No further folder can be added to a session here yet; those of the settings count.',
+      'Folders are added in the running process (`apply_flag_settings`): by this option, skills that they bring would be used, too.',
     ],
     ['not used', 'projectConfigRoot', 'Settings of a project come from the session’s own folder.'],
     [

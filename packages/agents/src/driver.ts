@@ -56,6 +56,8 @@ export interface SessionOpening<Memory = unknown> {
   readonly sessionId: string;
   /** Absolute path of an existing folder. */
   readonly projectDir: string;
+  /** Real paths of folders beside it in which the agent may work. */
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** Config options by id, as `setConfigOption` would take them. */
   readonly config: Record<string, string>;
   /** Absent for a new session; else the session is continued, or refused with `SESSION_NOT_FOUND`. */
@@ -117,6 +119,11 @@ export interface AgentSession<Memory = unknown> {
   answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(id: string, value: string): Promise<void>;
+  /**
+   * Lets the agent work in these folders beside its project's, and in no other ones, from the next turn on. Resolves to
+   * false if the agent must be started anew for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   */
+  setDirectories?(folders: readonly string[]): Promise<boolean>;
   /** Gives the session this title in the agent's own store. */
   rename?(title: string): Promise<void>;
   /**
@@ -146,6 +153,8 @@ export interface AgentCapabilities {
   readonly prewarms?: boolean;
   /** Whether its sessions can rewind files. */
   readonly rewinds?: boolean;
+  /** Whether its sessions can have folders beside the project's; one that cannot after all refuses to be opened with them. */
+  readonly takesDirectories?: boolean;
   /** Whether its sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
   /** Whether its sessions can let running calls go on in the background. */

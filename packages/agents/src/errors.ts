@@ -52,6 +52,12 @@ export function nothingToSteer(why = 'No turn is running.', cause?: unknown): Pr
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 
+/** @param agent - Its name for people. */
+export function noDirectories(agent: string): ProviderError {
+  const message = `${agent} works in the project folder only: it takes no additional folders.`;
+  return new ProviderError('NOT_SUPPORTED', message);
+}
+
 export function taskNotFound(): ProviderError {
   return new ProviderError('TASK_NOT_FOUND', 'It does not run any more.');
 }

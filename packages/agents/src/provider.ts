@@ -27,6 +27,8 @@ import type { ProjectTrust } from './project-settings.ts';
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
   projectDir: string;
+  /** Real paths of folders beside it in which the agent may work; for an agent that `takesDirectories`. */
+  additionalDirectories?: readonly string[];
   /** The id for the session, a UUID; the provider makes one by default. */
   sessionId?: string;
   /** Config options by id, as `setConfigOption` would take them. */
@@ -43,6 +45,7 @@ export interface CreateSessionOptions {
 export interface LoadSessionOptions {
   /** The session's folder; without it the provider looks for the session itself. */
   projectDir?: string;
+  additionalDirectories?: readonly string[];
   /** The agent's own id for the session, if it differs from ours. */
   agentSessionId?: string;
   config?: Record<string, string>;
@@ -226,6 +229,11 @@ export interface CliProvider extends AgentCapabilities {
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
+  /**
+   * Lets an open session's agent work in these folders beside its project's, and in no other ones, from the next turn on.
+   * Resolves to false if the agent must be started anew for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   */
+  setDirectories?(sessionId: string, folders: readonly string[]): Promise<boolean>;
   /** Gives an open session this title in the agent's own store. `NOT_SUPPORTED`. */
   rename?(sessionId: string, title: string): Promise<void>;
   /**

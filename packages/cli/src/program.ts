@@ -8,6 +8,7 @@ import type { ExportFlags } from './commands/export.ts';
 import type { ForkFlags } from './commands/fork.ts';
 import type { BackgroundFlags } from './commands/background.ts';
 import type { NotifyFlags } from './commands/notify.ts';
+import type { DirectoriesFlags } from './commands/directories.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import type { RewindFlags } from './commands/rewind.ts';
 import type { RunFlags } from './commands/run.ts';
@@ -74,6 +75,11 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--agent <type>', 'agent type', 'claude-code')
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'go on with an existing session')
+    .option(
+      '--add-dir <folder>',
+      'let the agent work in this folder, too; more than once for several',
+      collect,
+    )
     .option('--model <id>', 'ask this model, listed or not')
     .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
     .option('--attach <file>', 'send a file with the prompt; more than once for several', collect)
@@ -201,6 +207,15 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     .action(async (sessionId: string, flags: Flags & McpFlags) => {
       const { mcp } = await import('./commands/mcp.ts');
       done(await mcp(sessionId, flags, configure(flags)));
+    });
+
+  command('directories <sessionId>')
+    .description('lists the folders that a session has beside its project’s, or changes them')
+    .option('--add <folder>', 'adds one; more than once for several', collect)
+    .option('--remove <folder>', 'takes one away; more than once for several', collect)
+    .action(async (sessionId: string, flags: Flags & DirectoriesFlags) => {
+      const { directories } = await import('./commands/directories.ts');
+      done(await directories(sessionId, flags, configure(flags)));
     });
 
   command('trace <runOrSession>')

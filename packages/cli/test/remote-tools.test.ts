@@ -148,8 +148,12 @@ describe.each([
     const [bash] = toolsForWorkers({});
     const [remote] = remoteTools([bash!], queue);
     const input = { command: 'npm test' };
-    expect(await remote!.face(input, '/')).toEqual(await bash!.face(input, '/'));
-    expect(await remote!.needs(input, '/')).toEqual(await bash!.needs(input, '/'));
+    expect(await remote!.face(input, { projectDir: '/' })).toEqual(
+      await bash!.face(input, { projectDir: '/' }),
+    );
+    expect(await remote!.needs(input, { projectDir: '/' })).toEqual(
+      await bash!.needs(input, { projectDir: '/' }),
+    );
   });
 
   test('show output while they run, all of it and in order', async () => {

@@ -26,6 +26,8 @@ export const SessionSummary = z.object({
   cliType: z.string(),
   projectId: z.string(),
   projectDir: z.string(),
+  /** The real paths of folders beside the project's in which its agent may work. */
+  additionalDirectories: z.array(z.string()).optional(),
   title: z.string(),
   /** ISO 8601 UTC. */
   createdAt: z.string(),
@@ -242,6 +244,8 @@ export const AgentInfo = z.object({
   rewinds: z.boolean().optional(),
   /** Whether its sessions list their MCP servers, and change them. */
   managesMcp: z.boolean().optional(),
+  /** Its sessions can have folders beside the project's. */
+  takesDirectories: z.boolean().optional(),
   /** It can let running commands and subagents go on in the background. */
   backgrounds: z.boolean().optional(),
   /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */

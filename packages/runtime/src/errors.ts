@@ -17,6 +17,7 @@ export type RuntimeErrorCode =
   | 'BODY_TOO_LARGE'
   | 'CONTENT_NOT_SUPPORTED'
   | 'INVALID_BODY'
+  | 'INVALID_OPTION'
   | 'AGENT_UNAVAILABLE'
   | 'TOO_MANY_SESSIONS'
   | 'QUEUE_FULL'

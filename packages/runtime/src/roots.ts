@@ -74,6 +74,15 @@ export class Roots {
     return real;
   }
 
+  /**
+   * The real paths of folders that a session works in beside its project's, each once. Throws `PROJECT_DIR_NOT_FOUND`,
+   * `PROJECT_DIR_NOT_ALLOWED`.
+   */
+  async admitBeside(projectDir: string, folders: readonly string[]): Promise<string[]> {
+    const admitted = await Promise.all(folders.map(async (each) => this.admit(each)));
+    return [...new Set(admitted)].filter((each) => each !== projectDir);
+  }
+
   /** Folders whose path begins with `prefix`, hidden ones only when asked for by name. */
   async complete(prefix: string): Promise<{ path: string; name: string }[]> {
     if (prefix.trim() === '')

@@ -5,6 +5,8 @@ import type {
   ApprovalAnswer,
   ContentBlock,
   CreateSessionBody,
+  DirectoriesBody,
+  DirectoriesResult,
   FilesResult,
   ForkBody,
   Grant,
@@ -271,7 +273,10 @@ export class SessionRuntime implements Runtime {
     return handle(await this.sessions.create(request, owned));
   }
 
-  async loadSession(sessionId: string, { mcpServers = {} }: LoadBody = {}): Promise<SessionHandle> {
+  async loadSession(
+    sessionId: string,
+    { mcpServers = {}, additionalDirectories: add = [] }: LoadBody = {},
+  ): Promise<SessionHandle> {
     this.#assertOpen();
     const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
@@ -280,6 +285,7 @@ export class SessionRuntime implements Runtime {
       await this.#roots.admit(session.record.projectDir);
       await this.sessions.bringHistory(session);
       session.nameMcpServers(mcpServers);
+      if (add.length > 0) await session.changeDirectories({ add });
       await session.open();
       return handle(session);
     });
@@ -447,6 +453,14 @@ export class SessionRuntime implements Runtime {
   ): Promise<McpActionResult> {
     this.#assertTakesTurns();
     return this.#kept.use(sessionId, async (session) => session.changeMcpServer(name, action));
+  }
+
+  async changeDirectories(
+    sessionId: string,
+    changes: DirectoriesBody = {},
+  ): Promise<DirectoriesResult> {
+    this.#assertTakesTurns();
+    return this.#kept.use(sessionId, async (session) => session.changeDirectories(changes));
   }
 
   async background(sessionId: string, { callId }: BackgroundBody = {}): Promise<void> {

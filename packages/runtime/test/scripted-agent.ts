@@ -38,6 +38,10 @@ export class ScriptedAgent extends DriverProvider {
   readonly answers: ApprovalAnswer[] = [];
   /** What each session was opened with. */
   readonly mcpServers: SessionOpening['mcpServers'][] = [];
+  readonly directories: (readonly string[])[] = [];
+  override readonly takesDirectories: boolean = true;
+  /** Whether folders can be changed while it runs. */
+  changesDirectories = true;
   readonly cancels: string[] = [];
   /** The tasks that were stopped; it has one called `a`. */
   readonly stopped: string[] = [];
@@ -97,6 +101,7 @@ export class ScriptedAgent extends DriverProvider {
     trust?.started(project, used === project);
     this.projectsUsed.push(used?.hash);
     this.mcpServers.push(mcpServers);
+    this.directories.push(opening.additionalDirectories ?? []);
     this.inUse -= 1;
     if (this.inUse >= 0) throw new SessionInUseError('A terminal has it open.');
     if (earlier) {
@@ -125,6 +130,10 @@ export class ScriptedAgent extends DriverProvider {
         if (alive.delete(sessionId)) output.exit({ expected: true });
       },
       answerApproval: async (approvalId, answer) => this.#answer(sessionId, approvalId, answer),
+      setDirectories: async (folders) => {
+        if (this.changesDirectories) this.directories.push(folders);
+        return this.changesDirectories;
+      },
       rename: async (title) => {
         this.titles.push(title);
         if (title === '') throw new Error('A title needs a word.');

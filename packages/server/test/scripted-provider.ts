@@ -21,6 +21,7 @@ export class ScriptedProvider extends DriverProvider {
     super({
       ...about,
       managesMcp: true,
+      takesDirectories: true,
       describe: async () => {
         return { ...about, description: 'Says what a test tells it to.', available: true };
       },
@@ -57,6 +58,10 @@ export class ScriptedProvider extends DriverProvider {
         if (!isAlive) return;
         isAlive = false;
         output.exit({ expected: true });
+      },
+      setDirectories: async (folders) => {
+        this.calls.push(`setDirectories ${sessionId} ${folders.join()}`);
+        return true;
       },
       background: async (callId) => {
         this.calls.push(`background ${sessionId} ${callId ?? 'all'}`);

@@ -447,6 +447,22 @@ describe('the rest', () => {
     expect(await send({ callId: 7 })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
+  test('folders are added to a session and taken away, and are listed with it', async () => {
+    const { id, folder } = await createSession();
+    const [beside, other] = [`${folder}-beside`, `${folder}-other`];
+    for (const each of [beside, other]) mkdirSync(each);
+    const change = (body: object) => ask('POST', `/api/session/${id}/directories`, body);
+    expect(await change({ add: [beside, other] })).toEqual({
+      status: 200,
+      body: { additionalDirectories: [beside, other] },
+    });
+    expect(server.agent.calls.at(-1)).toBe(`setDirectories ${id} ${beside},${other}`);
+    await change({ remove: [other] });
+    expect(await list(folder)).toMatchObject([{ additionalDirectories: [beside] }]);
+    expect(await change({ add: ['/'] })).toMatchObject(refused(403, 'PROJECT_DIR_NOT_ALLOWED'));
+    expect(await change({ add: ['x'.repeat(5_000)] })).toMatchObject(refused(400, 'INVALID_BODY'));
+  });
+
   test('an option that the agent does not have is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });

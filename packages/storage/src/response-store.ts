@@ -31,6 +31,8 @@ export const SessionRecord = z.object({
   cliType: z.string(),
   projectId: z.string(),
   projectDir: z.string(),
+  /** The real paths of folders beside the project's in which its agent may work. */
+  additionalDirectories: z.array(z.string()).optional(),
   title: z.string(),
   createdAt: Time,
   updatedAt: Time,

@@ -48,6 +48,7 @@ const Initialised = z.looseObject({
           close: offered,
           delete: offered,
           title: offered,
+          additionalDirectories: offered,
         })
         .partial()
         .catch({}),

@@ -58,6 +58,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly name: string;
   readonly prewarms = true;
   readonly numbersStoredTurns = true;
+  readonly takesDirectories = true;
   readonly starts: StartLimit;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
@@ -169,7 +170,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   }
 
   #opening(asked: SessionOpening<AcpMemory>): Opening {
-    const { projectDir, output, signal, mcpServers, files, terminals } = asked;
+    const { projectDir, additionalDirectories = [], output, signal, mcpServers } = asked;
+    const { files, terminals } = asked;
     const { cliType, name, env = {}, defaults = {} } = this.#options;
     const {
       openLimitMs: limitMs = openLimitMs,
@@ -181,6 +183,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
         cliType,
         name,
         projectDir,
+        additionalDirectories,
         files,
         terminals,
         hiddenFolders: this.#hiddenFolders,

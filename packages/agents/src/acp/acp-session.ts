@@ -8,7 +8,7 @@ import {
 } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import { noDirectories, ProviderError } from '../errors.ts';
 import type { SessionUpdate, StoredTurn } from '../provider.ts';
 import type { AcpAgent, HostedSession, SteeredMessages } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
@@ -35,6 +35,7 @@ export interface AcpSessionOptions {
   agent: AcpAgent;
   agentSessionId: string;
   projectDir: string;
+  additionalDirectories: readonly string[];
   files?: ClientFiles | undefined;
   terminals?: ClientTerminals | undefined;
   hiddenFolders: HiddenFolders;
@@ -95,6 +96,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     this.client = new SessionClient({
       cliType: options.cliType,
       projectDir,
+      additionalDirectories: options.additionalDirectories,
       files: options.files,
       hiddenFolders: options.hiddenFolders,
       clients: options.terminals,
@@ -211,6 +213,13 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
+  /** An agent takes folders only when a session is opened. Throws ProviderError `NOT_SUPPORTED`. */
+  async setDirectories(): Promise<boolean> {
+    const { agent, name } = this.#options;
+    if (agent.capabilities.sessionCapabilities?.additionalDirectories === true) return false;
+    throw noDirectories(name);
+  }
+
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     const { agent, agentSessionId: sessionId, name } = this.#options;

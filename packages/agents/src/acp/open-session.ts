@@ -3,7 +3,7 @@ import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { EarlierSession } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import { noDirectories, ProviderError } from '../errors.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import { authSentence, describeError, isInUse, readRpcError, rpc } from './errors.ts';
@@ -138,7 +138,7 @@ async function begin(
   notices: readonly string[],
 ): Promise<AcpSession> {
   const { servers, notices: refusals } = mcp(opening, agent);
-  const params = { cwd: opening.session.projectDir, mcpServers: servers };
+  const params = { ...foldersOf(opening, agent), mcpServers: servers };
   return agent.begin(params, (answer) => {
     const agentSessionId = Begun.safeParse(answer).data?.sessionId;
     if (agentSessionId === undefined) throw new Error('Its answer to “session/new” names none.');
@@ -157,11 +157,11 @@ async function resume(
   replayed: GoingOn | undefined,
 ): Promise<AcpSession> {
   const { servers, notices } = mcp(opening, agent);
-  const { projectDir: cwd } = opening.session;
+  const folders = foldersOf(opening, agent);
   const session = new AcpSession({ ...opening.session, agent, agentSessionId });
   agent.admit(agentSessionId, session);
   try {
-    const params = { sessionId: agentSessionId, cwd, mcpServers: servers };
+    const params = { sessionId: agentSessionId, ...folders, mcpServers: servers };
     const isReplayDue = (await replayed?.hasAnswered?.()) ?? false;
     const answer = await agent.open(replayed ? 'session/load' : 'session/resume', params);
     session.open(answer, replayed ? { how: 'loaded', isReplayDue } : { how: 'resumed' }, notices);
@@ -170,6 +170,16 @@ async function resume(
     await agent.leave(agentSessionId);
     throw error;
   }
+}
+
+/** Throws ProviderError `NOT_SUPPORTED`. */
+function foldersOf(
+  { session: { name, projectDir: cwd, additionalDirectories } }: Opening,
+  { capabilities: { sessionCapabilities } }: AcpAgent,
+) {
+  if (additionalDirectories.length === 0) return { cwd };
+  if (sessionCapabilities?.additionalDirectories !== true) throw noDirectories(name);
+  return { cwd, additionalDirectories };
 }
 
 function mcp(opening: Opening, agent: AcpAgent): { servers: McpServer[]; notices: string[] } {

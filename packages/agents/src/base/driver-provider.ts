@@ -10,7 +10,13 @@ import {
   type RewindResult,
   whyNotAccepted,
 } from '@liminal/protocol';
-import type { AgentDriver, AgentSession, EarlierSession, SteerTarget } from '../driver.ts';
+import type {
+  AgentDriver,
+  AgentSession,
+  EarlierSession,
+  SessionOpening,
+  SteerTarget,
+} from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type {
   CliProvider,
@@ -56,8 +62,9 @@ interface Ended {
 }
 
 /** What does not depend on whether the session is new. */
-type Wanted = Omit<CreateSessionOptions, 'sessionId' | 'projectDir'> & {
+type Wanted = Omit<SessionOpening, 'sessionId' | 'projectDir' | 'config' | 'output' | 'signal'> & {
   projectDir?: string | undefined;
+  config?: Record<string, string> | undefined;
 };
 
 /** `CliProvider`, once for all kinds of agents: the sessions, their listeners, and how they are opened and ended. */
@@ -68,6 +75,7 @@ export class DriverProvider implements CliProvider {
   readonly backgrounds: boolean;
   readonly usesGrants: boolean;
   readonly managesMcp: boolean;
+  readonly takesDirectories: boolean;
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly introduce: CliProvider['introduce'];
@@ -93,6 +101,7 @@ export class DriverProvider implements CliProvider {
     this.backgrounds = driver.backgrounds ?? false;
     this.usesGrants = driver.usesGrants ?? false;
     this.managesMcp = driver.managesMcp ?? false;
+    this.takesDirectories = driver.takesDirectories ?? false;
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.introduce = driver.introduce?.bind(driver);
@@ -132,9 +141,8 @@ export class DriverProvider implements CliProvider {
     const opened = this.#entries.get(sessionId)?.opening?.opened;
     if (opened !== undefined) return opened;
     if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
-    const { projectDir, config, grants, projectTrust, mcpServers, files, terminals, ...known } =
-      options;
-    const wanted = { projectDir, config, grants, projectTrust, mcpServers, files, terminals };
+    const { agentSessionId, storedMark, hasAnswered, goesOn, stored, ...wanted } = options;
+    const known = { agentSessionId, storedMark, hasAnswered, goesOn, stored };
     const session = await this.#open(sessionId, wanted, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
     // The caller need not use it.
@@ -204,6 +212,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.setConfigOption) throw this.#notSupported('has no settings to change');
     await session.setConfigOption(id, value);
+  }
+
+  async setDirectories(sessionId: string, folders: readonly string[]): Promise<boolean> {
+    const session = this.#session(sessionId);
+    if (!session.setDirectories) throw this.#notSupported('takes no additional folders');
+    return session.setDirectories(folders);
   }
 
   async rename(sessionId: string, title: string): Promise<void> {

@@ -43,6 +43,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly backgrounds = true;
   readonly usesGrants = true;
   readonly managesMcp = true;
+  readonly takesDirectories = true;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;
@@ -67,6 +68,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
       ...(await startOf(opening)),
       project: await ProjectInUse.decide(projectDir, this.#env, opening.projectTrust),
       projectDir,
+      additionalDirectories: opening.additionalDirectories ?? [],
       env: this.#env,
       mcpServers: { ...this.#mcpServers, ...opening.mcpServers },
       appendSystemPrompt: this.#appendSystemPrompt,

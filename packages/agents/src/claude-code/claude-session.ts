@@ -1,7 +1,7 @@
 import { randomUUID, type UUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
+import type { Query, RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
   isTerminal,
   type ApprovalAnswer,
@@ -47,6 +47,8 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   marks: Pick<TranscriptMarks, 'noteSent'>;
   /** Whether messages that begin with `!` are commands of people's own. */
   runsUserCommands: boolean;
+  /** Folders beside the project's in which the agent may work. */
+  additionalDirectories?: readonly string[];
   /** Notices for people in the first turn. */
   notices?: readonly string[];
 }
@@ -326,6 +328,13 @@ export class ClaudeSession implements AgentSession<Config> {
     void this.#lookAtSettings().catch(() => undefined);
   }
 
+  /** Throws ProviderError `PROCESS_CRASH`. */
+  async setDirectories(folders: readonly string[]): Promise<boolean> {
+    this.#checkAlive();
+    await setDirectories(this.#process.query, folders);
+    return true;
+  }
+
   /** Names the session in Claude Code's own store. */
   async rename(title: string): Promise<void> {
     this.#checkAlive();
@@ -400,6 +409,8 @@ export class ClaudeSession implements AgentSession<Config> {
     const started = await this.#process.initialise();
     const { query } = this.#process;
     await applyAfterStart(query, this.memory);
+    const { additionalDirectories = [] } = this.#options;
+    if (additionalDirectories.length > 0) await setDirectories(query, additionalDirectories);
     this.#status.begin(started, await askSettings(query));
     void this.#watchServers();
   }
@@ -552,6 +563,14 @@ export class ClaudeSession implements AgentSession<Config> {
     const message = `Claude Code has ended. ${this.#process.explain(cause)}`;
     return new ProviderError('PROCESS_CRASH', message, { cause });
   }
+}
+
+/**
+ * They are set in the running process, where they only widen what may be read and edited: with the SDK's option
+ * `additionalDirectories` Claude Code would also use the skills that these folders bring, to which nobody has agreed.
+ */
+async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
+  await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });
 }
 
 function notStarted(

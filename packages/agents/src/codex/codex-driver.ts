@@ -54,6 +54,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly prewarms = true;
   readonly usesGrants = true;
   readonly managesMcp = true;
+  readonly takesDirectories = true;
   readonly starts: StartLimit;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;
@@ -134,9 +135,11 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   /** `onSession` gets the session as soon as its thread is there. */
   async #openThread(
     server: AppServer,
-    { projectDir, config, earlier, sessionId, output, mcpServers: own, projectTrust }: Opening,
+    opening: Opening,
     onSession: (session: CodexSession) => void,
   ): Promise<CodexSession> {
+    const { projectDir, config, earlier, sessionId, output, projectTrust } = opening;
+    const { mcpServers: own, additionalDirectories = [] } = opening;
     const { defaults = {} } = this.#options;
     const mcpServers = { ...this.#options.mcpServers, ...own };
     const mark = processMark('codex');
@@ -158,7 +161,11 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return session;
     };
     const trust = await this.#trustIn(server, projectDir, projectTrust);
-    const params = { cwd: projectDir, config: { ...threadConfig(mcpServers, mark), ...trust } };
+    const params = {
+      cwd: projectDir,
+      runtimeWorkspaceRoots: [projectDir, ...additionalDirectories],
+      config: { ...threadConfig(mcpServers, mark), ...trust },
+    };
     const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);

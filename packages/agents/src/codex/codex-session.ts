@@ -312,6 +312,19 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return changeMcpServer(this.#server, this.agentSessionId, name, action);
   }
 
+  async setDirectories(folders: readonly string[]): Promise<boolean> {
+    this.#checkAlive();
+    const { projectDir: cwd } = this.#options;
+    const environment = {
+      environmentId: 'local',
+      cwd,
+      runtimeWorkspaceRoots: [cwd, ...folders],
+    };
+    const own = { threadId: this.agentSessionId };
+    await this.#server.request('thread/settings/update', { ...own, environments: [environment] });
+    return true;
+  }
+
   async rename(title: string): Promise<void> {
     this.#checkAlive();
     await this.#server.request('thread/name/set', { threadId: this.agentSessionId, name: title });

@@ -1,5 +1,5 @@
 import type { HiddenFolders } from '../hidden-folders.ts';
-import { findPlace, openFile } from '../tools/project/project-path.ts';
+import { type Folders, findPlace, openFile } from '../tools/project/project-path.ts';
 
 /** Files with which projects speak to agents, the first that is there. */
 const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
@@ -8,13 +8,19 @@ const maxProjectFile = 64 * 1024;
 
 /** What a model is told before the conversation. */
 export async function instructionsFor(
-  projectDir: string,
+  folders: Folders,
   hiddenFolders: HiddenFolders,
 ): Promise<string> {
-  const own = await projectInstructions(projectDir, hiddenFolders);
+  const { projectDir, additionalDirectories = [] } = folders;
+  const own = await projectInstructions(folders, hiddenFolders);
   const base = [
     'You are a coding agent. You work with the user in the folder of their project, with the tools that you are given.',
     `The project’s folder is ${projectDir}. Paths are relative to it.`,
+    ...(additionalDirectories.length === 0
+      ? []
+      : [
+          `You may also work in these folders, by whole paths: ${additionalDirectories.join(', ')}`,
+        ]),
     'Look before you change something, keep to the project’s own style, and check what you have done. Say briefly what you do and what came of it, in Markdown. Ask when it is not clear what is wanted.',
     'If the user refuses a call, do not try the same in another way.',
   ].join('\n');
@@ -22,12 +28,12 @@ export async function instructionsFor(
 }
 
 async function projectInstructions(
-  projectDir: string,
+  folders: Folders,
   hiddenFolders: HiddenFolders,
 ): Promise<string | undefined> {
   for (const name of projectFiles) {
     // A link that leads out of the project would tell the model's server what lies there.
-    const text = await beginningOf(projectDir, name, hiddenFolders).catch(() => undefined);
+    const text = await beginningOf(folders, name, hiddenFolders).catch(() => undefined);
     if (text !== undefined) return text;
   }
   return undefined;
@@ -35,11 +41,11 @@ async function projectInstructions(
 
 /** Rejects for what is not there, or no file of the project. */
 async function beginningOf(
-  projectDir: string,
+  { projectDir }: Folders,
   name: string,
   hiddenFolders: HiddenFolders,
 ): Promise<string> {
-  const { handle } = await openFile(projectDir, findPlace(projectDir, name, hiddenFolders));
+  const { handle } = await openFile(findPlace({ projectDir }, name, hiddenFolders));
   try {
     const read = await handle.read(Buffer.alloc(maxProjectFile), 0, maxProjectFile, 0);
     return read.buffer.toString('utf8', 0, read.bytesRead);

@@ -62,6 +62,7 @@ class ModelDriver implements AgentDriver {
   readonly prewarms = true;
   readonly resumes = true;
   readonly usesGrants = true;
+  readonly takesDirectories = true;
   readonly #server: ModelServer;
   readonly #catalog: ModelCatalog;
   readonly #options: ModelOptions;

@@ -20,6 +20,7 @@ import type { AgentSession, SessionOpening, SessionOutput, SteerTarget } from '.
 import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { HiddenFolders } from '../hidden-folders.ts';
 import type { Tool } from '../tools/index.ts';
+import type { Folders } from '../tools/project/project-path.ts';
 import type { ChosenModel, ModelCatalog } from './catalog.ts';
 import { compactWish, costIn, itemsOf, TurnItems } from './conversation.ts';
 import { instructionsFor } from './instructions.ts';
@@ -101,6 +102,7 @@ export class ModelSession implements AgentSession {
   #past: Past | undefined;
   #chosen: ChosenModel | undefined;
   #effort: Effort = 'default';
+  #folders: Folders;
   #running: Running | undefined;
   #isStarting = false;
 
@@ -108,6 +110,8 @@ export class ModelSession implements AgentSession {
   constructor(options: ModelSessionOptions) {
     const { opening, catalog, name } = options;
     this.#options = options;
+    const { projectDir, additionalDirectories } = opening;
+    this.#folders = { projectDir, additionalDirectories };
     this.#output = opening.output;
     this.#notices = new NoticeBoard((notices) => this.#output.update({ notices }));
     this.#approvals = new PendingApprovals({
@@ -119,7 +123,7 @@ export class ModelSession implements AgentSession {
       onProblem: (what, problem) => this.#notices.put(`${what} grants`, warnings(problem ?? [])),
     });
     this.#mcpTools = new McpTools(options.mcpServers, {
-      projectDir: opening.projectDir,
+      projectDir,
       hiddenVariables: options.hiddenVariables,
       starts: options.mcpStarts,
       onProblem: (server, problem) => this.#notices.put(`mcp ${server}`, warnings(problem ?? [])),
@@ -208,6 +212,11 @@ export class ModelSession implements AgentSession {
     this.#approvals.answer(approvalId, answer);
   }
 
+  async setDirectories(folders: readonly string[]): Promise<boolean> {
+    this.#folders = { ...this.#folders, additionalDirectories: folders };
+    return true;
+  }
+
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#change(id, value);
     this.#tellOptions();
@@ -227,7 +236,7 @@ export class ModelSession implements AgentSession {
   ): Running {
     if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The session has been ended.');
     const { opening, catalog, retries, maxRounds, runsScripts, scripts } = this.#options;
-    const { projectDir, files } = opening;
+    const { files } = opening;
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
       items.hear(draft);
@@ -246,7 +255,7 @@ export class ModelSession implements AgentSession {
       items,
       tools: new ToolCalls({
         tools,
-        projectDir,
+        folders: this.#folders,
         files,
         runsScripts,
         scripts,
@@ -272,9 +281,9 @@ export class ModelSession implements AgentSession {
   }
 
   async #surroundings(): Promise<Pick<Started, 'instructions' | 'tools'>> {
-    const { opening, hiddenFolders } = this.#options;
+    const { hiddenFolders } = this.#options;
     const [instructions, more] = await Promise.all([
-      instructionsFor(opening.projectDir, hiddenFolders),
+      instructionsFor(this.#folders, hiddenFolders),
       this.#mcpTools.tools(),
     ]);
     return { instructions, tools: [...this.#options.tools, ...more] };

@@ -4,6 +4,7 @@ import type { FairLimit } from '../base/fair-limit.ts';
 import type { PendingApprovals } from '../base/pending-approvals.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import type { ClientFiles } from '../client-files.ts';
+import type { Folders } from '../tools/project/project-path.ts';
 import {
   type CallFace,
   type Permission,
@@ -25,7 +26,7 @@ import { outputOf, type ScriptRecord } from './waiting-calls.ts';
 
 export interface ToolCallsOptions {
   tools: readonly Tool[];
-  projectDir: string;
+  folders: Folders;
   /** What the session's clients have open. */
   files?: ClientFiles | undefined;
   /** Whether a model may say in a script what would be many calls. */
@@ -100,8 +101,8 @@ export class ToolCalls {
     };
     try {
       const prepared = this.#prepare(call, writer);
-      const { projectDir, files } = this.#options;
-      const face = await prepared.tool.face(prepared.input, projectDir, files);
+      const { folders, files } = this.#options;
+      const face = await prepared.tool.face(prepared.input, folders, files);
       const { kind } = prepared.tool;
       writer().done(call.itemId, call.item && ({ ...call.item, ...face, kind } as OutputItem));
       const refusal = await this.#refusal(prepared, call, face, signal);
@@ -155,8 +156,8 @@ export class ToolCalls {
     print: (text: string) => void,
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    const { projectDir, files, owner } = this.#options;
-    return tool.run(input, { projectDir, files, owner, signal, print });
+    const { folders, files, owner } = this.#options;
+    return tool.run(input, { ...folders, files, owner, signal, print });
   }
 
   /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */
@@ -166,8 +167,8 @@ export class ToolCalls {
     face: CallFace,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const { approvals, permissions, projectDir } = this.#options;
-    const needed = await tool.needs(input, projectDir);
+    const { approvals, permissions, folders } = this.#options;
+    const needed = await tool.needs(input, folders);
     const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
     if (isAllowed) {
       // Of a script that goes on, people are asked about its calls.

@@ -54,7 +54,7 @@ export function bashTool(
       refuseNul(command);
       return { title: command };
     },
-    async needs({ command }, projectDir) {
+    async needs({ command }, { projectDir }) {
       // In such a repository no command is known to only read.
       const mayStart =
         hasReading(command) &&

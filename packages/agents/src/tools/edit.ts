@@ -40,38 +40,34 @@ export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
       'Replaces a text in a file of the project. The old text must match exactly, and stand once in the file unless replaceAll is set: give enough of the lines around it.',
     kind: 'edit',
     input: Input,
-    async face(input, projectDir, files) {
+    async face(input, folders, files) {
       const { place, found, text, lines } = await planEdit(
         input,
-        findPlace(projectDir, input.path, hiddenFolders),
-        projectDir,
+        findPlace(folders, input.path, hiddenFolders),
         files,
       );
       shown.set(input, place.real);
       return {
-        title: `Edit ${place.name}`,
+        title: `Edit ${place.shown}`,
         locations: [{ path: place.real, ...(lines[0] !== undefined && { line: lines[0] }) }],
         diffs: [shownChange(place.real, found.text, text)],
       };
     },
-    needs: ({ path }, projectDir) => [
-      editPermission(findPlace(projectDir, path, hiddenFolders).name),
-    ],
-    async run(input, { projectDir, files }) {
+    needs: ({ path }, folders) => [editPermission(findPlace(folders, path, hiddenFolders))],
+    async run(input, { files, ...folders }) {
       // Matched anew: whatever has changed since then around the text stays, and the text itself must still be there.
       const { place, found, text, lines } = await planEdit(
         input,
-        findPlace(projectDir, input.path, hiddenFolders),
-        projectDir,
+        findPlace(folders, input.path, hiddenFolders),
         files,
       );
       if ((shown.get(input) ?? place.real) !== place.real) {
         throw new ToolError(`“${input.path}” leads elsewhere by now: nothing was changed.`);
       }
-      await putText(projectDir, place, text, found, files);
+      await putText(place, text, found, files);
       const where = lines.length === 1 ? `line ${lines[0]}` : `${lines.length} places`;
       return {
-        output: `Changed ${place.name} in ${where}.`,
+        output: `Changed ${place.shown} in ${where}.`,
         success: true,
         diffs: [shownChange(place.real, found.text, text)],
       };
@@ -82,11 +78,10 @@ export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
 async function planEdit(
   input: Input,
   place: ProjectPlace,
-  projectDir: string,
   files: ClientFiles | undefined,
 ): Promise<Planned> {
   refuseGit(place);
-  const found = await readText(projectDir, place, files);
+  const found = await readText(place, files);
   if (found === undefined) {
     throw new ToolError(`“${input.path}” does not exist. To make a new file use write.`);
   }

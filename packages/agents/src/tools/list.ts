@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HiddenFolders } from '../hidden-folders.ts';
-import { findPlace } from './project/project-path.ts';
+import { findPlace, shownIn } from './project/project-path.ts';
 import { walk, type Entry } from './project/walk.ts';
 import type { Tool } from './tool.ts';
 
@@ -26,22 +26,22 @@ export const listTool = (hiddenFolders: HiddenFolders): Tool<z.infer<typeof Inpu
     'Lists a folder of the project: folders end with a slash. Hidden files, and those that .gitignore names, are left out unless asked for.',
   kind: 'read',
   input: Input,
-  async face({ path = '.' }, projectDir) {
-    const { real, name } = findPlace(projectDir, path, hiddenFolders);
-    return { title: `List ${name === '' ? 'the project' : name}`, locations: [{ path: real }] };
+  async face({ path = '.' }, folders) {
+    const { real, shown } = findPlace(folders, path, hiddenFolders);
+    return { title: `List ${shown === '' ? 'the project' : shown}`, locations: [{ path: real }] };
   },
   needs: () => undefined,
-  async run({ path = '.', depth, hidden = false, ignored = false }, { projectDir, signal }) {
-    const place = findPlace(projectDir, path, hiddenFolders);
+  async run({ path = '.', depth, hidden = false, ignored = false }, { signal, ...folders }) {
+    const place = findPlace(folders, path, hiddenFolders);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
     const lines: string[] = [];
     let why: string | undefined;
-    for await (const entry of walk(projectDir, place, { depth, hidden, ignored })) {
+    for await (const entry of walk(place, { depth, hidden, ignored })) {
       if (lines.length >= maxShown)
         why = `There is more than ${maxShown} entries: list a folder of these.`;
       else if (inTime.aborted) why = 'The time was too short for the rest.';
       if (why !== undefined) break;
-      lines.push(described(entry));
+      lines.push(described({ ...entry, name: shownIn(place, entry.name) }));
     }
     if (lines.length === 0 && why === undefined) return { output: '(Nothing.)', success: true };
     return {

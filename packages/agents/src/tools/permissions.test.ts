@@ -43,11 +43,12 @@ test.each([
   ['src/a.ts', 'edit:src/', 'edits in src/'],
   ['a.ts', 'edit:./', 'edits in the whole project'],
 ])('“Always” for a change of %s makes the rule %s', (name, made, always) => {
-  expect(editPermission(name)).toMatchObject({ rule: made, always });
+  expect(editPermission({ name, shown: name })).toMatchObject({ rule: made, always });
 });
 
 test('a folder covers what lies below it, and nothing beside it', () => {
-  const isCovered = (name: string, by: string) => isAllowed([editPermission(name)], [by]);
+  const isCovered = (name: string, by: string) =>
+    isAllowed([editPermission({ name, shown: name })], [by]);
   expect(isCovered('src/a/b.ts', 'edit:src/')).toBe(true);
   expect(isCovered('src/a/b.ts', 'edit:./')).toBe(true);
   expect(isCovered('src/a/b.ts', 'tool:edit')).toBe(true);
@@ -56,4 +57,11 @@ test('a folder covers what lies below it, and nothing beside it', () => {
   expect(isCovered('srcs/b.ts', 'edit:src/')).toBe(false);
   expect(isCovered('b.ts', 'edit:src/')).toBe(false);
   expect(isCovered('src/b.ts', 'tool:bash')).toBe(false);
+});
+
+test('a change beside the project is covered by rules of its folder only', () => {
+  const shown = '/other/src/a.ts';
+  const needed = editPermission({ name: 'src/a.ts', shown });
+  expect(needed).toEqual({ always: 'edits in /other/src/', rule: 'edit:/other/src/' });
+  expect(isAllowed([needed], ['tool:edit', 'edit:./', 'edit:src/'])).toBe(false);
 });

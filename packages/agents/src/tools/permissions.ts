@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+import type { ProjectPlace } from './project/project-path.ts';
 import type { Permission } from './tool.ts';
 
 /** Whether the rules allow all that is needed. Rules are compared as they are: what they cover, each permission says. */
@@ -5,11 +7,9 @@ export function isAllowed(needed: readonly Permission[], rules: readonly string[
   return needed.every(({ rule, also = [] }) => [rule, ...also].some((one) => rules.includes(one)));
 }
 
-/**
- * The permission to change a file of the project.
- * @param name - Where it really lies, from the project folder on.
- */
-export function editPermission(name: string): Permission {
+/** The permission to change a file where it really lies. */
+export function editPermission({ name, shown }: Pick<ProjectPlace, 'name' | 'shown'>): Permission {
+  if (shown !== name) return editElsewhere(shown);
   const folders = name.split('/').slice(0, -1);
   const above = folders.map((_, at) => `edit:${folders.slice(0, at + 1).join('/')}/`).toReversed();
   const [rule, ...wider] = [...above, 'edit:./'];
@@ -19,4 +19,10 @@ export function editPermission(name: string): Permission {
     rule: rule ?? 'edit:./',
     also: [...wider, 'tool:edit'],
   };
+}
+
+/** The rules of the project do not reach into folders beside it. */
+function editElsewhere(path: string): Permission {
+  const folder = `${dirname(path)}/`;
+  return { always: `edits in ${folder}`, rule: `edit:${folder}` };
 }

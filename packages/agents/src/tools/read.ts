@@ -33,26 +33,26 @@ export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
     'Reads a text file of the project, with line numbers that are not part of it, or shows an image (PNG, JPEG, GIF, WebP). Long files come in parts.',
   kind: 'read',
   input: Input,
-  async face({ path, offset }, projectDir) {
-    const { real, name } = findPlace(projectDir, path, hiddenFolders);
+  async face({ path, offset }, folders) {
+    const { real, shown } = findPlace(folders, path, hiddenFolders);
     return {
-      title: `Read ${name}`,
+      title: `Read ${shown}`,
       locations: [{ path: real, ...(offset !== undefined && { line: offset }) }],
     };
   },
   needs: () => undefined,
-  async run(input, { projectDir, signal, files }) {
-    const place = findPlace(projectDir, input.path, hiddenFolders);
+  async run(input, { signal, files, ...folders }) {
+    const place = findPlace(folders, input.path, hiddenFolders);
     // What is no text is looked at on the disk.
-    const unsaved = await unsavedText(projectDir, place, files).catch(ignoreToolError);
+    const unsaved = await unsavedText(place, files).catch(ignoreToolError);
     if (unsaved !== undefined) return linesOf(unsaved.text, input);
-    const file = await openFile(projectDir, place);
+    const file = await openFile(place);
     try {
       const first = await readChunk(file.handle, 0, file.stat.size);
       const sample = first.subarray(0, sampleBytes);
       const type = imageType(sample);
       if (type !== undefined && imageTypes.includes(type))
-        return await readImage(file, type, place.name);
+        return await readImage(file, type, place.shown);
       if (sample.includes(0)) {
         throw new ToolError(`“${input.path}” is a binary file: it cannot be read as text.`);
       }

@@ -2,7 +2,7 @@ import { headOf } from '@liminal/protocol';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { HiddenFolders } from '../hidden-folders.ts';
-import { fileProblem, findPlace, refuseOthers } from './project/project-path.ts';
+import { fileProblem, findPlace, refuseOthers, shownIn } from './project/project-path.ts';
 import { plainSearch } from './search/plain-search.ts';
 import type { FoundLine } from './search/query.ts';
 import { findRipgrep, ripgrep } from './search/ripgrep.ts';
@@ -36,24 +36,23 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
       'Searches the text files of the project for a regular expression, line by line. Hidden files, and those that .gitignore names, are left out.',
     kind: 'search',
     input: Input,
-    async face({ pattern, path = '.' }, projectDir) {
-      const { real, name } = findPlace(projectDir, path, hiddenFolders);
-      const where = name === '' ? '' : ` in ${name}`;
+    async face({ pattern, path = '.' }, folders) {
+      const { real, shown } = findPlace(folders, path, hiddenFolders);
+      const where = shown === '' ? '' : ` in ${shown}`;
       return { title: `Search for ${pattern}${where}`, locations: [{ path: real }] };
     },
     needs: () => undefined,
-    async run({ path = '.', ignoreCase = false, context = 0, ...input }, { projectDir, signal }) {
+    async run({ path = '.', ignoreCase = false, context = 0, ...input }, { signal, ...folders }) {
       if (/[\0\n]/.test(input.pattern + (input.glob ?? ''))) {
         throw new ToolError('A pattern is for one line, and has no NUL character in it.');
       }
-      const place = findPlace(projectDir, path, hiddenFolders);
+      const place = findPlace(folders, path, hiddenFolders);
       const found = await stat(place.real).catch((error: unknown) => {
         throw fileProblem(error, place.asked);
       });
       if (!found.isDirectory()) refuseOthers(found, place.asked);
       const query = {
         ...input,
-        projectDir,
         place,
         isFile: !found.isDirectory(),
         ignoreCase,
@@ -63,7 +62,8 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
       const tool = await program;
       const lines = tool === undefined ? plainSearch(query, inTime) : ripgrep(tool, query, inTime);
-      return { output: await shownLines(lines, inTime), success: true };
+      const nameOf = (name: string): string => shownIn(place, name);
+      return { output: await shownLines(lines, nameOf, inTime), success: true };
     },
   };
 }
@@ -80,7 +80,11 @@ const maxMatches = 200;
 const maxLine = 400;
 const maxLength = 40_000;
 
-async function shownLines(found: AsyncIterable<FoundLine>, inTime: AbortSignal): Promise<string> {
+async function shownLines(
+  found: AsyncIterable<FoundLine>,
+  nameOf: (name: string) => string,
+  inTime: AbortSignal,
+): Promise<string> {
   const lines: string[] = [];
   let [matches, length, file, last] = [0, 0, '', 0];
   let note: string | undefined;
@@ -90,7 +94,7 @@ async function shownLines(found: AsyncIterable<FoundLine>, inTime: AbortSignal):
       break;
     }
     matches += Number(isMatch);
-    if (name !== file) lines.push(...(file === '' ? [] : ['']), name);
+    if (name !== file) lines.push(...(file === '' ? [] : ['']), nameOf(name));
     else if (line !== undefined && line > last + 1 && !isMatch) lines.push('--');
     [file, last] = [name, line ?? last];
     const cut = text.length > maxLine ? `${headOf(text, maxLine)}…` : text;

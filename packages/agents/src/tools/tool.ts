@@ -2,6 +2,7 @@
 import type { ContentBlock, FileDiff, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
 import type { z } from 'zod';
 import type { ClientFiles } from '../client-files.ts';
+import type { Folders } from './project/project-path.ts';
 
 /** What people see of a call before it runs. */
 export interface CallFace {
@@ -53,9 +54,7 @@ export interface ToolResult {
 }
 
 /** What a running call has around it. */
-export interface ToolContext {
-  /** Real path of the session's project folder: nothing outside is read or changed by file tools. */
-  projectDir: string;
+export interface ToolContext extends Folders {
   /** What the session's clients have open. */
   files?: ClientFiles | undefined;
   /** The session: what runs at the same time is shared fairly between sessions. */
@@ -78,11 +77,11 @@ export interface Tool<Input = unknown> {
   /** JSON Schema of the input, where that says more than `input`. */
   readonly parameters?: Record<string, unknown>;
   /** Rejects with ToolError for input that makes no sense here. Changes nothing. */
-  face(input: Input, projectDir: string, files?: ClientFiles): Promise<CallFace>;
+  face(input: Input, folders: Folders, files?: ClientFiles): Promise<CallFace>;
   /** Undefined if nobody needs to be asked. Several: all of them are needed. Throws ToolError where `face` rejects with one. */
   needs(
     input: Input,
-    projectDir: string,
+    folders: Folders,
   ): Permission[] | undefined | Promise<Permission[] | undefined>;
   /**
    * Rejects with ToolError; every other rejection is a fault of ours. When the signal aborts it ends soon, with what it

@@ -23,28 +23,24 @@ export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
       'Writes a whole text file of the project, with the folders that it needs, and replaces one that is there. To change a part of a file use edit.',
     kind: 'edit',
     input: Input,
-    async face(input, projectDir, files) {
+    async face(input, folders, files) {
       const { place, found } = await look(
         input,
-        findPlace(projectDir, input.path, hiddenFolders),
-        projectDir,
+        findPlace(folders, input.path, hiddenFolders),
         files,
       );
       shown.set(input, { real: place.real, oldText: found?.text });
       return {
-        title: `Write ${place.name}`,
+        title: `Write ${place.shown}`,
         locations: [{ path: place.real }],
         diffs: [shownChange(place.real, found?.text, input.content)],
       };
     },
-    needs: ({ path }, projectDir) => [
-      editPermission(findPlace(projectDir, path, hiddenFolders).name),
-    ],
-    async run(input, { projectDir, files }) {
+    needs: ({ path }, folders) => [editPermission(findPlace(folders, path, hiddenFolders))],
+    async run(input, { files, ...folders }) {
       const { place, found } = await look(
         input,
-        findPlace(projectDir, input.path, hiddenFolders),
-        projectDir,
+        findPlace(folders, input.path, hiddenFolders),
         files,
       );
       const before = shown.get(input);
@@ -56,10 +52,10 @@ export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
           );
         }
       }
-      await putText(projectDir, place, input.content, found, files);
+      await putText(place, input.content, found, files);
       const bytes = Buffer.byteLength(input.content);
       return {
-        output: `${found === undefined ? 'Made' : 'Replaced'} ${place.name} (${bytes} bytes).`,
+        output: `${found === undefined ? 'Made' : 'Replaced'} ${place.shown} (${bytes} bytes).`,
         success: true,
         diffs: [shownChange(place.real, found?.text, input.content)],
       };
@@ -70,10 +66,9 @@ export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
 async function look(
   { path }: Input,
   place: ProjectPlace,
-  projectDir: string,
   files: ClientFiles | undefined,
 ): Promise<{ place: ProjectPlace; found: FoundText | undefined }> {
   if (path.endsWith('/')) throw new ToolError(`“${place.asked}” is a folder, not a file.`);
   refuseGit(place);
-  return { place, found: await readText(projectDir, place, files) };
+  return { place, found: await readText(place, files) };
 }

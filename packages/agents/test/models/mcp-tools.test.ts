@@ -42,10 +42,10 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
     description: 'Greets somebody.',
     parameters: { required: ['name'] },
   });
-  expect(greet.needs({}, projectDir)).toEqual([
+  expect(greet.needs({}, { projectDir })).toEqual([
     { always: 'greet of hello', rule: expect.stringMatching(/^mcp:[0-9a-f]{32}:greet$/) },
   ]);
-  expect(await greet.face({}, projectDir)).toEqual({ title: 'greet (hello)' });
+  expect(await greet.face({}, { projectDir })).toEqual({ title: 'greet (hello)' });
   expect(await greet.run({ name: 'Ada' }, context)).toEqual({
     output: 'Good day, Ada!',
     success: true,
@@ -57,7 +57,7 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
 async function greetRule(name: string, server: McpServer): Promise<string | undefined> {
   const { mcp, projectDir } = await open({ [name]: server });
   const greet = (await mcp.tools()).find(({ description }) => description === 'Greets somebody.');
-  return (await greet?.needs({}, projectDir))?.[0]?.rule;
+  return (await greet?.needs({}, { projectDir }))?.[0]?.rule;
 }
 
 test('SAFE: a permission for a tool is for no other server, whatever names that has', async () => {
@@ -85,7 +85,7 @@ test.each([
   );
   const found = await mcp.tools();
   expect(new Set(found.map(({ name }) => name)).size).toBe(2);
-  const needed = await Promise.all(found.map(async (tool) => tool.needs({}, projectDir)));
+  const needed = await Promise.all(found.map(async (tool) => tool.needs({}, { projectDir })));
   expect(new Set(needed.map((one) => one?.[0]?.rule)).size).toBe(2);
   for (const { name } of found) expect(name).toMatch(/^mcp__[\w-]{1,59}$/);
 });
@@ -112,7 +112,7 @@ function listing(names: readonly string[]): McpServer {
 
 test('SAFE: the own name of a tool stands before the title that its server gives', async () => {
   const { tool, projectDir } = await open({ hello: greeter('Hello', 'Show the notes') });
-  const { title } = await (await tool('mcp__hello__greet')).face({}, projectDir);
+  const { title } = await (await tool('mcp__hello__greet')).face({}, { projectDir });
   expect(title).toBe('greet (hello): Show the notes');
 });
 

@@ -241,7 +241,7 @@ test('SAFE: git compares no file outside of the project without a question, by l
   symlinkSync(join(project.outside, 'secret.txt'), join(project.dir, 'src/link.txt'));
   symlinkSync('src', join(project.dir, 'source'));
   const isGranted = async (command: string) => {
-    const needed = (await bashTool(nothingHidden).needs({ command }, project.dir)) ?? [];
+    const needed = (await bashTool(nothingHidden).needs({ command }, project.folders)) ?? [];
     return isAllowed(needed, ['command:git diff', 'command:git show']);
   };
   for (const command of [

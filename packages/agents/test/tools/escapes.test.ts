@@ -213,8 +213,8 @@ test('where open folders cannot be reached by number, what was opened is looked 
   const seen = new Set<string>();
   for (let round = 0; round < 500; round++) {
     const reading = async () => {
-      const place = findPlace(project.dir, 'sub/secret.txt', nothingHidden);
-      const { handle } = await openFile(project.dir, place, { byNumber: false });
+      const place = findPlace(project.folders, 'sub/secret.txt', nothingHidden);
+      const { handle } = await openFile(place, { byNumber: false });
       const text = await handle.readFile('utf8');
       await handle.close();
       return text;
@@ -227,8 +227,8 @@ test('where open folders cannot be reached by number, what was opened is looked 
 test('elsewhere, a file that was opened is refused if another one has its name by then', async () => {
   const project = await makeProject();
   project.write('sub/secret.txt', 'SAFE\n');
-  const place = findPlace(project.dir, 'sub/secret.txt', nothingHidden);
-  const folder = await openParent(project.dir, place, { byNumber: false });
+  const place = findPlace(project.folders, 'sub/secret.txt', nothingHidden);
+  const folder = await openParent(place, { byNumber: false });
   const outside = await open(join(project.outside, 'secret.txt'));
   // As if a link had stood in the folder's place for just that moment.
   const checking = folder.checkFile(outside, 'secret.txt', 'sub/secret.txt');
@@ -239,8 +239,8 @@ test('elsewhere, a file that was opened is refused if another one has its name b
 
 test('no text is put into .git, whoever asks', async () => {
   const project = await makeProject();
-  const place = findPlace(project.dir, '.git/config', nothingHidden);
-  expect(await refusal(putText(project.dir, place, 'x', undefined))).toContain('belongs to git');
+  const place = findPlace(project.folders, '.git/config', nothingHidden);
+  expect(await refusal(putText(place, 'x', undefined))).toContain('belongs to git');
   expect(readdirSync(project.dir)).toEqual([]);
 });
 

@@ -252,7 +252,7 @@ test('a server that cannot be reached is named', async () => {
 });
 
 test('permission is for a host', () => {
-  expect(fetchTool().needs({ url: 'https://Example.com:443/a' }, '/')).toEqual([
+  expect(fetchTool().needs({ url: 'https://Example.com:443/a' }, { projectDir: '/' })).toEqual([
     { always: 'requests to example.com', rule: 'fetch:example.com', also: ['tool:fetch'] },
   ]);
 });
@@ -274,5 +274,5 @@ test('plan gives the plan, and needs no permission', async () => {
     success: true,
     plan: [entries[0], { ...entries[1], priority: 'medium' }],
   });
-  expect(plan.needs({ entries }, '/')).toBeUndefined();
+  expect(plan.needs({ entries }, { projectDir: '/' })).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -18,6 +19,7 @@ import { listTool } from '../../src/tools/list.ts';
 import { findPlace } from '../../src/tools/project/project-path.ts';
 import { putText, readText } from '../../src/tools/project/text-file.ts';
 import { readTool } from '../../src/tools/read.ts';
+import { searchTool } from '../../src/tools/search.ts';
 import { writeTool } from '../../src/tools/write.ts';
 import { call, contentOf, makeProject, refusal, nothingHidden } from './project.ts';
 
@@ -131,7 +133,7 @@ describe('write', () => {
     const tool = writeTool(nothingHidden);
     const input = { path: 'src/deep/a.txt', content: 'one\n' };
     const path = join(project.dir, 'src/deep/a.txt');
-    const face = await tool.face(input, project.dir);
+    const face = await tool.face(input, project.folders);
     expect(face).toEqual({
       title: 'Write src/deep/a.txt',
       locations: [{ path }],
@@ -161,7 +163,7 @@ describe('write', () => {
     const project = await makeProject();
     const tool = writeTool(nothingHidden);
     const input = { path: 'a.txt', content: 'mine' };
-    await tool.face(input, project.dir);
+    await tool.face(input, project.folders);
     project.write('a.txt', 'theirs');
     expect(await refusal(tool.run(input, context(project.dir)))).toContain('has changed since');
     expect(project.read('a.txt')).toBe('theirs');
@@ -201,7 +203,7 @@ describe('edit', () => {
     const tool = editTool(nothingHidden);
     const input = { path: 'a.txt', oldText: 'two', newText: '2' };
     const diff = { path, oldText: 'one\ntwo\nthree\n', newText: 'one\n2\nthree\n' };
-    expect(await tool.face(input, project.dir)).toEqual({
+    expect(await tool.face(input, project.folders)).toEqual({
       title: 'Edit a.txt',
       locations: [{ path, line: 2 }],
       diffs: [diff],
@@ -247,11 +249,11 @@ describe('edit', () => {
     symlinkSync('../real', join(project.dir, 'real/link'));
     symlinkSync('real/a.txt', join(project.dir, 'top.txt'));
     const input = { path: 'top.txt', oldText: 'one', newText: 'two' };
-    expect(editTool(nothingHidden).needs(input, project.dir)).toMatchObject([
+    expect(editTool(nothingHidden).needs(input, project.folders)).toMatchObject([
       { rule: 'edit:real/' },
     ]);
     const write = { path: 'top.txt', content: '' };
-    expect(writeTool(nothingHidden).needs(write, project.dir)).toMatchObject([
+    expect(writeTool(nothingHidden).needs(write, project.folders)).toMatchObject([
       { rule: 'edit:real/' },
     ]);
   });
@@ -261,7 +263,7 @@ describe('edit', () => {
     project.write('a.txt', 'one\ntwo\n');
     const tool = editTool(nothingHidden);
     const input = { path: 'a.txt', oldText: 'two', newText: '2' };
-    await tool.face(input, project.dir);
+    await tool.face(input, project.folders);
     project.write('a.txt', 'more\none\ntwo\n');
     await tool.run(input, context(project.dir));
     expect(project.read('a.txt')).toBe('more\none\n2\n');
@@ -280,7 +282,7 @@ describe('edit', () => {
     symlinkSync('a.txt', link);
     const tool = editTool(nothingHidden);
     const input = { path: 'link', oldText: 'one', newText: 'two' };
-    await tool.face(input, project.dir);
+    await tool.face(input, project.folders);
     execFileSync('ln', ['-sfn', 'b.txt', link]);
     expect(await refusal(tool.run(input, context(project.dir)))).toContain('leads elsewhere');
     expect(project.read('b.txt')).toBe('one');
@@ -302,12 +304,12 @@ describe('edit', () => {
   ])('is not applied to a file that %s in the very last moment', async (_what, theirs) => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
-    const place = findPlace(project.dir, 'a.txt', nothingHidden);
-    const found = await readText(project.dir, place);
+    const place = findPlace(project.folders, 'a.txt', nothingHidden);
+    const found = await readText(place);
     rmSync(path);
     if (theirs !== undefined) project.write('a.txt', theirs);
     const before = contentOf(project.dir);
-    expect(await refusal(putText(project.dir, place, 'two', found))).toContain(
+    expect(await refusal(putText(place, 'two', found))).toContain(
       'has just been changed by others',
     );
     expect(contentOf(project.dir)).toEqual(before);
@@ -384,6 +386,45 @@ describe('list', () => {
     );
     expect(await refusal(call(listTool(nothingHidden), project, { path: 'gone' }))).toContain(
       'does not exist',
+    );
+  });
+});
+
+describe('a folder beside the project', () => {
+  const make = async () => {
+    const { folders, ...project } = await makeProject();
+    const beside = join(project.dir, '../beside');
+    mkdirSync(beside);
+    const withIt = { ...project, folders: { ...folders, additionalDirectories: [beside] } };
+    return { project: withIt, beside };
+  };
+
+  test('is read, searched, listed and changed by whole paths, and nothing else is', async () => {
+    const { project, beside } = await make();
+    const path = join(beside, 'notes.txt');
+    await call(writeTool(nothingHidden), project, { path, content: 'one\n' });
+    const edit = { path, oldText: 'one', newText: 'two' };
+    const changed = await call(editTool(nothingHidden), project, edit);
+    expect(changed.output).toContain(`Changed ${path}`);
+    expect((await call(readTool(nothingHidden), project, { path })).output).toContain('two');
+    const listed = await call(listTool(nothingHidden), project, { path: beside });
+    expect(listed.output).toBe(path);
+    const search = { pattern: 'tw.', path: beside };
+    const found = await call(searchTool(nothingHidden), project, search);
+    expect(found.output).toContain(path);
+    const outside = join(project.outside, 'secret.txt');
+    expect(await refusal(call(readTool(nothingHidden), project, { path: outside }))).toContain(
+      'leads out of the project folder',
+    );
+  });
+
+  test('is closed once a link has taken its place', async () => {
+    const { project, beside } = await make();
+    rmdirSync(beside);
+    symlinkSync(project.outside, beside);
+    const path = join(beside, 'secret.txt');
+    expect(await refusal(call(readTool(nothingHidden), project, { path }))).toContain(
+      'leads out of the project folder',
     );
   });
 });

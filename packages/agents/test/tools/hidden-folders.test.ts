@@ -123,8 +123,8 @@ test.each(['a link', 'another name'])(
     const path = join(project.dir, 'AGENTS.md');
     if (how === 'a link') symlinkSync('data/sub/token', path);
     else linkSync(join(data, 'sub/token'), path);
-    expect(await instructionsFor(project.dir, new HiddenFolders([data]))).not.toContain(secret);
-    expect(await instructionsFor(project.dir, new HiddenFolders())).toContain(secret);
+    expect(await instructionsFor(project.folders, new HiddenFolders([data]))).not.toContain(secret);
+    expect(await instructionsFor(project.folders, new HiddenFolders())).toContain(secret);
   },
 );
 
@@ -162,7 +162,7 @@ describe('a file with several names', () => {
 
 describe('bash', () => {
   const rules = async (command: string, dir: string) =>
-    (await named('bash').needs({ command }, dir)) ?? [];
+    (await named('bash').needs({ command }, { projectDir: dir })) ?? [];
   const granted = ['git log', 'git grep', 'git diff', 'git show'].map((name) => `command:${name}`);
 
   test('needs a permission for each command in a project that holds the hidden folder', async () => {

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import type { ClientFiles } from '../../src/client-files.ts';
 import { HiddenFolders } from '../../src/hidden-folders.ts';
+import type { Folders } from '../../src/tools/project/project-path.ts';
 import { ToolError, type Tool, type ToolResult } from '../../src/tools/tool.ts';
 
 /** For tests that are not about hidden folders. */
@@ -15,6 +16,7 @@ export const nothingHidden = new HiddenFolders();
 export interface Project {
   /** Real path. */
   dir: string;
+  folders: Folders;
   /** Beside the project; has `secret.txt`. */
   outside: string;
   write(name: string, content: string | Buffer): string;
@@ -29,6 +31,7 @@ export async function makeProject(): Promise<Project> {
   writeFileSync(join(outside, 'secret.txt'), 'SECRET\n');
   return {
     dir,
+    folders: { projectDir: dir },
     outside,
     write(name, content) {
       const path = join(dir, name);
@@ -60,13 +63,13 @@ export interface CallOptions {
 /** Runs a call as a loop would: its input read, its face looked at, then run. */
 export async function call<Input>(
   tool: Tool<Input>,
-  project: { dir: string },
+  { dir, folders = { projectDir: dir } }: { dir: string; folders?: Folders },
   input: z.input<Tool<Input>['input']>,
   { signal = new AbortController().signal, print = () => undefined, files }: CallOptions = {},
 ): Promise<ToolResult> {
   const parsed = tool.input.parse(input);
-  await tool.face(parsed, project.dir, files);
-  return tool.run(parsed, { projectDir: project.dir, files, signal, print });
+  await tool.face(parsed, folders, files);
+  return tool.run(parsed, { ...folders, files, signal, print });
 }
 
 /** What a call is refused with, for the model; every other error is one of ours, and thrown. */

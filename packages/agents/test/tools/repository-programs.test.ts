@@ -60,7 +60,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** Whether the command would run without a question. */
 async function isUnasked(command: string, given = rules): Promise<boolean> {
-  const needed = await bashTool(nothingHidden).needs({ command }, project.dir);
+  const needed = await bashTool(nothingHidden).needs({ command }, project.folders);
   return isAllowed(needed ?? [], given);
 }
 

@@ -28,6 +28,8 @@ export interface RunFlags {
   agent: string;
   dir?: string;
   session?: string;
+  /** Paths of folders beside the project's in which the agent may work, too. */
+  addDir?: string[];
   /** The id of a model. */
   model?: string;
   /** Config options of the agent, each `id=value`. */
@@ -48,6 +50,10 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
   const { client, close } = await connect(config);
   try {
     const sessionId = flags.session ?? (await create(client, flags));
+    const add = flags.addDir?.map((each) => resolve(each)) ?? [];
+    if (flags.session !== undefined && add.length > 0) {
+      await client.requests.changeDirectories(sessionId, { add });
+    }
     if (flags.model !== undefined) {
       const { cliType } = await client.requests.status(sessionId);
       const value = modelValue(flags.model, cliType, config);
@@ -73,9 +79,11 @@ async function send(
   return requests.send(sessionId, prompt, undefined, { blocks });
 }
 
-async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<string> {
+async function create(client: LiminalClient, { agent, dir, addDir }: RunFlags): Promise<string> {
   const projectDir = resolve(dir ?? process.cwd());
-  return (await client.requests.createSession({ cliType: agent, projectDir })).sessionId;
+  const additionalDirectories = addDir?.map((each) => resolve(each)) ?? [];
+  const wanted = { cliType: agent, projectDir, additionalDirectories };
+  return (await client.requests.createSession(wanted)).sessionId;
 }
 
 /** A model's id may have colons: one of a model server gets that server's name before it. */

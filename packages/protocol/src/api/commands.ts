@@ -2,6 +2,8 @@ import {
   ApprovalAnswerBody,
   BackgroundBody,
   ConfigBody,
+  DirectoriesBody,
+  DirectoriesResult,
   ForkBody,
   LoadBody,
   McpActionBody,
@@ -65,7 +67,13 @@ export const commands = {
     summary: 'Opens an existing session, ours or the agent’s own.',
     body: LoadBody,
     answer: SessionHandle,
-    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'SHUTTING_DOWN'],
+    refusals: [
+      ...refusalsOfCommands,
+      ...refusalsOfStarts,
+      'NOT_SUPPORTED',
+      'TURN_IN_PROGRESS',
+      'SHUTTING_DOWN',
+    ],
   },
   /** The user is about to send a message: the agent may start. Resolves before it runs. */
   prewarm: {
@@ -263,6 +271,22 @@ export const commands = {
     fields: ['action'],
     answer: McpActionResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
+  },
+  /** The agent that runs works with them from its next turn on. They hold for later starts, and for forks. */
+  changeDirectories: {
+    method: 'POST',
+    path: '/api/session/:id/directories',
+    summary:
+      'Adds folders beside the project’s, in which a session’s agent may work, or takes some away.',
+    body: DirectoriesBody,
+    answer: DirectoriesResult,
+    refusals: [
+      ...refusalsOfCommands,
+      ...refusalsOfStarts,
+      'NOT_SUPPORTED',
+      'TURN_IN_PROGRESS',
+      'SHUTTING_DOWN',
+    ],
   },
   /** Ends the agent's processes. */
   kill: {

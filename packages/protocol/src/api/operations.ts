@@ -31,7 +31,13 @@ const requests = {
     body: CreateSessionBody,
     status: 201,
     answer: SessionHandle,
-    refusals: [...refusalsOfStarts, 'TOO_MANY_SESSIONS', 'STORE_WRITE_FAILED', 'SHUTTING_DOWN'],
+    refusals: [
+      ...refusalsOfStarts,
+      'NOT_SUPPORTED',
+      'TOO_MANY_SESSIONS',
+      'STORE_WRITE_FAILED',
+      'SHUTTING_DOWN',
+    ],
   },
   /** Open sessions of a project, and those that only an agent's own store has. */
   listSessions: {

@@ -10,6 +10,11 @@ import { UpsertObject } from '../upserts.ts';
 /** The most characters of one user message. */
 export const MESSAGE_MAX = 1_000_000;
 
+/** The most folders that a session has beside the project's. */
+export const DIRECTORIES_MAX = 20;
+/** Folders beside the project's, below the server's roots; `~` is the home folder. */
+const AdditionalDirectories = z.array(z.string().min(1).max(4096)).max(DIRECTORIES_MAX);
+
 export const CreateSessionBody = z.object({
   cliType: z.string().min(1),
   projectDir: z.string().min(1),
@@ -18,14 +23,20 @@ export const CreateSessionBody = z.object({
   options: z.record(z.string(), z.unknown()).optional(),
   /** For this session, beside those of the configuration; one of the same name takes its place. */
   mcpServers: McpServers.optional(),
+  /** Folders beside the project's in which the agent may work, too. */
+  additionalDirectories: AdditionalDirectories.optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 
 /**
  * The session's MCP servers beside those of the configuration. They may hold secrets and are not stored: name them again
- * with each load. An agent that runs already gets them when it is next started.
+ * with each load. An agent that runs already gets them when it is next started. `additionalDirectories` are added to the
+ * session's own.
  */
-export const LoadBody = z.object({ mcpServers: McpServers.optional() });
+export const LoadBody = z.object({
+  mcpServers: McpServers.optional(),
+  additionalDirectories: AdditionalDirectories.optional(),
+});
 export type LoadBody = z.infer<typeof LoadBody>;
 
 /**
@@ -37,6 +48,16 @@ export const ForkBody = z.object({
   sessionId: z.uuid().optional(),
 });
 export type ForkBody = z.infer<typeof ForkBody>;
+
+/** `remove` has them as the session lists them. */
+export const DirectoriesBody = z.object({
+  add: AdditionalDirectories.optional(),
+  remove: AdditionalDirectories.optional(),
+});
+export type DirectoriesBody = z.infer<typeof DirectoriesBody>;
+/** Their real paths. */
+export const DirectoriesResult = z.object({ additionalDirectories: z.array(z.string()) });
+export type DirectoriesResult = z.infer<typeof DirectoriesResult>;
 
 /** Without `callId`: all calls of the running turn that can. */
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });

@@ -149,6 +149,7 @@ export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
     ...(provider.peekStoredSessions && { sessionsOnRequest: true }),
     ...(provider.fork && { forks: true }),
     ...(provider.rewinds === true && { rewinds: true }),
+    ...(provider.takesDirectories === true && { takesDirectories: true }),
     ...(provider.managesMcp === true && { managesMcp: true }),
     ...(provider.backgrounds === true && { backgrounds: true }),
     ...(provider.usesGrants === true && { usesGrants: true }),

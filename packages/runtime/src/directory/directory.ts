@@ -10,6 +10,7 @@ import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
   type AgentReport,
+  assertTakesDirectories,
   importConversation,
   type NewRecord,
   newRecord,
@@ -55,12 +56,16 @@ export class Directory {
     const { providers, roots, now } = this.#options;
     const provider = providers.get(request.cliType);
     const projectDir = await roots.admit(request.projectDir);
+    const asked = request.additionalDirectories ?? [];
+    if (asked.length > 0) assertTakesDirectories(provider);
+    const additionalDirectories = await roots.admitBeside(projectDir, asked);
     const time = new Date(now()).toISOString();
     const record = newRecord({
       ...owned,
       cliType: provider.cliType,
       projectId: request.projectId ?? projectDir,
       projectDir,
+      ...(additionalDirectories.length > 0 && { additionalDirectories }),
       title: '',
       createdAt: time,
       updatedAt: time,

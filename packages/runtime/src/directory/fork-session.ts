@@ -62,7 +62,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const turnId = turns.at(-1)?.turnId ?? '';
   const storedId = await storedIdOf(turns, provider, agentSessionId, original.projectDir);
   const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
-  const { cliType, projectId, projectDir, config } = original;
+  const { cliType, projectId, projectDir, additionalDirectories, config } = original;
   const [title, time] = [nameOf(original), iso()];
   const notice = hasLater ? filesAreNewer(title) : undefined;
   const record = newRecord({
@@ -70,6 +70,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     cliType,
     projectId,
     projectDir,
+    ...(additionalDirectories && { additionalDirectories }),
     // In front, where a narrow list does not cut it off; a fork's fork is not called so twice.
     title: `Fork of ${title.replace(/^Fork of /, '')}`,
     createdAt: time,

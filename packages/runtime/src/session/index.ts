@@ -16,5 +16,6 @@ export { IdleProcesses } from './idle-processes.ts';
 export { type AgentReport, readLastKnown } from './last-known.ts';
 export type { Cluster, SessionOptions } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
+export { assertTakesDirectories } from './session-agent.ts';
 export { SessionWatchers } from './session-watchers.ts';
 export { type Said, Session } from './session.ts';

@@ -1,4 +1,5 @@
 import type {
+  CliProvider,
   CreateSessionOptions,
   ProjectTrust,
   SessionExit,
@@ -6,7 +7,7 @@ import type {
   SteerTarget,
   StoredTurn,
 } from '@liminal/agents';
-import { nothingToSteer, ProviderError, SessionInUseError } from '@liminal/agents';
+import { noDirectories, nothingToSteer, ProviderError, SessionInUseError } from '@liminal/agents';
 import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
@@ -135,11 +136,12 @@ export class SessionAgent {
   /** What it is opened with, new or again. */
   opening(): CreateSessionOptions & { sessionId: string } {
     const { clients, record } = this.#context;
-    const { projectId, projectDir, config } = record.value;
+    const { projectId, projectDir, additionalDirectories, config } = record.value;
     const [sessionId, turnId] = [this.#sessionId, () => this.#turnId];
     return {
       sessionId,
       projectDir,
+      ...(additionalDirectories && { additionalDirectories }),
       config,
       grants: projectGrants(this.#context, projectId),
       projectTrust: this.#projectTrust,
@@ -179,12 +181,24 @@ export class SessionAgent {
   }
 
   /**
-   * Throws `PROJECT_DIR_…`, even while the agent runs: the project's folder may have become a link to elsewhere since,
+   * Throws `PROJECT_DIR_…`, even while the agent runs: a folder of the session may have become a link to elsewhere since,
    * and the next message is about the files there.
    */
   async admit(): Promise<void> {
     const { record, roots } = this.#context;
-    await roots.admit(record.value.projectDir);
+    const { projectDir, additionalDirectories = [] } = record.value;
+    await Promise.all([roots.admit(projectDir), this.#admitBeside(additionalDirectories)]);
+  }
+
+  async #admitBeside(folders: readonly string[]): Promise<void> {
+    const { record, roots } = this.#context;
+    try {
+      await roots.admitBeside(record.value.projectDir, folders);
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      const message = `${error.message} Or take it out of the session’s additional folders.`;
+      throw new RuntimeError(error.code, message, { cause: error });
+    }
   }
 
   /** Resolves when no start is under way. */
@@ -381,6 +395,23 @@ export class SessionAgent {
     return provider.changeMcpServer(this.#sessionId, name, action);
   }
 
+  /**
+   * Lets the agent work in these folders beside the project's. One that must be started anew for that is ended, and starts
+   * with the next message. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
+   */
+  async setDirectories(folders: readonly string[]): Promise<void> {
+    const { provider } = this.#context;
+    assertTakesDirectories(provider);
+    // Only a running agent knows whether it takes them.
+    await this.start();
+    if (await provider.setDirectories?.(this.#sessionId, folders)) return;
+    if (this.#turnId !== undefined || this.hasTasks) {
+      const problem = 'The agent must be started anew for this, and is at work. Try again later.';
+      throw new RuntimeError('TURN_IN_PROGRESS', problem);
+    }
+    await this.stop();
+  }
+
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const { provider } = this.#context;
     if (!provider.answerApproval) {
@@ -484,6 +515,11 @@ export class SessionAgent {
 
 function ignoreUnknown(error: unknown): void {
   if (errorCode(error) !== 'SESSION_NOT_FOUND') throw error;
+}
+
+/** Throws `NOT_SUPPORTED`. */
+export function assertTakesDirectories({ cliType, takesDirectories }: CliProvider): void {
+  if (takesDirectories !== true) throw noDirectories(cliType);
 }
 
 const noMcpServers = (cliType: string): ProviderError =>

@@ -23,7 +23,7 @@ export type NewRecord = Pick<
   | 'config'
   | 'fence'
 > &
-  Pick<Partial<SessionRecord>, 'agentSessionId' | 'forkedFrom'>;
+  Pick<Partial<SessionRecord>, 'agentSessionId' | 'forkedFrom' | 'additionalDirectories'>;
 
 export function newRecord(start: NewRecord): SessionRecord {
   return { ...start, active: true, failed: false, queue: [], imported: true };
@@ -89,7 +89,7 @@ export class SessionRecordHolder {
 /** The summary of a stored session in which nothing runs. */
 export function summarize(record: SessionRecord): SessionSummary {
   const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
-  const { forkedFrom, importedFrom } = record;
+  const { forkedFrom, importedFrom, additionalDirectories = [] } = record;
   const resting = record.failed ? 'failed' : 'idle';
   return {
     sessionId,
@@ -103,6 +103,7 @@ export function summarize(record: SessionRecord): SessionSummary {
     state: record.queue.length > 0 ? 'queued' : resting,
     isAlive: false,
     source: 'liminal',
+    ...(additionalDirectories.length > 0 && { additionalDirectories }),
     ...(forkedFrom && { forkedFrom }),
     ...(importedFrom && { importedFrom }),
     ...(record.failed && record.interrupted === true && { interrupted: true }),

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { nothingToSteer } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
-import { blobIn, steeredItem } from '@liminal/protocol';
+import { blobIn, DIRECTORIES_MAX, steeredItem } from '@liminal/protocol';
 import type {
   EventDraft,
   ApprovalAnswer,
   ContentBlock,
+  DirectoriesBody,
+  DirectoriesResult,
   EventPayload,
   McpServers,
   NotifyBody,
@@ -376,6 +378,29 @@ export class Session {
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
     this.assertGoesOn();
     return this.#agent.changeMcpServer(name, action);
+  }
+
+  /** Throws `PROJECT_DIR_…`, `NOT_SUPPORTED`, `TURN_IN_PROGRESS`, `INVALID_OPTION`. */
+  async changeDirectories({ add = [], remove = [] }: DirectoriesBody): Promise<DirectoriesResult> {
+    this.assertGoesOn();
+    const { projectDir, additionalDirectories: before = [] } = this.record;
+    const kept = before.filter((each) => !remove.includes(each));
+    const added = await this.#context.roots.admitBeside(projectDir, add);
+    const folders = [...new Set([...kept, ...added])];
+    if (folders.length > DIRECTORIES_MAX) {
+      const message = `A session can have ${DIRECTORIES_MAX} additional folders. Take some away first.`;
+      throw new RuntimeError('INVALID_OPTION', message);
+    }
+    if (folders.join('\0') !== before.join('\0')) {
+      await this.#record.update({ additionalDirectories: folders });
+      try {
+        await this.#agent.setDirectories(folders);
+      } catch (error) {
+        await this.#record.update({ additionalDirectories: before });
+        throw error;
+      }
+    }
+    return { additionalDirectories: folders };
   }
 
   /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */

@@ -128,7 +128,8 @@ class AcpClient {
     this.#capabilities = clientCapabilities;
     const { version, runtime, cliType } = this.#options;
     const agents = await runtime.listAgents();
-    const transports = agents.find((one) => one.cliType === cliType)?.mcpTransports ?? [];
+    const { mcpTransports: transports = [], takesDirectories = false } =
+      agents.find((one) => one.cliType === cliType) ?? {};
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: 'liminal', title: 'Liminal', version },
@@ -137,7 +138,14 @@ class AcpClient {
         loadSession: true,
         mcpCapabilities: { http: transports.includes('http'), sse: transports.includes('sse') },
         promptCapabilities: { image: true, audio: true, embeddedContext: true },
-        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
+        sessionCapabilities: {
+          list: {},
+          resume: {},
+          close: {},
+          delete: {},
+          fork: {},
+          ...(takesDirectories && { additionalDirectories: {} }),
+        },
       },
     };
   }
@@ -148,8 +156,11 @@ class AcpClient {
   }: NewSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime, cliType } = this.#options;
     checkFolder(cwd);
-    const mcpServers = namedMcpServers(named.mcpServers);
-    const { sessionId } = await runtime.createSession({ cliType, projectDir: cwd, mcpServers });
+    const { sessionId } = await runtime.createSession({
+      cliType,
+      projectDir: cwd,
+      ...namedIn(named),
+    });
     return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 
@@ -158,8 +169,7 @@ class AcpClient {
     replay: boolean,
   ): Promise<ToldSettings> {
     checkFolder(cwd);
-    const mcpServers = namedMcpServers(named.mcpServers);
-    await this.#options.runtime.loadSession(sessionId, { mcpServers });
+    await this.#options.runtime.loadSession(sessionId, namedIn(named));
     return this.#attach(sessionId, cwd, replay);
   }
 
@@ -170,9 +180,9 @@ class AcpClient {
   }: ForkSessionRequest): Promise<{ sessionId: string } & ToldSettings> {
     const { runtime } = this.#options;
     checkFolder(cwd);
-    const mcpServers = namedMcpServers(named.mcpServers);
+    const more = namedIn(named);
     const { sessionId } = await runtime.fork(original, { sessionId: randomUUID() });
-    await runtime.loadSession(sessionId, { mcpServers });
+    await runtime.loadSession(sessionId, more);
     return { sessionId, ...(await this.#attach(sessionId, cwd, false)) };
   }
 
@@ -186,9 +196,10 @@ class AcpClient {
       .filter((one) => one.cliType === cliType && one.archived !== true)
       .filter(({ projectDir }) => folder === undefined || projectDir === folder)
       .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
-      .map(({ sessionId, projectDir, title, updatedAt }) => ({
+      .map(({ sessionId, projectDir, additionalDirectories, title, updatedAt }) => ({
         sessionId,
         cwd: cwd ?? projectDir,
+        ...(additionalDirectories && { additionalDirectories }),
         title,
         updatedAt,
       }));
@@ -270,8 +281,18 @@ class AcpClient {
   }
 }
 
+/** What a client names for its session. Throws a RequestError. */
+function namedIn({ mcpServers, additionalDirectories = [] }: Named) {
+  for (const folder of additionalDirectories) checkFolder(folder, 'additionalDirectories');
+  return { mcpServers: namedMcpServers(mcpServers), additionalDirectories };
+}
+
+type Named = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDirectories'>;
+
 /** The server's own folder is nobody's project. Throws a RequestError. */
-function checkFolder(cwd: string): void {
-  if (isAbsolute(cwd)) return;
-  throw badParams(`The folder “${cwd}” is not an absolute path, as the protocol has it (cwd).`);
+function checkFolder(folder: string, field = 'cwd'): void {
+  if (isAbsolute(folder)) return;
+  throw badParams(
+    `The folder “${folder}” is not an absolute path, as the protocol has it (${field}).`,
+  );
 }

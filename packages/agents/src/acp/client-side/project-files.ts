@@ -13,6 +13,8 @@ const maxFileBytes = 16 * 1024 * 1024;
 const maxPathBytes = 4_096;
 
 interface ProjectFilesOptions {
+  /** Further folders whose files are read and written. */
+  additionalDirectories?: readonly string[] | undefined;
   /** The texts that a client of ours has open. */
   clients?: ClientFiles | undefined;
   /** Folders whose files are neither read nor written. */
@@ -28,16 +30,19 @@ interface ReadRequest {
 }
 
 /**
- * A project folder's text files, for an agent: only inside the folder, wherever links lead. What a client of ours has open
- * goes through it.
+ * The text files of a session's folders, for an agent: only inside these, wherever links lead. What a client of ours has
+ * open goes through it.
  */
 export class ProjectFiles {
   readonly #projectDir: string;
+  readonly #beside: readonly string[];
   readonly #clients: ClientFiles | undefined;
   readonly #hidden: HiddenFolders;
 
-  constructor(projectDir: string, { clients, hiddenFolders }: ProjectFilesOptions = {}) {
+  constructor(projectDir: string, options: ProjectFilesOptions = {}) {
+    const { clients, hiddenFolders, additionalDirectories = [] } = options;
     this.#projectDir = projectDir;
+    this.#beside = additionalDirectories;
     this.#clients = clients;
     this.#hidden = hiddenFolders ?? new HiddenFolders();
   }
@@ -88,15 +93,24 @@ export class ProjectFiles {
       throw invalidParams(`A path of ${path.length} characters is too long.`);
     }
     const real = await realPathOf(path);
-    const fromRoot = relative(await realpath(this.#projectDir), real);
-    const isInside = !/^($|\.\.(\/|$))/.test(fromRoot) && !isAbsolute(fromRoot);
-    if (!isInside) {
-      throw invalidParams(`“${path}” is not a file inside the project folder ${this.#projectDir}.`);
+    if (!(await this.#holds(real))) {
+      const folder = `the project folder ${this.#projectDir}`;
+      const names = [folder, ...this.#beside].join(', or ');
+      throw invalidParams(`“${path}” is not a file inside ${names}.`);
     }
     if (this.#hidden.hides(real)) throw isHidden(path);
     // A client that has it open reads and writes it itself: it cannot be checked later.
     await this.#refuseHidden(await lstat(real).catch(() => undefined), path);
     return real;
+  }
+
+  async #holds(real: string): Promise<boolean> {
+    const beside = this.#beside.map(async (each) => realpath(each).catch(() => undefined));
+    const roots = await Promise.all([realpath(this.#projectDir), ...beside]);
+    return roots.some((root) => {
+      const fromRoot = root === undefined ? '' : relative(root, real);
+      return !/^($|\.\.(\/|$))/.test(fromRoot) && !isAbsolute(fromRoot);
+    });
   }
 
   async #checkedStat(file: FileHandle, path: string): Promise<Stats> {

@@ -12,6 +12,7 @@ import { elicit, requestPermission, type PermissionAnswer } from './questions.ts
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
 export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher' | 'turn'> {
+  additionalDirectories: readonly string[];
   /** What our own clients have open. */
   files?: ClientFiles | undefined;
   hiddenFolders: HiddenFolders;
@@ -36,6 +37,7 @@ export class SessionClient {
     this.#options = options;
     this.files = new ProjectFiles(options.projectDir, {
       clients: options.files,
+      additionalDirectories: options.additionalDirectories,
       hiddenFolders: options.hiddenFolders,
     });
     const watcher = {

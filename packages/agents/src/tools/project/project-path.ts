@@ -17,8 +17,12 @@ export interface ProjectPlace {
   asked: string;
   /** Its real path: no part of it is a link. It may not exist. */
   real: string;
-  /** The same from the project folder on, with slashes; empty for the folder itself. */
+  /** The real path of the folder that it lies in: the project's, or one beside it. */
+  root: string;
+  /** The place from that folder on, with slashes; empty for the folder itself. */
   name: string;
+  /** What people and models call it: its name in the project folder, and a whole path in other folders. */
+  shown: string;
   /** Folders that nothing is reached in. */
   hidden: HiddenFolders;
 }
@@ -32,11 +36,23 @@ const hasDescriptorPaths =
   existsSync('/proc/self/fd') &&
   readlinkSync('/proc/self') === String(process.pid);
 
+/** The folders of a session. */
+export interface Folders {
+  /** Real path of the project's: nothing outside of the session's folders is read or changed by file tools. */
+  projectDir: string;
+  /** Real paths of those beside it. */
+  additionalDirectories?: readonly string[] | undefined;
+}
+
 /**
- * Finds where a path leads. Throws ToolError for one that leads out of the project, or into a hidden folder. Only a look:
- * what is done there goes by `openFile` and `openFolder`.
+ * Finds where a path leads. Throws ToolError for one that leads out of the session's folders, or into a hidden folder.
+ * Only a look: what is done there goes by `openFile` and `openFolder`.
  */
-export function findPlace(projectDir: string, asked: string, hidden: HiddenFolders): ProjectPlace {
+export function findPlace(
+  { projectDir, additionalDirectories = [] }: Folders,
+  asked: string,
+  hidden: HiddenFolders,
+): ProjectPlace {
   if (asked.includes('\0')) throw new ToolError('A path cannot have a NUL character in it.');
   if (/^~[\w.-]*($|\/)/.test(asked)) {
     throw new ToolError(
@@ -46,22 +62,45 @@ export function findPlace(projectDir: string, asked: string, hidden: HiddenFolde
   if (Buffer.byteLength(asked) > maxPathBytes) {
     throw new ToolError(`A path of ${asked.length} characters is too long.`);
   }
-  const root = realpathSync.native(projectDir);
+  const project = realpathSync.native(projectDir);
   // An absolute path may name the project folder by a link that leads to it.
-  const real = realPathOf(resolve(root, asked), asked);
-  const name = relative(root, real);
-  if (isOutside(name)) throw leadsOut(asked);
+  const real = realPathOf(resolve(project, asked), asked);
+  const holds = (folder: string): boolean => !isOutside(relative(folder, real));
+  // One that is a link by now leads where nobody has agreed to.
+  const root = [project, ...additionalDirectories.filter(isReal)].find(holds);
+  if (root === undefined) throw leadsOut(asked, additionalDirectories);
   if (hidden.hides(real)) throw isHidden(shortened(asked));
-  return { asked: shortened(asked), real, name, hidden };
+  const name = relative(root, real);
+  return {
+    asked: shortened(asked),
+    real,
+    root,
+    name,
+    shown: root === project ? name : real,
+    hidden,
+  };
 }
 
 const isOutside = (name: string): boolean =>
   name === '..' || name.startsWith('../') || isAbsolute(name);
 
-const leadsOut = (asked: string): ToolError =>
-  new ToolError(
-    `“${shortened(asked)}” leads out of the project folder. Only files of the project can be used.`,
-  );
+/** What people and models call a file of the same folder of the session. */
+export const shownIn = (place: ProjectPlace, name: string): string =>
+  place.shown === place.name ? name : join(place.root, name);
+
+function isReal(folder: string): boolean {
+  try {
+    return realpathSync.native(folder) === folder;
+  } catch {
+    return false;
+  }
+}
+
+function leadsOut(asked: string, beside: readonly string[]): ToolError {
+  const others = beside.length === 0 ? '' : `, or below ${beside.join(', ')},`;
+  const message = `“${shortened(asked)}” leads out of the project folder. Only files of the project${others} can be used.`;
+  return new ToolError(message);
+}
 
 const isHidden = (asked: string): ToolError =>
   new ToolError(
@@ -148,16 +187,14 @@ const changed = (asked: string): ToolError =>
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Opens a folder of the project; the caller closes it.
+ * Opens a folder; the caller closes it.
  * @param options.make - Makes what is missing of it.
  * @param options.byNumber - For tests: how other systems do it.
  */
 export async function openFolder(
-  projectDir: string,
-  { asked, name, hidden }: ProjectPlace,
+  { asked, root, name, hidden }: ProjectPlace,
   { make = false, byNumber = hasDescriptorPaths } = {},
 ): Promise<OpenFolder> {
-  const root = realpathSync.native(projectDir);
   if (hidden.hides(join(root, name))) throw isHidden(asked);
   let folder = new OpenFolder(root, hidden, await opened(root, asked), byNumber);
   try {
@@ -195,13 +232,12 @@ async function makeOne(path: string, asked: string): Promise<void> {
 
 /** Opens the folder that a place lies in; the caller closes it. */
 export async function openParent(
-  projectDir: string,
   place: ProjectPlace,
   options: { make?: boolean; byNumber?: boolean } = {},
 ): Promise<OpenFolder> {
   if (place.name === '') throw new ToolError(`“${place.asked}” is a folder, not a file.`);
   const parent = { ...place, name: dirname(place.name).replace(/^\.$/, '') };
-  return openFolder(projectDir, parent, options);
+  return openFolder(parent, options);
 }
 
 export interface OpenFile {
@@ -211,11 +247,10 @@ export interface OpenFile {
 
 /** Opens a regular file for reading; the caller closes it. Pipes and devices are refused without waiting for them. */
 export async function openFile(
-  projectDir: string,
   place: ProjectPlace,
   options: { byNumber?: boolean } = {},
 ): Promise<OpenFile> {
-  const parent = await openParent(projectDir, place, options);
+  const parent = await openParent(place, options);
   try {
     return await openIn(parent, basename(place.name), place.asked);
   } finally {

@@ -34,22 +34,20 @@ export interface FoundText {
  * for what is no text in UTF-8, or too large.
  */
 export async function readText(
-  projectDir: string,
   place: ProjectPlace,
   files?: ClientFiles,
 ): Promise<FoundText | undefined> {
-  return (await unsavedText(projectDir, place, files)) ?? savedText(projectDir, place);
+  return (await unsavedText(place, files)) ?? savedText(place);
 }
 
 /** The text of a file as a client has it, where that is not on the disk. Rejects as `readText` does. */
 export async function unsavedText(
-  projectDir: string,
   place: ProjectPlace,
   files: ClientFiles | undefined,
 ): Promise<FoundText | undefined> {
   const text = await files?.read(place.real);
   if (text === undefined) return undefined;
-  const saved = await savedText(projectDir, place);
+  const saved = await savedText(place);
   if (saved !== undefined && isSame(text, saved.text)) return undefined;
   if (Buffer.byteLength(text) > maxTextBytes) throw tooLarge(place.asked);
   return { text, stat: saved?.stat };
@@ -61,9 +59,9 @@ function isSame(text: string, saved: string): boolean {
   return plain(text) === plain(saved);
 }
 
-async function savedText(projectDir: string, place: ProjectPlace): Promise<FoundText | undefined> {
+async function savedText(place: ProjectPlace): Promise<FoundText | undefined> {
   try {
-    const folder = await openParent(projectDir, place);
+    const folder = await openParent(place);
     try {
       return await textIn(folder, place);
     } finally {
@@ -99,7 +97,6 @@ const tooLarge = (asked: string): ToolError =>
  * another one by now.
  */
 export async function putText(
-  projectDir: string,
   place: ProjectPlace,
   text: string,
   found: FoundText | undefined,
@@ -114,7 +111,7 @@ export async function putText(
   if (before !== undefined && (before.mode & 0o222) === 0) {
     throw new ToolError(`“${asked}” is read-only.`);
   }
-  const folder = await openParent(projectDir, place, { make: before === undefined });
+  const folder = await openParent(place, { make: before === undefined });
   const target = folder.at(basename(name));
   const temporary = folder.at(`.liminal-${randomUUID()}`);
   try {

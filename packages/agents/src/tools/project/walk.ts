@@ -16,7 +16,7 @@ export interface WalkOptions {
 }
 
 export interface Entry {
-  /** From the project folder on. */
+  /** From the session's folder on that the walk is in. */
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
   isIgnored: boolean;
@@ -40,17 +40,13 @@ interface Rules {
  * All entries below a folder, each folder before what lies in it, by name. Ignored folders are told but not gone into.
  * Rejects with ToolError if the first folder cannot be opened.
  */
-export async function* walk(
-  projectDir: string,
-  start: ProjectPlace,
-  options: WalkOptions,
-): AsyncGenerator<Entry> {
+export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<Entry> {
   let rules: Rules[] = [];
   const parts = start.name.split('/').filter((part) => part !== '');
   // The rules of the folders above hold as well.
   for (const [at] of parts.entries()) {
     const above = { ...start, name: parts.slice(0, at).join('/') };
-    const folder = await openFolder(projectDir, above);
+    const folder = await openFolder(above);
     try {
       rules.push(...(await rulesIn(folder, above.name)));
     } finally {
@@ -59,16 +55,15 @@ export async function* walk(
   }
   // A folder that was asked for is shown, also if it is ignored itself.
   if (start.name !== '' && ignores(rules, `${start.name}/`)) rules = [];
-  yield* walkFolder(projectDir, start, rules, options);
+  yield* walkFolder(start, rules, options);
 }
 
 async function* walkFolder(
-  projectDir: string,
   place: ProjectPlace,
   above: readonly Rules[],
   options: WalkOptions,
 ): AsyncGenerator<Entry> {
-  const folder = await openFolder(projectDir, place);
+  const folder = await openFolder(place);
   let rules: Rules[];
   let found: Entry[];
   let isCut: boolean;
@@ -86,7 +81,7 @@ async function* walkFolder(
     yield entry;
     if (!isEntered) continue;
     try {
-      yield* walkFolder(projectDir, below, rules, { ...options, depth: options.depth - 1 });
+      yield* walkFolder(below, rules, { ...options, depth: options.depth - 1 });
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       yield { ...entry, problem: error.message };

@@ -16,6 +16,7 @@ export const Order = z.object({
   tool: z.string(),
   input: z.unknown(),
   projectDir: z.string(),
+  additionalDirectories: z.array(z.string()).readonly().optional(),
 });
 export type Order = z.infer<typeof Order>;
 

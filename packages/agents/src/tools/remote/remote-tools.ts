@@ -11,7 +11,8 @@ export function remoteTools(
   return tools.map((tool) => ({
     ...tool,
     run: async (input, context) => {
-      const order = { tool: tool.name, input, projectDir: context.projectDir };
+      const { projectDir, additionalDirectories } = context;
+      const order = { tool: tool.name, input, projectDir, additionalDirectories };
       return new RemoteCall(queue, patience, context).run(order);
     },
   }));

@@ -105,8 +105,9 @@ class ServedCall {
     }
     const print = (text: string) => this.#print(text);
     try {
-      const { projectDir } = order;
-      return { type: 'result', result: await tool.run(input.data, { projectDir, signal, print }) };
+      const { projectDir, additionalDirectories } = order;
+      const context = { projectDir, additionalDirectories, signal, print };
+      return { type: 'result', result: await tool.run(input.data, context) };
     } catch (error) {
       return { type: error instanceof ToolError ? 'refused' : 'failed', message: messageOf(error) };
     }

@@ -21,7 +21,7 @@ const tell = (word: FromWorker): void => parentPort?.postMessage(word);
 try {
   const expression = new RegExp(query.pattern, query.ignoreCase ? 'iu' : 'u');
   for await (const place of places(query)) {
-    const lines = matchesIn(await textOf(query.projectDir, place), place.name, expression);
+    const lines = matchesIn(await textOf(place), place.name, expression);
     if (lines.length > 0) tell({ lines });
   }
   tell({ done: true });
@@ -30,17 +30,17 @@ try {
   tell({ problem: error instanceof Error ? error.message : String(error) });
 }
 
-async function* places({ projectDir, place, isFile, glob }: Query): AsyncGenerator<ProjectPlace> {
+async function* places({ place, isFile, glob }: Query): AsyncGenerator<ProjectPlace> {
   if (isFile) {
     yield place;
     return;
   }
   const all = { depth: Number.POSITIVE_INFINITY, hidden: false, ignored: true };
-  for await (const { name, kind, isIgnored } of walk(projectDir, place, all)) {
+  for await (const { name, kind, isIgnored } of walk(place, all)) {
     if (kind !== 'file') continue;
     // A glob that names a file wins over .gitignore, as it does with ripgrep.
     const isWanted = glob === undefined ? !isIgnored : matches(glob, relative(place.name, name));
-    if (isWanted) yield { ...place, asked: name, real: join(projectDir, name), name };
+    if (isWanted) yield { ...place, asked: name, real: join(place.root, name), name };
   }
 }
 
@@ -51,9 +51,9 @@ function matches(glob: string, name: string): boolean {
 }
 
 /** Empty for what cannot be searched. */
-async function textOf(projectDir: string, place: ProjectPlace): Promise<string> {
+async function textOf(place: ProjectPlace): Promise<string> {
   try {
-    const { handle, stat } = await openFile(projectDir, place);
+    const { handle, stat } = await openFile(place);
     try {
       const bytes = stat.size > maxBytes ? Buffer.alloc(0) : await handle.readFile();
       return bytes.includes(0) || !isUtf8(bytes) ? '' : bytes.toString('utf8');

@@ -2,7 +2,6 @@ import type { ProjectPlace } from '../project/project-path.ts';
 
 /** What is looked for. */
 export interface Query {
-  projectDir: string;
   /** A folder or a file. */
   place: ProjectPlace;
   isFile: boolean;
@@ -17,7 +16,7 @@ export interface Query {
 
 /** A line that was found, or stands beside one. */
 export interface FoundLine {
-  /** The file, from the project folder on. */
+  /** The file, from the session's folder on that is searched. */
   name: string;
   /** Counted from 1; undefined of a line that is too long to look at. */
   line: number | undefined;

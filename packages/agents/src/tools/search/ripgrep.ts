@@ -40,9 +40,9 @@ export async function* ripgrep(
   query: Query,
   signal: AbortSignal,
 ): AsyncGenerator<FoundLine> {
-  const { projectDir, place } = query;
+  const { place } = query;
   if (query.isFile) {
-    const file = await openFile(projectDir, place);
+    const file = await openFile(place);
     try {
       const records = run(program, [...args(query), '-'], { input: file.handle.fd }, signal);
       for await (const record of records) yield* shown(record, place.name, file);
@@ -51,7 +51,7 @@ export async function* ripgrep(
     }
     return;
   }
-  const folder = await openFolder(projectDir, place);
+  const folder = await openFolder(place);
   const files = new OneFile(query);
   try {
     for await (const record of run(program, [...args(query), './'], { cwd: folder.path }, signal)) {
@@ -94,9 +94,9 @@ class OneFile {
     if (name === this.#name) return this.#file;
     await this.close();
     this.#name = name;
-    const { projectDir, place } = this.#query;
-    const found = { ...place, asked: name, real: join(projectDir, name), name };
-    this.#file = await openFile(projectDir, found).catch((error: unknown) => {
+    const { place } = this.#query;
+    const found = { ...place, asked: name, real: join(place.root, name), name };
+    this.#file = await openFile(found).catch((error: unknown) => {
       if (error instanceof ToolError) return undefined;
       throw error;
     });
