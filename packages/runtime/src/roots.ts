@@ -75,11 +75,13 @@ export class Roots {
   }
 
   /**
-   * The real paths of folders that a session works in beside its project's, each once. Throws `PROJECT_DIR_NOT_FOUND`,
+   * The real paths of folders that a session works in beside its project's, each once; relative ones begin there. Throws `PROJECT_DIR_NOT_FOUND`,
    * `PROJECT_DIR_NOT_ALLOWED`.
    */
   async admitBeside(projectDir: string, folders: readonly string[]): Promise<string[]> {
-    const admitted = await Promise.all(folders.map(async (each) => this.admit(each)));
+    const admitted = await Promise.all(
+      folders.map(async (each) => this.admit(resolve(projectDir, expandHome(each)))),
+    );
     return [...new Set(admitted)].filter((each) => each !== projectDir);
   }
 

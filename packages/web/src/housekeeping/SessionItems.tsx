@@ -1,6 +1,15 @@
 import { Menu } from '@base-ui/react/menu';
 import type { SessionSummary } from '@liminal/protocol';
-import { Archive, ArchiveRestore, Pin, PinOff, Plug, ShieldCheck, Trash2 } from 'lucide-react';
+import {
+  Archive,
+  ArchiveRestore,
+  FolderPlus,
+  Pin,
+  PinOff,
+  Plug,
+  ShieldCheck,
+  Trash2,
+} from 'lucide-react';
 import { useAgent } from '../app/agents.tsx';
 import menu from '../look/menu.module.css';
 import { MenuItem } from '../look/MenuItem.tsx';
@@ -36,6 +45,14 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       {agent?.usesGrants === true && (
         <MenuItem icon={<ShieldCheck size={14} />} onClick={() => housekeeping.showGrants(session)}>
           Always allowed…
+        </MenuItem>
+      )}
+      {agent?.takesDirectories === true && session.importedFrom === undefined && (
+        <MenuItem
+          icon={<FolderPlus size={14} />}
+          onClick={() => housekeeping.showDirectories(session)}
+        >
+          Folders …
         </MenuItem>
       )}
       {agent?.managesMcp === true && session.importedFrom === undefined && (

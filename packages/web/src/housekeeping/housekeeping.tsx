@@ -28,6 +28,8 @@ export interface Housekeeping {
   showGrants: (session: SessionSummary) => void;
   /** Shows the MCP servers of its agent. */
   showMcp: (session: SessionSummary) => void;
+  /** Shows the folders that it has beside its project's. */
+  showDirectories: (session: SessionSummary) => void;
   /** Asks first. */
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
@@ -52,6 +54,7 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: true };
 
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
+const DirectoriesDialog = fetched(() => import('./DirectoriesDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
 const McpDialog = fetched(() => import('./McpDialog.tsx'));
 
@@ -66,6 +69,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [doomed, setDoomed] = useState<SessionSummary>();
   const [permitted, setPermitted] = useState<SessionSummary>();
   const [served, setServed] = useState<SessionSummary>();
+  const [placed, setPlaced] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
   useEffect(
     () =>
@@ -101,6 +105,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
       showGrants: setPermitted,
       showMcp: setServed,
+      showDirectories: setPlaced,
       delete: setDoomed,
       deleted: (sessionId) => {
         forgetDrafts(sessionId);
@@ -131,6 +136,9 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       )}
       {permitted !== undefined && (
         <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />
+      )}
+      {placed !== undefined && (
+        <DirectoriesDialog session={placed} onClose={() => setPlaced(undefined)} />
       )}
       {served !== undefined && <McpDialog session={served} onClose={() => setServed(undefined)} />}
     </HousekeepingContext>

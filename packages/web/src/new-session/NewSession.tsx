@@ -10,6 +10,7 @@ import form from '../look/form.module.css';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { AgentChoice } from './AgentChoice.tsx';
 import { FolderField } from './FolderField.tsx';
+import { FoldersBeside, linesOf } from './FoldersBeside.tsx';
 
 /** Remembers the last choice. */
 const lastAgentKey = 'liminal.agent';
@@ -23,6 +24,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const folders = projects.map((project) => project.projectDir);
   const [chosen, setChosen] = useState(() => localStorage.getItem(lastAgentKey) ?? undefined);
   const [typed, keepTyped] = useDraft('new-session');
+  const [beside, keepBeside] = useDraft('new-session-folders');
   const [wanted, setWanted] = useState<string>();
   const folder = wanted ?? (typed || (folders[0] ?? ''));
   const [problem, setProblem] = useState<string>();
@@ -36,6 +38,9 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const ready = usable.find((one) => one.reason === undefined) ?? usable[0];
   const agent = usable.find((one) => one.cliType === chosen) ?? ready;
 
+  const takesDirectories = agent?.takesDirectories === true;
+  const additionalDirectories = takesDirectories ? linesOf(beside) : [];
+
   const start = async () => {
     if (agent === undefined) return;
     setStarting(true);
@@ -44,9 +49,11 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
       const made = await requests.createSession({
         cliType: agent.cliType,
         projectDir: folder.trim(),
+        ...(additionalDirectories.length > 0 && { additionalDirectories }),
       });
       localStorage.setItem(lastAgentKey, agent.cliType);
       keepTyped('');
+      keepBeside('');
       open(made.sessionId);
       onClose();
     } catch (error) {
@@ -78,6 +85,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
           }}
           recent={folders}
         />
+        {takesDirectories && <FoldersBeside value={beside} onChange={keepBeside} />}
         {problem !== undefined && (
           <LinkedText className={form.problem} role="alert" text={problem} />
         )}

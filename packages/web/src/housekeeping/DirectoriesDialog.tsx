@@ -1,0 +1,107 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { DirectoriesBody, SessionSummary } from '@liminal/protocol';
+import { useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
+import spoken from '../look/spoken.module.css';
+import { labelOf } from '../words/label.ts';
+// The same list of rows with buttons.
+import css from './GrantsDialog.module.css';
+
+interface DirectoriesDialogProps {
+  session: SessionSummary;
+  onClose: () => void;
+}
+
+/** The folders that a session has beside its project's. */
+export default function DirectoriesDialog({ session, onClose }: DirectoriesDialogProps) {
+  const { sessionId, projectDir } = session;
+  const { requests } = useClient();
+  const [folders, setFolders] = useState(session.additionalDirectories ?? []);
+  const [typed, setTyped] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [said, say] = useState('');
+
+  const change = async (changes: DirectoriesBody, done: string): Promise<boolean> => {
+    setProblem(undefined);
+    try {
+      const { additionalDirectories } = await requests.changeDirectories(sessionId, changes);
+      setFolders(additionalDirectories);
+      say(done);
+      return true;
+    } catch (error) {
+      setProblem(describeError(error).message);
+      return false;
+    }
+  };
+  const add = async () => {
+    const folder = typed.trim();
+    if (await change({ add: [folder] }, `Added: ${folder}`)) setTyped('');
+  };
+
+  return (
+    <Dialog title="Folders" onClose={onClose}>
+      <form
+        className={form.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed.trim() !== '') void add();
+        }}
+      >
+        <p className={css.what}>
+          The agent works in <bdi>{projectDir}</bdi>
+          {folders.length === 0 ? '.' : ', and in these folders:'}
+        </p>
+        {folders.length > 0 && (
+          <ul className={css.grants}>
+            {folders.map((folder) => (
+              <li key={folder}>
+                <span className={css.grant}>
+                  <ShownText text={folder} />
+                </span>
+                <Button
+                  aria-label={`Remove: ${labelOf(folder)}`}
+                  onClick={() => void change({ remove: [folder] }, `Removed: ${folder}`)}
+                >
+                  Remove
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <div className={form.field}>
+          <label className={form.label} htmlFor="another-folder">
+            Another folder
+          </label>
+          <input
+            id="another-folder"
+            data-autofocus
+            className={form.input}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+          />
+        </div>
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <p className={spoken.only} role="status">
+          {said}
+        </p>
+        <div className={form.actions}>
+          <Button type="submit" disabled={typed.trim() === ''}>
+            Add
+          </Button>
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
