@@ -17,6 +17,7 @@ import type { StartLimit } from './base/start-limit.ts';
 import type { ProjectSettings, ProjectTrust } from './project-settings.ts';
 import type {
   AgentIntroduction,
+  ConversationRewind,
   ProjectGrants,
   SessionExit,
   SessionUpdate,
@@ -138,6 +139,11 @@ export interface AgentSession<Memory = unknown> {
    * tools have edited. Not called during a turn. `NO_CHECKPOINT`.
    */
   rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
+  /**
+   * Goes on from before these turns, with the next message and after the agent's end. Those that the agent never had are
+   * passed over. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
+   */
+  rewindConversation?(rewind: ConversationRewind): Promise<void>;
   /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
   listMcpServers?(): Promise<McpServerState[]>;
   /** `INVALID_OPTION` for an unknown server, and where the agent does not do it; `PROCESS_CRASH`. */
@@ -155,6 +161,8 @@ export interface AgentCapabilities {
   readonly rewinds?: boolean;
   /** Whether its sessions can have folders beside the project's; one that cannot after all refuses to be opened with them. */
   readonly takesDirectories?: boolean;
+  /** Whether its sessions can rewind their conversation. */
+  readonly rewindsConversation?: boolean;
   /** Whether its sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
   /** Whether its sessions can let running calls go on in the background. */

@@ -11,6 +11,7 @@ export type ProviderErrorCode =
   | 'TURN_IN_PROGRESS'
   | 'TURN_NOT_STORED'
   | 'NO_CHECKPOINT'
+  | 'CANNOT_REWIND'
   | 'APPROVAL_NOT_FOUND'
   | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'
@@ -44,6 +45,12 @@ export function turnNotStored(
 ): ProviderError {
   const message = `${why} Fork after another turn.`;
   return new ProviderError('TURN_NOT_STORED', message);
+}
+
+/** @param why - A sentence for people. */
+export function cannotRewind(why: string, cause?: unknown): ProviderError {
+  const message = `The conversation cannot go back to before this message. ${why}`;
+  return new ProviderError('CANNOT_REWIND', message, { cause });
 }
 
 /** A message for the running turn came when there was none, or none that takes it. */

@@ -77,8 +77,19 @@ export interface ProjectGrants {
 
 /** A session's conversation as Liminal has it, for agents that keep nothing themselves. */
 export interface StoredConversation {
-  /** The runs that have ended, oldest first; messages of the user have the bytes of their files. */
+  /**
+   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were taken back
+   * have no items.
+   */
   runs(): Promise<Response[]>;
+}
+
+/** How a conversation goes back. */
+export interface ConversationRewind {
+  /** The turns that are taken back, oldest first. */
+  turnIds: readonly string[];
+  /** The conversation without them, as `StoredConversation` gives it from then on. */
+  kept: StoredConversation;
 }
 
 export interface ProviderSession {
@@ -245,6 +256,8 @@ export interface CliProvider extends AgentCapabilities {
   stopTask?(sessionId: string, taskId: string): Promise<void>;
   /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
+  /** Goes on from before these turns. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
+  rewindConversation?(sessionId: string, rewind: ConversationRewind): Promise<void>;
   /** The agent's MCP servers as they are now. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   listMcpServers?(sessionId: string): Promise<McpServerState[]>;
   /** `INVALID_OPTION`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */

@@ -133,6 +133,8 @@ export const ResponseDonePayload = z.object({
   /** With status `error`: what went wrong. */
   error: ErrorObject.optional(),
   usage: Usage.optional(),
+  /** With status `completed`, of a turn of the server: see Response. */
+  rewoundTo: z.string().optional(),
 });
 
 export const ResponseErrorPayload = z.object({

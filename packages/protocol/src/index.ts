@@ -19,6 +19,7 @@ export { type ExportPart, readExport } from './exports/read-export.ts';
 export { rebuildEvents } from './exports/rebuild-events.ts';
 export { closeItem, closeOpenItems, closingOf, type Closing } from './folds/close-open-items.ts';
 export { responseToUpserts, summarizeTurn } from './folds/history.ts';
+export { takenBack, withoutTakenBack } from './folds/taken-back.ts';
 export {
   changedBy,
   currentItems,

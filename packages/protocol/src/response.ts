@@ -8,7 +8,7 @@ export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
 /** How turns of the server itself end, in which a message of the system says what has happened: no agent knows of them. */
 export const serverReasons = {
-  /** Files were changed back. */
+  /** Files were changed back, or turns were taken back. */
   rewind: 'rewind',
   /** What ran beside the turns has ended with the agent. */
   tasksEnded: 'tasks_ended',
@@ -48,6 +48,11 @@ export const Response = z.object({
   usage: Usage.optional(),
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
+  /**
+   * A turn of the server took back this turn and all that came after it: the agent goes on from before it. `takenBack`
+   * has the turns.
+   */
+  rewoundTo: z.string().optional(),
   /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
   /** Of its events: the trace, and the turn's span in it. Absent if it was made elsewhere. */

@@ -217,6 +217,8 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
+  /** It took back this turn and all that came after it. */
+  rewoundTo: z.string().optional(),
   /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
 });
@@ -242,6 +244,8 @@ export const AgentInfo = z.object({
   mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
   /** It can change files back to how they were before a turn. */
   rewinds: z.boolean().optional(),
+  /** Its conversations can go back to before a message. */
+  rewindsConversation: z.boolean().optional(),
   /** Whether its sessions list their MCP servers, and change them. */
   managesMcp: z.boolean().optional(),
   /** Its sessions can have folders beside the project's. */

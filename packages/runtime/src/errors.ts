@@ -6,6 +6,8 @@ export type RuntimeErrorCode =
   | 'RUN_NOT_FOUND'
   | 'TURN_NOT_FOUND'
   | 'TURN_IN_PROGRESS'
+  | 'TURN_TAKEN_BACK'
+  | 'CANNOT_REWIND'
   | 'PROJECT_ID_REQUIRED'
   | 'PROJECT_DIR_NOT_FOUND'
   | 'PROJECT_DIR_NOT_ALLOWED'
@@ -38,6 +40,12 @@ export class RuntimeError extends LiminalError {
   constructor(code: RuntimeErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
+}
+
+export function turnTakenBack(): RuntimeError {
+  const message =
+    'This turn was taken back: the agent does not know of it any more. Choose another.';
+  return new RuntimeError('TURN_TAKEN_BACK', message);
 }
 
 /** For what comes to a session that is being deleted, or has been. */

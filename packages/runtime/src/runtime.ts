@@ -21,6 +21,7 @@ import type {
   McpAction,
   McpActionResult,
   McpServersResult,
+  RewindOptions,
   RewindResult,
   SearchResult,
   SendNowResult,
@@ -405,10 +406,10 @@ export class SessionRuntime implements Runtime {
   async rewind(
     sessionId: string,
     turnId: string,
-    { dryRun = false }: { dryRun?: boolean | undefined } = {},
+    options: RewindOptions = {},
   ): Promise<RewindResult> {
     this.#assertTakesTurns();
-    return this.#kept.use(sessionId, async (session) => session.rewind(turnId, dryRun));
+    return this.#kept.use(sessionId, async (session) => session.rewind(turnId, options));
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {

@@ -35,6 +35,12 @@ export class ScriptedAgent extends DriverProvider {
   rewound: RewindResult | ProviderError = { files: [], insertions: 0, deletions: 0 };
   override readonly rewinds: boolean = true;
   readonly rewindings: string[] = [];
+  override readonly rewindsConversation: boolean = true;
+  /** The turns of each rewind of the conversation; and what it is refused with. */
+  readonly takenBack: (readonly string[])[] = [];
+  refuseRewind: ProviderError | undefined;
+  /** Holds a rewind of the conversation back until it resolves. */
+  holdRewind: Promise<void> = Promise.resolve();
   readonly answers: ApprovalAnswer[] = [];
   /** What each session was opened with. */
   readonly mcpServers: SessionOpening['mcpServers'][] = [];
@@ -148,6 +154,11 @@ export class ScriptedAgent extends DriverProvider {
         if (!(rewound instanceof ProviderError)) return rewound;
         if (!dryRun) throw rewound;
         return { files: ['/x'], insertions: 0, deletions: 0 };
+      },
+      rewindConversation: async ({ turnIds }) => {
+        await this.holdRewind;
+        if (this.refuseRewind) throw this.refuseRewind;
+        this.takenBack.push(turnIds);
       },
     };
   }

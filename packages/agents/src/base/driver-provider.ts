@@ -20,6 +20,7 @@ import type {
 import { ProviderError } from '../errors.ts';
 import type {
   CliProvider,
+  ConversationRewind,
   CreateSessionOptions,
   LoadSessionOptions,
   ProviderSession,
@@ -72,6 +73,7 @@ export class DriverProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms: boolean;
   readonly rewinds: boolean;
+  readonly rewindsConversation: boolean;
   readonly backgrounds: boolean;
   readonly usesGrants: boolean;
   readonly managesMcp: boolean;
@@ -98,6 +100,7 @@ export class DriverProvider implements CliProvider {
     this.cliType = driver.cliType;
     this.prewarms = driver.prewarms ?? false;
     this.rewinds = driver.rewinds ?? false;
+    this.rewindsConversation = driver.rewindsConversation ?? false;
     this.backgrounds = driver.backgrounds ?? false;
     this.usesGrants = driver.usesGrants ?? false;
     this.managesMcp = driver.managesMcp ?? false;
@@ -242,6 +245,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.rewindFiles) throw this.#notSupported('keeps no earlier states of files');
     return session.rewindFiles(turnId, dryRun);
+  }
+
+  async rewindConversation(sessionId: string, rewind: ConversationRewind): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.rewindConversation) throw this.#notSupported('cannot take back what was said');
+    await session.rewindConversation(rewind);
   }
 
   async listMcpServers(sessionId: string): Promise<McpServerState[]> {

@@ -63,6 +63,7 @@ class ModelDriver implements AgentDriver {
   readonly resumes = true;
   readonly usesGrants = true;
   readonly takesDirectories = true;
+  readonly rewindsConversation = true;
   readonly #server: ModelServer;
   readonly #catalog: ModelCatalog;
   readonly #options: ModelOptions;

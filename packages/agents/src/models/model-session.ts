@@ -12,6 +12,7 @@ import {
 } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../base/accepted-content.ts';
 import type { FairLimit } from '../base/fair-limit.ts';
+import type { ConversationRewind } from '../provider.ts';
 import { isoNow } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
@@ -220,6 +221,11 @@ export class ModelSession implements AgentSession {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#change(id, value);
     this.#tellOptions();
+  }
+
+  async rewindConversation({ kept }: ConversationRewind): Promise<void> {
+    const runs = await kept.runs();
+    this.#past = { items: itemsOf(runs), cost: costIn(runs) };
   }
 
   /** The running turn's writer, at the present time. */

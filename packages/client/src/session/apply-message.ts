@@ -88,8 +88,9 @@ function applyTurnEvent(turn: TurnView, event: TurnEvent, now: number): TurnView
     }
     case 'turn_complete': {
       const status = event.status === 'completed' ? 'complete' : 'aborted';
-      const { finishReason, usage = turn.usage } = event;
-      return { ...turn, status, endedAt: now, finishReason, usage };
+      const { finishReason, usage = turn.usage, rewoundTo } = event;
+      const end = { endedAt: now, finishReason, usage };
+      return { ...turn, status, ...end, ...(rewoundTo !== undefined && { rewoundTo }) };
     }
     case 'turn_error': {
       const error = { code: event.errorCode, message: event.errorMessage };

@@ -228,6 +228,7 @@ export const commands = {
       ...refusalsOfStarts,
       'TURN_NOT_FOUND',
       'TURN_IN_PROGRESS',
+      'TURN_TAKEN_BACK',
       'TURN_NOT_STORED',
       'SESSION_ID_TAKEN',
       'NOT_SUPPORTED',
@@ -235,11 +236,15 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Starts the agent. What the conversation says of the files is not changed; a message in it says what was done. */
+  /**
+   * Starts the agent. A message in the conversation says what was done. What is taken back stays in the log and in
+   * history; the agent does not know of it any more.
+   */
   rewind: {
     method: 'POST',
     path: '/api/session/:id/rewind',
-    summary: 'Changes files back to how they were before a turn, or says which these would be.',
+    summary:
+      'Takes files, the conversation, or both back to how they were before a turn, or says what would be.',
     body: RewindBody,
     fields: ['turnId'],
     answer: RewindResult,
@@ -248,6 +253,8 @@ export const commands = {
       ...refusalsOfStarts,
       'TURN_NOT_FOUND',
       'TURN_IN_PROGRESS',
+      'TURN_TAKEN_BACK',
+      'CANNOT_REWIND',
       'NO_CHECKPOINT',
       'NOT_SUPPORTED',
       'SHUTTING_DOWN',

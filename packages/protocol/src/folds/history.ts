@@ -26,7 +26,7 @@ export function responseToUpserts(response: Response, emittedAt: string): Upsert
 export function summarizeTurn(response: Response): TurnSummary {
   const { id, turnId, modelId, providerId, status, trigger, createdAt, updatedAt, usage } =
     response;
-  const { error, finishReason, madeElsewhere } = response;
+  const { error, finishReason, rewoundTo, madeElsewhere } = response;
   const running = status === 'queued' || status === 'in_progress';
   return withoutUndefined({
     turnId,
@@ -41,6 +41,7 @@ export function summarizeTurn(response: Response): TurnSummary {
     // The error of a failed turn says why.
     finishReason: running || status === 'error' ? undefined : (finishReason ?? undefined),
     error,
+    rewoundTo,
     madeElsewhere,
   });
 }

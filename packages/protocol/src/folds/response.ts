@@ -291,6 +291,8 @@ function endedHead(
     ...usage,
     status: terminalStatus[payload.status],
     finishReason,
+    ...(payload.status === 'completed' &&
+      payload.rewoundTo !== undefined && { rewoundTo: payload.rewoundTo }),
     ...(failed && { error: payload.error ?? errorFromFinishReason(finishReason) }),
   };
 }

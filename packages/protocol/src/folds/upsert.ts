@@ -136,7 +136,7 @@ function turnStarted({ head }: Step): FoldOutput {
 
 /** A failed turn is a `turn_error`, never a `turn_complete` (TC-5.4f). */
 function turnEnded({ head }: Step): FoldOutput {
-  const { turnId, sessionId, status, error, usage, finishReason } = head;
+  const { turnId, sessionId, status, error, usage, finishReason, rewoundTo } = head;
   if (status === 'error') {
     const errorCode = error?.code ?? 'TURN_FAILED';
     const errorMessage = error?.message ?? 'The turn failed.';
@@ -146,7 +146,7 @@ function turnEnded({ head }: Step): FoldOutput {
     };
   }
   const outcome = status === 'aborted' ? 'cancelled' : 'completed';
-  const why = { finishReason: finishReason ?? undefined, usage };
+  const why = { finishReason: finishReason ?? undefined, usage, rewoundTo };
   const event = { type: 'turn_complete', turnId, sessionId, status: outcome, ...why } as const;
   return { kind: 'turn', event: withoutUndefined(event) };
 }

@@ -63,8 +63,24 @@ export type DirectoriesResult = z.infer<typeof DirectoriesResult>;
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
 export type BackgroundBody = z.infer<typeof BackgroundBody>;
 
-/** With `dryRun` nothing is changed: the answer says what would be. */
-export const RewindBody = z.object({ turnId: z.string().min(1), dryRun: z.boolean().optional() });
+/** What goes back to before a turn: the files, the conversation, or both. */
+export const RewindScope = z.enum(['files', 'conversation', 'both']);
+export type RewindScope = z.infer<typeof RewindScope>;
+/** Without `scope`: the files. With `dryRun` nothing is changed: the answer says what would be. */
+export const RewindBody = z.object({
+  turnId: z.string().min(1),
+  scope: RewindScope.optional(),
+  dryRun: z.boolean().optional(),
+});
+/** How a turn is rewound to, besides which. */
+export type RewindOptions = Omit<z.infer<typeof RewindBody>, 'turnId'>;
+/** The turns that are taken back, oldest first, and the message of the first one, to be sent again. */
+export const TakenBack = z.object({
+  turnIds: z.array(z.string()),
+  message: z.string(),
+  blocks: z.array(ContentBlock).optional(),
+});
+export type TakenBack = z.infer<typeof TakenBack>;
 /** Which files differ from how they were before a turn, or were changed back; with the lines that this adds and takes away. */
 export const RewindResult = z.object({
   /** Absolute paths. */
@@ -73,6 +89,10 @@ export const RewindResult = z.object({
   deletions: z.number(),
   /** How many of them stay as they are: they are links now. */
   skipped: z.number().optional(),
+  /** Unless only the files go back. */
+  takenBack: TakenBack.optional(),
+  /** Why the files stay as they are although the conversation has gone back. */
+  problem: z.string().optional(),
 });
 export type RewindResult = z.infer<typeof RewindResult>;
 

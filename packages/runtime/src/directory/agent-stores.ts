@@ -150,6 +150,7 @@ export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
     ...(provider.fork && { forks: true }),
     ...(provider.rewinds === true && { rewinds: true }),
     ...(provider.takesDirectories === true && { takesDirectories: true }),
+    ...(provider.rewindsConversation === true && { rewindsConversation: true }),
     ...(provider.managesMcp === true && { managesMcp: true }),
     ...(provider.backgrounds === true && { backgrounds: true }),
     ...(provider.usesGrants === true && { usesGrants: true }),

@@ -1,10 +1,16 @@
 /** A new session out of another one's conversation. */
 import { randomUUID } from 'node:crypto';
 import type { CliProvider, StoredFork, StoredTurn } from '@liminal/agents';
-import { isServerTurn, type Response, serverReasons, toResponse } from '@liminal/protocol';
+import {
+  isServerTurn,
+  type Response,
+  serverReasons,
+  takenBack,
+  toResponse,
+} from '@liminal/protocol';
 import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
 import { holdAgain } from '../blobs/index.ts';
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 import {
   endingWith,
@@ -39,6 +45,7 @@ interface Run {
   /** Of the server itself: the agent has no such turn. */
   isOurs?: boolean;
   isRewind?: boolean;
+  rewoundTo?: string | undefined;
 }
 
 /** How many runs are copied at once. */
@@ -116,13 +123,18 @@ async function readUpTo({
     const hasEnded =
       status !== 'in_progress' || logged.some((run) => run.runId === id && run.ended);
     const isRewind = run.finishReason === serverReasons.rewind;
-    return { id, turnId, trigger, hasEnded, isOurs: isServerTurn(run), isRewind };
+    const { rewoundTo } = run;
+    return { id, turnId, trigger, hasEnded, isOurs: isServerTurn(run), isRewind, rewoundTo };
   });
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
     .map(({ runId, turnId, ended }): Run => ({ id: runId, turnId, hasEnded: ended }));
   // A run that only says where the agent goes on is no turn.
-  const runs = [...known, ...others].filter(({ id }) => !id.endsWith(placeMark));
+  const all = [...known, ...others].filter(({ id }) => !id.endsWith(placeMark));
+  const gone = takenBack(all);
+  if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
+  // A copy has neither what was taken back, nor that it was.
+  const runs = all.filter((run) => !gone.has(run.turnId) && run.rewoundTo === undefined);
   let at = runs.findLastIndex((run) =>
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );

@@ -108,17 +108,22 @@ class Import {
     const outputItems = run.outputItems.map((item) => withinSize(item, maxItemSize));
     const id = await this.#idOf(run.id);
     const turnId = run.turnId === run.id ? id : await this.#idOf(run.turnId);
-    return ended({ ...run, outputItems, id, turnId, sessionId: this.#sessionId });
+    const { rewoundTo } = run;
+    const rewound = rewoundTo !== undefined && { rewoundTo: await this.#idOf(rewoundTo) };
+    return ended({ ...run, outputItems, id, turnId, sessionId: this.#sessionId, ...rewound });
   }
 
   /** The file has them: nothing of it is lost, whatever the settings say of runs that are made here. */
   async #keep(run: Response, events: readonly StreamEvent[]): Promise<void> {
-    const { id: runId, sessionId, turnId } = run;
+    const { id: runId, sessionId, turnId, rewoundTo } = run;
+    const own = (payload: EventPayload): EventPayload =>
+      'rewoundTo' in payload && rewoundTo !== undefined ? { ...payload, rewoundTo } : payload;
     await this.#storage.archive?.keep(
       runId,
-      events.map(({ timestamp, payload, traceContext, seq }) =>
-        stampEvent({ turnId, timestamp, payload }, { sessionId, runId, traceContext }, seq),
-      ),
+      events.map(({ timestamp, payload, traceContext, seq }) => {
+        const draft = { turnId, timestamp, payload: own(payload) };
+        return stampEvent(draft, { sessionId, runId, traceContext }, seq);
+      }),
     );
   }
 

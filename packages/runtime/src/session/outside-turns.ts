@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { StoredTurn } from '@liminal/agents';
-import type { Response } from '@liminal/protocol';
+import { type Response, withoutTakenBack } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 import {
   forkNotice,
@@ -191,7 +191,7 @@ export class OutsideTurns {
     }
     const runs = await this.#withForks(sessionId, found, stored, known);
     if (runs.length === 0 && !agent.isInUse)
-      runs.push(...(await this.#changeOfPlace(stored, known)));
+      runs.push(...(await this.#changeOfPlace(stored, withoutTakenBack(known))));
     if (runs.length > 0) await store.importResponses(await blobKeeper.keep(runs));
     this.#mark = mark;
     const isAtEnd = runs.every(({ id }) => known.every((run) => run.id !== id));
@@ -222,9 +222,10 @@ export class OutsideTurns {
       const [run] = importTurns(sessionId, [turn]);
       if (!run) continue;
       const isKnown = known.some(({ id }) => id === run.id);
+      // What was taken back here is no other branch.
       const notice = isKnown
         ? await this.#noticeOf(run.id)
-        : forkNotice(turn, found.slice(0, index), stored, known);
+        : forkNotice(turn, found.slice(0, index), stored, withoutTakenBack(known));
       runs.push(withNotice(run, notice));
     }
     return runs;

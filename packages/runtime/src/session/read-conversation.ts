@@ -1,15 +1,23 @@
-import type { ContentBlock, OutputItem, Response } from '@liminal/protocol';
+import { type ContentBlock, type OutputItem, type Response, takenBack } from '@liminal/protocol';
 import type { BlobStore, ResponseStore } from '@liminal/storage';
 import { bringBytes } from '../blobs/index.ts';
 
-/** A session's runs that have ended, oldest first, with the bytes of their files; what is not stored any more is named. */
+/**
+ * A session's runs that have ended, oldest first, with the bytes of their files; what is not stored any more is named. Runs
+ * that were taken back, or are from `rewoundTo` on, have no items: they only count for what they have cost.
+ */
 export async function readConversation(
   { store, blobs }: { store: ResponseStore; blobs: BlobStore },
   sessionId: string,
+  rewoundTo?: string,
 ): Promise<Response[]> {
+  const heads = (await store.listRuns(sessionId)) ?? [];
+  const gone = takenBack([...heads, { turnId: '', ...(rewoundTo !== undefined && { rewoundTo }) }]);
   const runs: Response[] = [];
-  for (const { id, status } of (await store.listRuns(sessionId)) ?? []) {
-    const run = status === 'in_progress' ? undefined : await store.getResponse(id);
+  for (const head of heads) {
+    if (head.status === 'in_progress') continue;
+    const isGone = gone.has(head.turnId);
+    const run = isGone ? { ...head, outputItems: [] } : await store.getResponse(head.id);
     if (run === undefined) continue;
     const outputItems = await Promise.all(run.outputItems.map(async (item) => whole(blobs, item)));
     runs.push({ ...run, outputItems });

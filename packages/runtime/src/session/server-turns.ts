@@ -20,14 +20,16 @@ export function tasksNotice(turnId: string, titles: readonly string[]): EventPay
   return said(`${turnId}:tasks`, content, serverReasons.tasksEnded);
 }
 
-/** @param run - The turn before which the files were as they are now. */
+/** @param run - The turn to before which the files, or the conversation, have gone back. */
 export function rewindNotice(
   turnId: string,
   run: Response,
   rewound: RewindResult,
   projectDir: string,
 ): EventPayload[] {
-  return said(`${turnId}:rewind`, sentences(run, rewound, projectDir), serverReasons.rewind);
+  const words = sentences(run, rewound, projectDir);
+  const rewoundTo = rewound.takenBack && run.turnId;
+  return said(`${turnId}:rewind`, words, serverReasons.rewind, rewoundTo);
 }
 
 /** The end of an agent's turn that somebody outside says is over. */
@@ -37,12 +39,18 @@ export function notifiedEnd(turnId: string): EventPayload[] {
   return said(`${turnId}:notified`, content, 'notified');
 }
 
-function said(itemId: string, content: string, finishReason: string): EventPayload[] {
+function said(
+  itemId: string,
+  content: string,
+  finishReason: string,
+  rewoundTo?: string,
+): EventPayload[] {
+  const end = { finishReason, ...(rewoundTo !== undefined && { rewoundTo }) };
   const finalItem = { type: 'message', id: itemId, origin: 'system', content } as const;
   return [
     { type: 'item_start', itemId, itemType: 'message', origin: 'system' },
     { type: 'item_done', itemId, finalItem },
-    { type: 'response_done', status: 'completed', finishReason },
+    { type: 'response_done', status: 'completed', ...end },
   ];
 }
 
@@ -53,13 +61,28 @@ export const rewindFailure = (error: ErrorObject): EventPayload => ({
   finishReason: serverReasons.rewind,
 });
 
-function sentences(run: Response, { files, skipped = 0 }: RewindResult, folder: string): string {
+function sentences(
+  run: Response,
+  { files, skipped = 0, takenBack, problem }: RewindResult,
+  folder: string,
+): string {
   const asked = run.outputItems.find((item) => item.type === 'message' && item.origin === 'user');
   const turn = asked?.type === 'message' ? `“${quoted(asked.content)}”` : 'that turn';
   const names = files.slice(0, namedMax).map((path) => shortName(path, folder));
   if (files.length > namedMax) names.push(`and ${files.length - namedMax} more`);
   const links = skipped === 0 ? '' : ` ${skipped} of them stay as they are: they are links now.`;
-  return `Files were changed back to how they were before ${turn}: ${names.join(', ')}.${links} What was said since stays, and the agent does not know of this: tell it what it needs.`;
+  const changed =
+    files.length === 0
+      ? ''
+      : `Files were changed back to how they were before ${turn}: ${names.join(', ')}.${links}`;
+  if (takenBack === undefined) {
+    return `${changed} What was said since stays, and the agent does not know of this: tell it what it needs.`;
+  }
+  const { length } = takenBack.turnIds;
+  const turns = length === 1 ? 'One turn was' : `${length} turns were`;
+  const back = `${turns} taken back, from ${turn} on: the agent goes on from before that.`;
+  const kept = problem && `The files stay as they are. ${problem}`;
+  return [back, changed, kept].filter(Boolean).join(' ');
 }
 
 function shortName(path: string, folder: string): string {

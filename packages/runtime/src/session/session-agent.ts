@@ -378,6 +378,23 @@ export class SessionAgent {
     return provider.rewindFiles(this.#sessionId, turnId, dryRun);
   }
 
+  /** Throws `NOT_SUPPORTED` for an agent that cannot take back what was said. */
+  checkRewindsConversation(): void {
+    const { provider } = this.#context;
+    if (provider.rewindsConversation === true) return;
+    const message = `${provider.cliType} cannot take back what was said.`;
+    throw new ProviderError('NOT_SUPPORTED', message);
+  }
+
+  /** Starts it: only a running agent does that. Throws `CANNOT_REWIND`. */
+  async rewindConversation(turnIds: readonly string[]): Promise<void> {
+    const { provider } = this.#context;
+    await this.start();
+    const [from] = turnIds;
+    const kept = { runs: async () => readConversation(this.#context, this.#sessionId, from) };
+    await provider.rewindConversation?.(this.#sessionId, { turnIds, kept });
+  }
+
   /** Starts it: only a running agent knows. */
   async mcpServers(): Promise<McpServerState[]> {
     const { provider } = this.#context;

@@ -16,6 +16,7 @@ import type {
   McpAction,
   McpActionResult,
   McpServersResult,
+  RewindOptions,
   RewindResult,
   Response,
   SendNowResult,
@@ -39,6 +40,7 @@ import {
 import { hasBegun, HistoryReader, turnSaidIn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { rewindFailure, rewindNotice, tasksNotice } from './server-turns.ts';
+import { turnsFrom } from './turns-from.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, WatchedSession } from '../readers/index.ts';
@@ -56,6 +58,8 @@ const OWN_END_MS = 100;
 
 /** An empty queue can also be paused: a steered message that was not read may come back to it. */
 const paused = { queuePaused: true };
+
+const noFiles: RewindResult = { files: [], insertions: 0, deletions: 0 };
 
 /** What comes with a message. */
 export interface Said {
@@ -403,8 +407,11 @@ export class Session {
     return { additionalDirectories: folders };
   }
 
-  /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */
-  async rewind(turnId: string, dryRun: boolean): Promise<RewindResult> {
+  /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `TURN_TAKEN_BACK`, `CANNOT_REWIND`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */
+  async rewind(
+    turnId: string,
+    { scope = 'files', dryRun = false }: RewindOptions,
+  ): Promise<RewindResult> {
     this.assertGoesOn();
     const run = await this.#context.store.getResponse(turnId);
     if (run?.sessionId !== this.sessionId) {
@@ -412,17 +419,36 @@ export class Session {
       throw new RuntimeError('TURN_NOT_FOUND', message);
     }
     this.#assertIdle();
-    const planned = await this.#agent.rewindFiles(turnId, true);
-    if (dryRun || planned.files.length === 0) return planned;
+    await this.#catchUp();
+    const files = scope === 'conversation' ? noFiles : await this.#agent.rewindFiles(turnId, true);
+    const planned = { ...files, ...(scope !== 'files' && (await this.#wouldTakeBack(run))) };
+    if (dryRun || (planned.files.length === 0 && planned.takenBack === undefined)) return planned;
+    // Another one may have been faster.
+    if (scope !== 'files') await this.#wouldTakeBack(run);
     this.#assertIdle();
-    return this.#rewind(run);
+    return this.#rewind(run, planned);
+  }
+
+  async #wouldTakeBack(run: Response): Promise<Pick<RewindResult, 'takenBack'>> {
+    this.#agent.checkRewindsConversation();
+    const heads = (await this.#context.store.listRuns(this.sessionId)) ?? [];
+    return { takenBack: turnsFrom(run, heads) };
   }
 
   /** It is a turn of the server's: so no message comes in between, and the log says what was done. */
-  async #rewind(run: Response): Promise<RewindResult> {
+  async #rewind(run: Response, { takenBack, ...planned }: RewindResult): Promise<RewindResult> {
     const { turnId, say, turn } = this.#beginServerTurn();
     try {
-      const rewound = await this.#agent.rewindFiles(run.turnId, false);
+      // First: an agent can refuse it.
+      if (takenBack) await this.#agent.rewindConversation(takenBack.turnIds);
+      const files =
+        planned.files.length === 0
+          ? planned
+          : await this.#agent.rewindFiles(run.turnId, false).catch((error: unknown) => {
+              if (takenBack) return { ...noFiles, problem: errorMessage(error) };
+              throw error;
+            });
+      const rewound = { ...files, ...(takenBack && { takenBack }) };
       for (const payload of rewindNotice(turnId, run, rewound, this.record.projectDir))
         say(payload);
       return rewound;

@@ -1,0 +1,32 @@
+/** Which turns of a conversation were taken back. */
+import type { TurnSummary } from '../sessions.ts';
+
+type Turn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;
+
+/**
+ * The turns that were taken back, each with the newest turn of the server that did so. `turns` are all of a conversation,
+ * or its newest ones, oldest first: a turn that is gone back to and is not among them is older than all of them.
+ */
+export function takenBack(turns: readonly Turn[]): Map<string, string> {
+  const places = new Map(turns.map(({ turnId }, place) => [turnId, place]));
+  const found = new Map<string, string>();
+  /** The turn that took back all from this place up to itself. */
+  let newest: { by: string; from: number } | undefined;
+  for (const [place, { turnId, rewoundTo }] of [...turns.entries()].toReversed()) {
+    const isInside = newest !== undefined && place >= newest.from;
+    if (newest && isInside) found.set(turnId, newest.by);
+    if (rewoundTo === undefined) continue;
+    const from = places.get(rewoundTo) ?? 0;
+    newest =
+      newest && isInside
+        ? { by: newest.by, from: Math.min(from, newest.from) }
+        : { by: turnId, from };
+  }
+  return found;
+}
+
+/** The turns that an agent knows, and those that no agent has. */
+export function withoutTakenBack<T extends Turn>(turns: readonly T[]): T[] {
+  const gone = takenBack(turns);
+  return turns.filter(({ turnId }) => !gone.has(turnId));
+}

@@ -1,0 +1,33 @@
+import {
+  isServerTurn,
+  type OutputItem,
+  type Response,
+  type TakenBack,
+  withoutTakenBack,
+} from '@liminal/protocol';
+import type { ResponseHead } from '@liminal/storage';
+import { RuntimeError, turnTakenBack } from '../errors.ts';
+import { placeMark } from './fork-notices.ts';
+
+/** What is taken back if the conversation goes on from before this run. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
+export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
+  const known = withoutTakenBack(heads);
+  const from = known.findIndex(({ id }) => id === run.id);
+  if (from === -1) throw turnTakenBack();
+  const asked = run.outputItems.find(isAsked);
+  if (asked === undefined || run.trigger === 'agent') {
+    const message =
+      'No message of a person began this turn. A conversation goes back to before such a message: choose one.';
+    throw new RuntimeError('CANNOT_REWIND', message);
+  }
+  const turns = known.slice(from).filter((head) => !isServerTurn(head) && !isPlace(head));
+  const { content: message, blocks } = asked;
+  return { turnIds: turns.map(({ turnId }) => turnId), message, ...(blocks && { blocks }) };
+}
+
+/** The message that began a turn; those that were said in its middle have a delivery. */
+const isAsked = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
+  item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
+
+/** A run that only says where the agent goes on is no turn. */
+const isPlace = ({ id }: ResponseHead): boolean => id.endsWith(placeMark);

@@ -1,0 +1,51 @@
+import { takenBack } from '@liminal/protocol';
+import { expect, test, vi } from 'vitest';
+import { Reader } from '../reader.ts';
+import { startServers } from './servers.ts';
+
+/** The turns that a reader has been told to go back to, at their ends or when it came. */
+function hasGoneTo(reader: Reader): unknown[] {
+  const ends = reader.ofType('session:turn').map(({ payload }) => payload);
+  const turns = reader.ofType('session:history').flatMap((message) => message.turns);
+  return [...ends, ...turns].map((turn) => ('rewoundTo' in turn ? turn.rewoundTo : undefined));
+}
+
+test('a server that does not own a session takes its turns back there, and all servers show it', async () => {
+  const servers = await startServers();
+  const [owner, other] = [await servers.start(), await servers.start()];
+  const { projectDir } = servers;
+  const { sessionId } = await owner.runtime.createSession({ cliType: 'scripted', projectDir });
+  const readers = [owner, other].map(({ runtime }) => new Reader(runtime, sessionId));
+  const turns: string[] = [];
+  for (const text of ['One.', 'Two.', 'Three.']) {
+    turns.push((await owner.runtime.send(sessionId, text)).turnId);
+    owner.agent.finish(sessionId);
+    const isIdle = async () => (await owner.runtime.status(sessionId)).state === 'idle';
+    await vi.waitUntil(isIdle, { timeout: 10_000 });
+  }
+  const [one = '', ...gone] = turns;
+  const rewind = async (turnId = '', { runtime } = other) =>
+    runtime.rewind(sessionId, turnId, { scope: 'conversation' });
+  expect(await rewind(gone[0])).toMatchObject({ takenBack: { turnIds: gone, message: 'Two.' } });
+  expect(owner.agent.takenBack).toEqual([gone]);
+  for (const reader of readers) await reader.until((one) => hasGoneTo(one).includes(gone[0]));
+  for (const { runtime } of [owner, other]) {
+    const page = await runtime.history(sessionId);
+    expect([...takenBack(page.turns).keys()].toReversed()).toEqual(gone);
+  }
+  await expect(rewind(gone[0])).rejects.toMatchObject({ code: 'TURN_TAKEN_BACK' });
+
+  // Two servers at once: one is told that the other was faster.
+  const held = Promise.withResolvers<void>();
+  owner.agent.holdRewind = held.promise;
+  const asked = [owner, other].map(async (server) =>
+    rewind(one, server).then(
+      () => 'done',
+      (error) => error.code,
+    ),
+  );
+  expect(await Promise.race(asked)).toBe('TURN_IN_PROGRESS');
+  held.resolve();
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['TURN_IN_PROGRESS', 'done']));
+  expect(owner.agent.takenBack).toEqual([gone, [one]]);
+});
