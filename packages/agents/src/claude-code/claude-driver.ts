@@ -40,6 +40,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly name = name;
   readonly prewarms = true;
   readonly rewinds = true;
+  readonly rewindsConversation = true;
   readonly backgrounds = true;
   readonly usesGrants = true;
   readonly managesMcp = true;

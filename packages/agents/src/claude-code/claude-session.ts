@@ -32,6 +32,8 @@ import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { answerFor } from './commands.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { changeMcpServer, listMcpServers } from './mcp-status.ts';
+import type { ConversationRewind } from '../provider.ts';
+import { rewindConversation } from './rewind-conversation.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
@@ -380,6 +382,14 @@ export class ClaudeSession implements AgentSession<Config> {
     if (dryRun || files.length === 0) return result;
     const { skippedLinks: skipped = 0 } = await this.#rewind(turnId, false);
     return skipped === 0 ? result : { ...result, skipped };
+  }
+
+  /** Throws ProviderError `CANNOT_REWIND` or `PROCESS_CRASH`. */
+  async rewindConversation({ turnIds }: ConversationRewind): Promise<void> {
+    this.#checkAlive();
+    const { agentSessionId } = this;
+    const { projectDir } = this.#options;
+    await rewindConversation(this.#process.query, { agentSessionId, projectDir, turnIds });
   }
 
   async listMcpServers(): Promise<McpServerState[]> {

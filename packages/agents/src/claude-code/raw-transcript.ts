@@ -24,7 +24,11 @@ const RawEntry = z.looseObject({
 });
 export type RawEntry = z.infer<typeof RawEntry>;
 
-const LastPrompt = z.looseObject({ type: z.literal('last-prompt'), leafUuid: z.string() });
+const LastPrompt = z.looseObject({
+  type: z.literal('last-prompt'),
+  leafUuid: Id,
+  rewound: Flag,
+});
 const Title = z.looseObject({ type: z.literal('summary'), summary: z.string() });
 
 export interface RawTranscript {
@@ -37,6 +41,8 @@ export interface RawTranscript {
   sidechains: RawEntry[][];
   /** The last place that a process has noted: a resumed Claude Code goes on from there. */
   leaf: string | undefined;
+  /** The conversation has gone back to this place, empty for its beginning, and nothing has been said since. */
+  rewoundTo: string | undefined;
 }
 
 /** A last line without an end may still be being written for so long, in ms. */
@@ -68,6 +74,7 @@ class Chain {
   readonly #known = new Map<string, RawEntry>();
   #last: RawEntry | undefined;
   #leaf = '';
+  #rewoundTo: string | undefined;
   #title: string | undefined;
   #made = 0;
   #hasSpoken = false;
@@ -75,7 +82,9 @@ class Chain {
   #isSummaryAlone = false;
 
   add(value: unknown): void {
-    this.#leaf = LastPrompt.safeParse(value).data?.leafUuid ?? this.#leaf;
+    const place = LastPrompt.safeParse(value).data;
+    this.#leaf = place?.leafUuid ?? this.#leaf;
+    if (place?.rewound === true) this.#rewoundTo = place.leafUuid ?? '';
     this.#title = Title.safeParse(value).data?.summary ?? this.#title;
     const parsed = RawEntry.safeParse(value).data;
     if (parsed === undefined) return;
@@ -106,7 +115,9 @@ class Chain {
       this.#note(`Claude Code’s file has only a title of this conversation: ${this.#title}`);
     }
     const leaf = this.#known.get(this.#leaf)?.uuid;
-    return { entries: this.#entries, sidechains: conversationsOf(this.#sidechains), leaf };
+    const rewoundTo = this.#rewoundTo;
+    const sidechains = conversationsOf(this.#sidechains);
+    return { entries: this.#entries, sidechains, leaf, rewoundTo };
   }
 
   /** The entry before. Where the file names none, or lacks it, the one that was written before. */
@@ -150,6 +161,7 @@ class Chain {
     this.#entries.push(entry);
     this.#last = entry;
     this.#hasSpoken ||= isSpoken(entry);
+    if (isSpoken(entry)) this.#rewoundTo = undefined;
   }
 }
 
@@ -189,13 +201,14 @@ function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
 }
 
 /** The part of a conversation that a resumed Claude Code goes on with, whatever it has summarised since. */
-export function mainEntries({ entries, leaf }: RawTranscript): Set<string> {
+export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<string> {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const tip = entries.findLast(isSpoken) ?? entries.at(-1);
   const newest = pathTo(byId, tip?.uuid);
   // Claude Code uses the place that a process has noted, and what follows it.
   const isNoted = leaf !== undefined && !newest.has(leaf);
-  const main = isNoted ? pathTo(byId, endAfter(entries, leaf)) : newest;
+  const place = rewoundTo ?? (isNoted ? endAfter(entries, leaf) : undefined);
+  const main = place === undefined ? newest : pathTo(byId, place);
   const messages = new Set<unknown>();
   for (const entry of entries) {
     if (!main.has(entry.uuid) && !isBeside(entry, main, messages)) continue;

@@ -1,0 +1,91 @@
+/** Claude Code goes on from before a message: its own terminal does so with Esc Esc, or /rewind. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Query } from '@anthropic-ai/claude-agent-sdk';
+import { z } from 'zod';
+import { cannotRewind } from '../errors.ts';
+import { mainEntries, readRaw } from './raw-transcript.ts';
+
+const Answer = z.looseObject({
+  response: z.looseObject({
+    rewound: z.boolean(),
+    reason: z.string().optional().catch(undefined),
+    error: z.string().optional().catch(undefined),
+  }),
+});
+
+/** Refusals that pass: its file lacks something yet, or it is still ending a turn. */
+const passing = new Set([
+  'commands_queued',
+  'persist_failed',
+  'stale_target',
+  'state_changed',
+  'turn_running',
+  'unseen_later_turn',
+]);
+/** How often it is asked, and the time between, ms. */
+const tries = 10;
+const pauseMs = 200;
+
+interface Wanted {
+  agentSessionId: string;
+  projectDir: string;
+  /** The turns that are taken back, oldest first. */
+  turnIds: readonly string[];
+}
+
+/** Does nothing if Claude Code has none of these turns. Throws ProviderError `CANNOT_REWIND`. */
+export async function rewindConversation(query: Query, wanted: Wanted): Promise<void> {
+  for (let left = tries; ; left -= 1) {
+    const place = await placeOf(wanted);
+    if (place === undefined) return;
+    const { rewound, reason = '', error = reason } = await ask(query, place);
+    if (rewound) return;
+    if (left > 1 && passing.has(reason)) await delay(pauseMs);
+    else
+      throw cannotRewind(reason === 'target_not_found' ? notThere : `Claude Code says: ${error}.`);
+  }
+}
+
+const notThere =
+  'Claude Code does not have it in its context any more: it has summarised or cleared what was said.';
+
+interface Place {
+  /** The first message that is taken back. */
+  target: string;
+  /** The newest entry: so Claude Code knows that nothing later is taken back unseen. */
+  newest: string | undefined;
+}
+
+async function placeOf({
+  agentSessionId,
+  projectDir,
+  turnIds,
+}: Wanted): Promise<Place | undefined> {
+  const transcript = await readRaw(agentSessionId, projectDir);
+  if (transcript === undefined) return undefined;
+  const main = mainEntries(transcript);
+  const known = new Set(transcript.entries.map(({ uuid }) => uuid));
+  const target = turnIds.find((id) => known.has(id));
+  if (target === undefined) return undefined;
+  return { target, newest: transcript.entries.findLast(({ uuid }) => main.has(uuid))?.uuid };
+}
+
+async function ask(query: Query, { target, newest }: Place) {
+  // The program takes this request, though the SDK has no method for it.
+  const request: unknown = Reflect.get(query, 'request');
+  if (typeof request !== 'function')
+    throw cannotRewind('This version of the SDK cannot ask for it.');
+  const asked = {
+    subtype: 'rewind_conversation',
+    target_message_uuid: target,
+    last_seen_user_message_uuid: newest,
+  };
+  const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(
+    (error: unknown) => {
+      throw cannotRewind('Claude Code did not do it.', error);
+    },
+  );
+  const parsed = Answer.safeParse(answer).data;
+  if (parsed === undefined) throw cannotRewind('Claude Code’s answer cannot be read.');
+  return parsed.response;
+}

@@ -1,0 +1,142 @@
+/** The real Claude Code goes back to before a message: what its model hears next. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gate, held, reply, type Script, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { type Listener, runClaude, type RunningClaude } from './running-claude.ts';
+
+/** A session in which the model counts its answers: A1, A2 and so on. */
+async function talk(script?: Script, config?: Record<string, string>) {
+  const answers = Array.from({ length: 9 }, (_, at) => reply(`A${at + 1}`));
+  const claude = await runClaude(() => script ?? answers);
+  const listener = await claude.create(config);
+  const turns: string[] = [];
+  for (const n of [1, 2, 3]) turns.push((await listener.ask(`Ask ${n}`)).turnId);
+  const kept = { runs: async () => [] };
+  const rewind = async (...turnIds: string[]): Promise<void> =>
+    claude.provider.rewindConversation(listener.sessionId, { turnIds, kept });
+  return { claude, listener, turns, rewind };
+}
+
+async function restart({ provider, workspace }: RunningClaude, { sessionId }: Listener) {
+  await provider.killSession(sessionId);
+  await provider.loadSession(sessionId, { projectDir: workspace.projectDir });
+}
+
+/** What people and the model have said, in the newest request. */
+function heard({ api }: RunningClaude): string[] {
+  const { messages = [] } = api.requests.at(-1)?.body ?? {};
+  return messages.flatMap(({ role, content }) => {
+    if (role !== 'user' && role !== 'assistant') return [];
+    if (typeof content === 'string') return [content];
+    return content.flatMap((block) =>
+      block.type === 'text' && block.text?.startsWith('<system-reminder>') === false
+        ? block.text
+        : [],
+    );
+  });
+}
+
+test('after turns 2 and 3 are taken back, its model hears turn 1 and the new message, also from a later process', async () => {
+  const { claude, listener, turns, rewind } = await talk();
+  await rewind(...turns.slice(1));
+  await listener.ask('Ask anew');
+  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  await restart(claude, listener);
+  await listener.ask('Go on');
+  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew', 'A4', 'Go on']);
+});
+
+test('a process that ends before the next message has gone back, too; and it can go back further', async () => {
+  const { claude, listener, turns, rewind } = await talk();
+  const [one = '', two = '', three = ''] = turns;
+  await rewind(three);
+  await restart(claude, listener);
+  await rewind(two);
+  await listener.ask('Ask anew');
+  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  // To the beginning: nothing is left.
+  await rewind(one, listener.events.at(-1)?.turnId ?? '');
+  await restart(claude, listener);
+  await listener.ask('All anew');
+  expect(heard(claude)).toEqual(['All anew']);
+});
+
+test('turns that it never had are passed over', async () => {
+  const { claude, listener, turns, rewind } = await talk();
+  await rewind(randomUUID(), turns[2] ?? '');
+  await listener.ask('Ask anew');
+  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
+  await rewind(randomUUID());
+  await listener.ask('Go on');
+  expect(heard(claude)).toHaveLength(7);
+});
+
+test('its store has what was taken back as left, even if that is all', async () => {
+  const { claude, listener, turns, rewind } = await talk();
+  const left = async () => {
+    const { projectDir } = claude.workspace;
+    const stored = await claude.provider.readStoredHistory!(listener.sessionId, projectDir);
+    return stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId);
+  };
+  await rewind(turns[2] ?? '');
+  await claude.provider.killSession(listener.sessionId);
+  expect(await left()).toEqual(turns.slice(2));
+  await restart(claude, listener);
+  await rewind(...turns);
+  await claude.provider.killSession(listener.sessionId);
+  expect(await left()).toEqual(turns);
+});
+
+test('a turn in which people said more is taken back with that', async () => {
+  const waiting = gate();
+  const script = [
+    ...['A1', 'A2', 'A3'].map((text) => reply(text)),
+    held(waiting, reply(toolUse('Bash', { command: 'true' }))),
+    ...['A4', 'A5', 'A6'].map((text) => reply(text)),
+  ];
+  const { claude, listener, turns, rewind } = await talk(script);
+  const { turnId } = await listener.send('Ask 4');
+  const messageId = randomUUID();
+  await claude.provider.steer!(listener.sessionId, 'And more', { turnId, messageId });
+  waiting.open();
+  await listener.ended(turnId);
+  expect(JSON.stringify(claude.api.requests.at(-1)?.body.messages)).toContain('And more');
+  await rewind(turns[2] ?? '', turnId);
+  await listener.ask('Ask anew');
+  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
+});
+
+test('files can still be changed back to before a turn that was taken back', async () => {
+  const { claude, listener, turns, rewind } = await talk(undefined, { mode: 'acceptEdits' });
+  const path = join(claude.workspace.projectDir, 'a.txt');
+  claude.api.play([reply(toolUse('Write', { file_path: path, content: 'new' })), reply('Done.')]);
+  const { turnId } = await listener.ask('Write');
+  expect(readFileSync(path, 'utf8')).toBe('new');
+  await rewind(turns[2] ?? '', turnId);
+  await claude.provider.rewindFiles(listener.sessionId, turns[2] ?? '', false);
+  expect(existsSync(path)).toBe(false);
+});
+
+test('what it has summarised can be gone back to until its process ends, and then it says why not', async () => {
+  const { claude, listener, turns, rewind } = await talk();
+  const summary = async (): Promise<string> => {
+    claude.api.play(Array.from({ length: 5 }, () => reply('A summary.')));
+    return (await listener.ask('/compact')).turnId;
+  };
+  await rewind(...turns.slice(1), await summary());
+  await listener.ask('Ask anew');
+  expect(heard(claude)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+
+  await summary();
+  await restart(claude, listener);
+  const { turnId } = await listener.ask('Later');
+  await expect(rewind(...turns.slice(0, 1), turnId)).rejects.toMatchObject({
+    code: 'CANNOT_REWIND',
+    message: expect.stringContaining('summarised or cleared'),
+  });
+  await rewind(turnId);
+  await listener.ask('Ask again');
+  expect(heard(claude).join()).not.toContain('Later');
+});
