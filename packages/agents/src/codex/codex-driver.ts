@@ -55,6 +55,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly usesGrants = true;
   readonly managesMcp = true;
   readonly takesDirectories = true;
+  readonly rewindsConversation = true;
   readonly starts: StartLimit;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;

@@ -17,6 +17,8 @@ import { commandsForbidden, userCommandIn } from '../base/user-command.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
+import type { ConversationRewind } from '../provider.ts';
+import { revertThread } from './stored-threads.ts';
 import type { Ask } from '../base/elicitations.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
@@ -323,6 +325,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const own = { threadId: this.agentSessionId };
     await this.#server.request('thread/settings/update', { ...own, environments: [environment] });
     return true;
+  }
+
+  async rewindConversation({ turnIds }: ConversationRewind): Promise<void> {
+    this.#checkAlive();
+    await revertThread(this.#server, this.agentSessionId, turnIds);
   }
 
   async rename(title: string): Promise<void> {

@@ -1,9 +1,9 @@
 /** Codex' own store: its threads, and the turns of one. */
 import { createHash } from 'node:crypto';
-import type { EventDraft } from '@liminal/protocol';
+import { type EventDraft, messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { TurnWriter } from '../base/turn-writer.ts';
-import { ProviderError, turnNotStored } from '../errors.ts';
+import { cannotRewind, ProviderError, turnNotStored } from '../errors.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
 import { trustConfig } from './project-settings.ts';
@@ -123,6 +123,25 @@ export async function forkThread(
     .slice(0, place + 1)
     .map((turn) => [turnIdOf(turn, threadId), turnIdOf(turn, thread.id)] as const);
   return { agentSessionId: thread.id, copies: new Map(copies), left: new Set() };
+}
+
+/**
+ * Lets a thread that is open go on from before the first of these turns that it has; does nothing if it has none. Throws
+ * ProviderError `CANNOT_REWIND`.
+ */
+export async function revertThread(
+  server: AppServer,
+  threadId: string,
+  turnIds: readonly string[],
+): Promise<void> {
+  const gone = new Set(turnIds);
+  const turns = await readTurns(server, threadId);
+  const first = turns.find((turn) => gone.has(turnIdOf(turn, threadId)));
+  if (first === undefined) return;
+  const asked = { threadId, beforeTurnId: first.id };
+  await server.request('thread/revert', asked).catch((error: unknown) => {
+    throw cannotRewind(`Codex says: ${messageOf(error)}`, error);
+  });
 }
 
 /** The turns that have ended, oldest first. */

@@ -1,0 +1,77 @@
+/** The real Codex goes back to before a message: what its model hears next. */
+import { randomUUID } from 'node:crypto';
+import { answer, applyPatch, gate, held, message, type ModelScript } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import type { Listener } from '../acp/running-agent.ts';
+import { type RunningCodex, runCodex } from './running-codex.ts';
+
+/** A session in which the model counts its answers: A1, A2 and so on. */
+async function talk(script?: ModelScript) {
+  const answers = Array.from({ length: 9 }, (_, at) => answer(`A${at + 1}`));
+  const codex = await runCodex(() => script ?? answers);
+  const listener = await codex.create();
+  const turns: string[] = [];
+  for (const n of [1, 2, 3]) turns.push((await listener.ask(`Ask ${n}`)).turnId);
+  const kept = { runs: async () => [] };
+  const rewind = async (...turnIds: string[]): Promise<void> =>
+    codex.provider.rewindConversation(listener.sessionId, { turnIds, kept });
+  return { codex, listener, turns, rewind };
+}
+
+async function restart({ provider, workspace }: RunningCodex, listener: Listener) {
+  const agentSessionId = await listener.agentSessionId();
+  const { sessionId } = listener;
+  await provider.killSession(sessionId);
+  await provider.loadSession(sessionId, { projectDir: workspace.projectDir, agentSessionId });
+}
+
+/** What people and the model have said, in the newest request. */
+function heard({ api }: RunningCodex): string[] {
+  const { input = [] } = api.requests.at(-1)?.body ?? {};
+  const said = (input as { role?: string; content?: { text?: string }[] }[]).flatMap((item) =>
+    item.role === 'user' || item.role === 'assistant' ? (item.content ?? []) : [],
+  );
+  return said.flatMap(({ text = '' }) => (text.startsWith('<environment_context>') ? [] : text));
+}
+
+test('after turns 2 and 3 are taken back, its model hears turn 1 and the new message, also from a later process', async () => {
+  const { codex, listener, turns, rewind } = await talk();
+  await rewind(...turns.slice(1));
+  await listener.ask('Ask anew');
+  expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  await restart(codex, listener);
+  await listener.ask('Go on');
+  expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew', 'A4', 'Go on']);
+});
+
+test('a process that ends before the next message has gone back, too; and it can go back to the beginning', async () => {
+  const { codex, listener, turns, rewind } = await talk();
+  await rewind(...turns.slice(1));
+  await restart(codex, listener);
+  await listener.ask('Ask anew');
+  expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+  await rewind(...turns.slice(0, 1), listener.events.at(-1)?.turnId ?? '');
+  await restart(codex, listener);
+  await listener.ask('All anew');
+  expect(heard(codex)).toEqual(['All anew']);
+});
+
+test('turns that it never had are passed over, and its store has only what is left', async () => {
+  const { codex, listener, turns, rewind } = await talk();
+  await rewind(randomUUID());
+  await rewind(randomUUID(), turns[2] ?? '');
+  const { projectDir } = codex.workspace;
+  const threadId = await listener.agentSessionId();
+  const stored = await codex.provider.readStoredHistory(threadId, projectDir);
+  expect(stored.map(({ turnId }) => turnId)).toEqual(turns.slice(0, 2));
+  await listener.ask('Ask anew');
+  expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask 2', 'A2', 'Ask anew']);
+});
+
+test('what it has summarised can be gone back to', async () => {
+  const { codex, listener, turns, rewind } = await talk();
+  const compacted = await listener.ask('/compact');
+  await rewind(...turns.slice(1), compacted.turnId);
+  await listener.ask('Ask anew');
+  expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+});
