@@ -57,7 +57,13 @@ export class ListedRollouts {
       const some = paths.slice(from, from + sideBySide).map((path) => this.#look(path));
       found.push(...(await Promise.all(some)).filter((one) => one !== undefined));
     }
-    return found.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+    const newest = found.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+    // A thread that has gone back to before a message has several files; the first one says how it began.
+    const threads = Map.groupBy(newest, ({ sessionId }) => sessionId);
+    return [...threads.values()].flatMap((files) => {
+      const began = files.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).slice(0, 1);
+      return began.map((one) => ({ ...one, updatedAt: files[0]?.updatedAt ?? one.updatedAt }));
+    });
   }
 
   async #look(path: string): Promise<StoredSession | undefined> {

@@ -1,7 +1,7 @@
 /** Codex' own files: a thread's rollout has a line for all that happened in it. */
 import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Newest } from '../base/newest.ts';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 
@@ -28,6 +28,8 @@ export const rolloutFolder = (env: NodeJS.ProcessEnv): string =>
 export class Rollouts {
   readonly #folder: string;
   readonly #scans = new Newest<string, Scan>(maxScans);
+  /** The last look at each thread, while it is under way. */
+  readonly #marking = new Map<string, Promise<unknown>>();
   readonly #own = new Newest<string, true>(maxTurns);
 
   /** @param env - Codex' environment, which says where it stores its threads. */
@@ -42,16 +44,28 @@ export class Rollouts {
 
   /** A mark that changes when others write; undefined if there is no such file. */
   async mark(threadId: string): Promise<string | undefined> {
+    // One look after the other: two would each count what was added.
+    const marking = (this.#marking.get(threadId) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this.#mark(threadId));
+    this.#marking.set(threadId, marking);
+    return marking.finally(() => {
+      if (this.#marking.get(threadId) === marking) this.#marking.delete(threadId);
+    });
+  }
+
+  async #mark(threadId: string): Promise<string | undefined> {
     const known = this.#scans.get(threadId);
-    const path = known?.path ?? (await this.#find(threadId));
+    const path = await this.#find(threadId);
     if (path === undefined) return undefined;
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
-    const isNew = known === undefined || size < known.offset;
+    const isNew = known?.path !== path || size < known.offset;
     const scan = isNew ? { path, offset: 0, foreign: 0 } : known;
     this.#scans.set(threadId, scan);
     if (size > scan.offset) await this.#readOn(scan, size);
-    return String(scan.foreign);
+    const [, place = ''] = path.split(`-${threadId}`);
+    return `${scan.foreign}${place.replace(/\.jsonl$/, '')}`;
   }
 
   /** The folder of a thread's work; undefined if there is no such file. */
@@ -92,20 +106,29 @@ export class Rollouts {
     return payload['type'] === 'task_started' && this.#own.get(String(turnId)) !== true;
   }
 
-  /** Threads are stored by the day on which they began, which their id says; the day may be that of another time zone. */
+  /**
+   * The newest file of a thread. Threads are stored by the day on which they began, which their id says; each time that one
+   * goes back to before a message it gets another file. The day may be that of another time zone.
+   */
   async #find(threadId: string): Promise<string | undefined> {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
     if (!/^[\da-f]{8}-[\da-f]{4}-7/.test(threadId)) return undefined;
-    for (const at of [began, began - dayMs, began + dayMs]) {
-      const [day = ''] = new Date(at).toISOString().split('T');
-      const folder = join(this.#folder, ...day.split('-'));
+    const days = [began, Date.now()].flatMap((at) => [at, at - dayMs, at + dayMs].map(folderOf));
+    const isOwn = new RegExp(`-${threadId}(_.*)?\\.jsonl$`);
+    const found = [...new Set(days)].map(async (day) => {
+      const folder = join(this.#folder, day);
       const names = await readdir(folder).catch((): string[] => []);
-      const name = names.find((one) => one.endsWith(`-${threadId}.jsonl`));
-      if (name !== undefined) return join(folder, name);
-    }
-    return undefined;
+      return names.filter((name) => isOwn.test(name)).map((name) => join(folder, name));
+    });
+    // Their names begin with the time; the file that a thread began with may be of the same second as the next.
+    const paths = (await Promise.all(found)).flat();
+    return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1);
   }
 }
+
+/** Of a day, below the folder of all. */
+const folderOf = (at: number): string =>
+  join(...(new Date(at).toISOString().split('T')[0] ?? '').split('-'));
 
 /** Reads the whole lines that a file has had added, piece by piece. */
 async function readLines(

@@ -1,8 +1,8 @@
 /** The real Codex goes back to before a message: what its model hears next. */
 import { randomUUID } from 'node:crypto';
-import { answer, applyPatch, gate, held, message, type ModelScript } from '@liminal/testkit';
+import { answer, type ModelScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import type { Listener } from '../acp/running-agent.ts';
+import { Listener } from '../acp/running-agent.ts';
 import { type RunningCodex, runCodex } from './running-codex.ts';
 
 /** A session in which the model counts its answers: A1, A2 and so on. */
@@ -74,4 +74,27 @@ test('what it has summarised can be gone back to', async () => {
   await rewind(...turns.slice(1), compacted.turnId);
   await listener.ask('Ask anew');
   expect(heard(codex)).toEqual(['Ask 1', 'A1', 'Ask anew']);
+});
+
+test('Codex keeps a file for each rewind: the thread is listed once, as it began, and what others add is noticed', async () => {
+  const { codex, listener, turns, rewind } = await talk();
+  const { projectDir } = codex.workspace;
+  const threadId = await listener.agentSessionId();
+  const before = await codex.provider.storedMark(threadId, projectDir);
+  await rewind(turns[2] ?? '');
+  await rewind(turns[1] ?? '');
+  await listener.ask('Ask anew');
+  const listed = await codex.provider.scanStoredSessions();
+  expect(listed).toMatchObject([{ sessionId: threadId, title: 'Ask 1' }]);
+  const own = await codex.provider.storedMark(threadId, projectDir);
+  expect(own).not.toBe(before);
+  await listener.ask('Go on');
+  expect(await codex.provider.storedMark(threadId, projectDir)).toBe(own);
+  await codex.provider.killSession(listener.sessionId);
+
+  const other = codex.provide();
+  const there = new Listener(other, randomUUID());
+  await other.loadSession(there.sessionId, { projectDir, agentSessionId: threadId });
+  await there.ask('From elsewhere');
+  expect(await codex.provider.storedMark(threadId, projectDir)).not.toBe(own);
 });
