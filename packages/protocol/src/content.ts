@@ -160,7 +160,7 @@ export const ApprovalOutcome = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('selected'),
     optionId: z.string(),
-    /** The filled-in form of the request. */
+    /** The filled-in form of the request, or the arguments that the person has changed. */
     content: FormContent.optional(),
     /** The reason, in the words of the person who answered. */
     note: z.string().optional(),

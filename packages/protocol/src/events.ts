@@ -55,6 +55,7 @@ export const ItemStartPayload = z.object({
   description: z.string().optional(),
   options: z.array(ApprovalOption).optional(),
   form: Form.optional(),
+  editable: z.array(z.string()).optional(),
   deadline: z.string().optional(),
   asked: AskedCall.optional(),
   earlier: AskedCall.partial().optional(),

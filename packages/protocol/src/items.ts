@@ -152,6 +152,8 @@ export const ApprovalItem = z.object({
   options: z.array(ApprovalOption),
   /** The form to fill in with an answer that allows. */
   form: Form.optional(),
+  /** Names of arguments of the call that the person may change: the answer has the changed texts in `content`. */
+  editable: z.array(z.string()).optional(),
   /** ISO 8601 UTC; after it the default policy answers. */
   deadline: z.string().optional(),
   /** The call that is asked for, by the request itself; the call with the id `callId` may say something else. */

@@ -95,6 +95,8 @@ export const ApprovalUpsert = z.object({
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
   form: Form.optional(),
+  /** Names of arguments that the person may change: see ApprovalItem. */
+  editable: z.array(z.string()).optional(),
   deadline: z.string().optional(),
   /** The call that is asked for, in the request's own words: see ApprovalItem. */
   asked: ShownCall.optional(),

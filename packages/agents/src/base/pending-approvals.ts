@@ -28,6 +28,8 @@ export interface ApprovalQuestion {
   options: ApprovalOption[];
   /** The form to fill in with an answer that allows. */
   form?: Form;
+  /** Names of arguments of the call that the person may change. */
+  editable?: string[];
   /** The call that is asked for, by the request itself. */
   asked?: AskedCall;
   /** What the call said before, where the request says something else. */
@@ -155,14 +157,31 @@ export function answeredWith(
   return { outcome: 'selected', optionId, ...(content && { content }), ...words };
 }
 
-/** An answer with exactly the fields of the form. Throws ProviderError `INVALID_OPTION`. */
+/**
+ * An answer with exactly the fields of the form, or with the arguments that the person has changed. Throws ProviderError
+ * `INVALID_OPTION`.
+ */
 function filledIn(
-  { options, form }: ApprovalQuestion,
+  { options, form, editable }: ApprovalQuestion,
   { content = {}, ...answer }: ApprovalAnswer,
 ): ApprovalAnswer {
   const chosen = options.find(({ optionId }) => optionId === answer.optionId);
-  if (form === undefined || chosen?.kind.startsWith('allow') !== true) return answer;
+  if (chosen?.kind.startsWith('allow') !== true) return answer;
+  if (editable !== undefined) return { ...answer, ...changedArguments(editable, content) };
+  if (form === undefined) return answer;
   const problem = formProblem(form, content);
   if (problem !== undefined) throw new ProviderError('INVALID_OPTION', problem);
   return { ...answer, content };
+}
+
+function changedArguments(
+  editable: readonly string[],
+  content: NonNullable<ApprovalAnswer['content']>,
+): Pick<ApprovalAnswer, 'content'> {
+  for (const [name, value] of Object.entries(content)) {
+    if (editable.includes(name) && typeof value === 'string') continue;
+    const message = `“${name}” cannot be changed so. Texts that can be changed here: ${editable.join(', ')}.`;
+    throw new ProviderError('INVALID_OPTION', message);
+  }
+  return Object.keys(content).length === 0 ? {} : { content };
 }

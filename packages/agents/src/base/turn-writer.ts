@@ -358,10 +358,10 @@ function startPayload(item: OutputItem): ItemStartPayload {
     case 'function_call_output':
       return { ...base, callId: item.callId };
     case 'approval': {
-      const { approvalId, title, options, description, callId, form, deadline } = item;
+      const { approvalId, title, options, description, callId, form, editable, deadline } = item;
       const { askedBy, asked, earlier } = item;
-      const more = defined({ askedBy, description, callId, form, deadline, asked, earlier });
-      return { ...base, approvalId, title, options, ...more };
+      const about = { askedBy, description, callId, form, editable, deadline, asked, earlier };
+      return { ...base, approvalId, title, options, ...defined(about) };
     }
     case 'script_execution':
       return { ...base, code: item.code };

@@ -84,13 +84,15 @@ export class ClaudeApprovals {
       ...this.#askedBy(context),
       ...reasonsFor(context, input),
       ...(!isPlanless && { asked: words }),
+      ...(isPlan && { editable: ['plan'] }),
     };
     const outcome = await this.#ask(question, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
     if (result?.behavior !== 'allow') return refusedWith(outcome.note);
     this.#project.allowed(result.updatedPermissions ?? []);
-    return result;
+    const { plan } = outcome.content ?? {};
+    return plan === undefined ? result : { ...result, updatedInput: { ...input, plan } };
   };
 
   /** Called by the SDK when an MCP server asks people; outside a turn nobody would see the question. */

@@ -402,6 +402,32 @@ test('a note to a plan that is approved reaches the model in the same turn, and 
   await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
 });
 
+test('a plan that the person has changed is the plan that the model gets', async () => {
+  const { listener, ...claude } = share(() => [
+    reply(toolUse('ExitPlanMode', { plan: '# Plan\n\nUse pine.' })),
+    reply('With oak.'),
+  ]);
+  await claude.provider.setConfigOption(listener.sessionId, 'mode', 'plan');
+  const { turnId } = await listener.send('Plan it.');
+  const approval = await asked(listener);
+  expect(approval.editable).toEqual(['plan']);
+  const answer = (content: Record<string, string | number>) =>
+    claude.provider.answerApproval(listener.sessionId, approval.approvalId!, {
+      optionId: 'allow_once',
+      content,
+    });
+  await expect(answer({ steps: 'None.' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  await expect(answer({ plan: 7 })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  const plan = '# Plan\n\nUse oak.';
+  await answer({ plan });
+  const response = await listener.ended(turnId);
+  expect(outcomes(response.outputItems)).toEqual([
+    { outcome: 'selected', optionId: 'allow_once', content: { plan } },
+  ]);
+  const [result] = Object.values(claude.api.requests.at(-1)!.toolResults);
+  expect(result).toContain(`## Approved Plan (edited by user):\n${plan}`);
+});
+
 test('a request says why Claude Code asks', async () => {
   const command = 'cd sub && git status && echo $(date)';
   const { approval, claude, listener, turnId } = await ask(() => [

@@ -128,10 +128,12 @@ function unknownCall(answer: Answer): ToolCallContent {
 }
 
 function approvalContent(item: ItemOf<'approval'>, progress: Progress): Content {
-  const { approvalId, title, askedBy, description, callId, options, form, deadline } = item;
+  const { approvalId, title, askedBy, description, callId, options, form, editable, deadline } =
+    item;
   const ended = progress.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
   const outcome = item.outcome ?? ended;
-  const question = { approvalId, title, askedBy, description, callId, options, form, deadline };
+  const about = { approvalId, title, askedBy, description, callId };
+  const question = { ...about, options, form, editable, deadline };
   const asked = item.asked && withoutUndefined(shownCall(item.asked));
   const earlier = item.earlier && withoutUndefined(shownCall(item.earlier));
   return { type: 'approval', ...question, asked, earlier, outcome };

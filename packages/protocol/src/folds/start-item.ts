@@ -78,6 +78,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
         callId: payload.callId,
         options: payload.options ?? [],
         form: payload.form,
+        editable: payload.editable,
         deadline: payload.deadline,
         asked: payload.asked,
         earlier: payload.earlier,

@@ -98,7 +98,7 @@ function shown<K extends PartKind>(
 }
 
 /** An agent's text: as Markdown, unless that could keep some of it from being seen. */
-function AgentText({ text, label }: { text: string; label: string }) {
+export function AgentText({ text, label }: { text: string; label: string }) {
   return (
     <div className={css.text}>
       {isSimpleMarkdown(text) ? (

@@ -1,12 +1,14 @@
 import { describeError } from '@liminal/client';
-import type { ApprovalAnswer, ApprovalUpsert } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalUpsert, FormContent } from '@liminal/protocol';
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react';
 import type { AskedPart } from '../asked/asked-parts.ts';
-import { AskedFold, AskedParts } from '../asked/AskedParts.tsx';
+import { AgentText, AskedFold, AskedParts } from '../asked/AskedParts.tsx';
 import { focusComposer, giveFocusBack, useGiveFocusBack } from '../composer/focus-composer.ts';
+import { Pencil } from 'lucide-react';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { FormFields } from '../forms/FormFields.tsx';
 import { useAnswers } from '../forms/use-answers.ts';
+import { Button } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import type { ShownWhole } from '../session/use-shown-whole.ts';
@@ -47,11 +49,12 @@ export function ApprovalActions(props: ApprovalActionsProps) {
   useGiveFocusBack(element);
   const { allow } = keyAnswers(approval);
   const note = draft.trim();
+  const plan = useChangedPlan(approval, parts);
 
   const mustWait = (optionId: string) => !(isWhole && isSettled) && isAllowing(approval, optionId);
   const choose = (optionId: string) => {
     if (!asks || !isAllowing(approval, optionId)) {
-      return mustWait(optionId) ? undefined : send({ optionId });
+      return mustWait(optionId) ? undefined : send({ optionId, ...plan.changeFor(optionId) });
     }
     const checked = form.check();
     if (!('content' in checked)) return focusField(element.current, checked.firstProblem);
@@ -60,7 +63,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
   const chooseWithNote = (optionId: string) => {
     if (mustWait(optionId)) return;
     if (note === '') focusComposer();
-    else send({ optionId, note }, onNoted);
+    else send({ optionId, note, ...plan.changeFor(optionId) }, onNoted);
   };
 
   return (
@@ -104,6 +107,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
           }
         />
       </div>
+      {plan.text !== undefined && <PlanEditor text={plan.text} onChange={plan.change} />}
       <AnswerButtons
         approval={approval}
         whole={whole}
@@ -118,6 +122,40 @@ export function ApprovalActions(props: ApprovalActionsProps) {
         </p>
       )}
     </form>
+  );
+}
+
+/** A plan that the person may change before it is approved. */
+function useChangedPlan(approval: ApprovalUpsert, parts: readonly AskedPart[]) {
+  const [text, change] = useState<string>();
+  const shown = parts.find((part) => part.kind === 'plan')?.content;
+  const original = approval.editable?.includes('plan') === true ? shown : undefined;
+  const changeFor = (optionId: string): Pick<ApprovalAnswer, 'content'> =>
+    text === undefined || text === original || !isAllowing(approval, optionId)
+      ? {}
+      : { content: { plan: text } };
+  return { text: original && (text ?? original), change, changeFor };
+}
+
+function PlanEditor({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  if (!isOpen) {
+    return (
+      <Button look="quiet" className={css.edit} onClick={() => setOpen(true)}>
+        <Pencil size={13} aria-hidden="true" /> Edit the plan
+      </Button>
+    );
+  }
+  return (
+    <textarea
+      className={css.plan}
+      aria-label="The plan as you approve it"
+      // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for
+      autoFocus
+      rows={10}
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }
 
@@ -206,6 +244,16 @@ export function WaitingLink({ approval }: ApprovalProps) {
   );
 }
 
+/** The texts of a request that the person has changed. */
+function ChangedTexts({ content }: { content: FormContent }) {
+  return Object.entries(content).map(([name, value]) => (
+    <details key={name} className={css.changed}>
+      <summary>With your changes to the {name}</summary>
+      <AgentText text={String(value)} label={`Changed ${name}`} />
+    </details>
+  ));
+}
+
 /** Id of the element with the request to answer. */
 export const dockId = 'request-dock';
 
@@ -218,10 +266,17 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
       <p className={css.note} data-allowed={wasAllowed(approval)}>
         {asksSomething(approval) && <ShownText text={approval.title} />}
         {asksSomething(approval) && content === undefined && ': '}
-        {content === undefined && <ShownText text={outcomeWords(approval)} />}
+        {(content === undefined || approval.editable !== undefined) && (
+          <ShownText text={outcomeWords(approval)} />
+        )}
         {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>
-      {content !== undefined && <FilledForm form={form} content={content} />}
+      {content !== undefined && approval.editable === undefined && (
+        <FilledForm form={form} content={content} />
+      )}
+      {content !== undefined && approval.editable !== undefined && (
+        <ChangedTexts content={content} />
+      )}
       {approval.earlier !== undefined && <AskedFold approval={approval} />}
     </>
   );
