@@ -171,7 +171,7 @@ export class SessionRuntime implements Runtime {
     this.#storage = storage;
     this.#secrets = [...(options.secrets ?? [])];
     this.#now = now;
-    this.#stopSweeping = sweepUploads(storage.blobs, now, (error) => {
+    this.#stopSweeping = sweepUploads(storage.blobs, (error) => {
       if (!this.#closed) this.#warn(error, 'old uploads could not be removed');
     });
     const ask = async () => storage.store.getSession('');

@@ -35,6 +35,8 @@ export interface BlobStore {
    * has been deleted, nothing has changed.
    */
   hold(sessionId: string, hashes: readonly string[]): Promise<string[]>;
-  /** Removes uploads from before `before` (ms since the epoch) that no session holds. Resolves with how many. */
+  /** The time by which uploads wait, ms since the epoch: servers that share the store may have other clocks. */
+  now(): Promise<number>;
+  /** Removes uploads from before `before`, by `now`, that no session holds. Resolves with how many. */
   sweep(before: number): Promise<number>;
 }

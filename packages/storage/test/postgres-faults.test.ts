@@ -5,13 +5,14 @@ import { statSync } from 'node:fs';
 import { startPostgres, type PostgresServer } from '@liminal/testkit';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openPostgres } from '../src/postgres/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
 import { cuttable } from './cuttable.ts';
 
 const png = { mimeType: 'image/png' };
 const MIB = 1024 * 1024;
+const MINUTE_MS = 60_000;
 const later = () => Date.now() + 60_000;
 const newBytes = (size: number) => new Uint8Array(randomBytes(size));
 
@@ -106,6 +107,22 @@ test('several servers that put, hold, sweep and delete at once leave what is hel
     expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
   }
 });
+
+test.each([-3, 3])(
+  'SAFE: an upload by a server whose clock is %d days off waits by the clock of the database',
+  async (days) => {
+    const { blobs } = await open();
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ now: Date.now() + days * 24 * 60 * MINUTE_MS, toFake: ['Date'] });
+    const { hash } = await blobs.put(newBytes(10), png);
+    const now = await blobs.now();
+    vi.useRealTimers();
+    expect(Math.abs(now - Date.now())).toBeLessThan(24 * 60 * MINUTE_MS);
+    expect(await blobs.sweep(now - MINUTE_MS)).toBe(0);
+    expect(await blobs.get(hash)).toBeDefined();
+    expect(await blobs.sweep(now + MINUTE_MS)).toBe(1);
+  },
+);
 
 describe('a hold amid the end of a session', () => {
   /** Another server in the middle of a hold, which has locked a blob. */

@@ -5,14 +5,11 @@ const waitsMs = 24 * 60 * 60_000;
 /** How often uploads are looked at, ms. */
 const everyMs = 60 * 60_000;
 
-/** Removes uploads whose message never came, now and every hour. Returns what ends that. */
-export function sweepUploads(
-  blobs: BlobStore,
-  now: () => number,
-  onTrouble: (error: unknown) => void,
-): () => void {
-  const sweep = (): void => void blobs.sweep(now() - waitsMs).catch(onTrouble);
-  sweep();
-  const timer = setInterval(sweep, everyMs).unref();
+/** Removes uploads whose message never came, now and every hour, by the store’s clock. Returns what ends that. */
+export function sweepUploads(blobs: BlobStore, onTrouble: (error: unknown) => void): () => void {
+  const sweep = async (): Promise<unknown> => blobs.sweep((await blobs.now()) - waitsMs);
+  const trySweep = (): void => void sweep().catch(onTrouble);
+  trySweep();
+  const timer = setInterval(trySweep, everyMs).unref();
   return () => clearInterval(timer);
 }

@@ -67,6 +67,10 @@ export class ConvexBlobStore implements BlobStore {
     return missing.map((hash) => wanted.get(hash) ?? hash);
   }
 
+  async now(): Promise<number> {
+    return Date.now();
+  }
+
   async sweep(before: number): Promise<number> {
     let count = 0;
     for (let cursor: string | null = null; ;) {

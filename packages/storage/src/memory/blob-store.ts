@@ -59,6 +59,10 @@ export class MemoryBlobStore implements BlobStore {
     return [];
   }
 
+  async now(): Promise<number> {
+    return this.#now();
+  }
+
   async sweep(before: number): Promise<number> {
     const old = [...this.#blobs.values()].filter(
       ({ holders, waitingSince = Infinity }) => holders.size === 0 && waitingSince < before,

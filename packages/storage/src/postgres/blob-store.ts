@@ -1,6 +1,6 @@
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
 import { blobHash, damagedBlob, joinParts } from '../store/blob-bytes.ts';
-import { holdBlobs, putBlob, readBlob, sweepBlobs } from './blobs.ts';
+import { holdBlobs, putBlob, readBlob, sweepBlobs, timeOf } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 
 /** Blobs for several servers: each write is a transaction. */
@@ -32,6 +32,10 @@ export class PostgresBlobStore implements BlobStore {
 
   async hold(sessionId: string, hashes: readonly string[]): Promise<string[]> {
     return this.#database.write(async (db) => holdBlobs(db, sessionId, hashes));
+  }
+
+  async now(): Promise<number> {
+    return this.#database.read(async (db) => timeOf(db));
   }
 
   async sweep(before: number): Promise<number> {

@@ -18,7 +18,7 @@ export async function putBlob(
   const { hash, mimeType, bytes } = blob;
   if (blob.sessionId !== undefined) await lockHolder(db, blob.sessionId);
   const sessionId = await holderOf(db, blob.sessionId);
-  const since = sessionId === undefined ? Date.now() : null;
+  const since = sessionId === undefined ? await timeOf(db) : null;
   // First without sending the bytes.
   const stored =
     (await touchBlob(db, hash, since)) ??
@@ -30,6 +30,13 @@ export async function putBlob(
     }));
   if (sessionId !== undefined) await addHolds(db, sessionId, [hash]);
   return idOf(stored);
+}
+
+/** The database's clock, ms since the epoch. */
+export async function timeOf(db: Transaction<Tables>): Promise<number> {
+  const now = sql<string>`floor(extract(epoch from clock_timestamp()) * 1000)`.as('now');
+  const { now: time } = await db.selectNoFrom(now).executeTakeFirstOrThrow();
+  return Number(time);
 }
 
 /** The session, unless it has been deleted. */

@@ -75,6 +75,10 @@ export class SqliteBlobStore implements BlobStore {
     });
   }
 
+  async now(): Promise<number> {
+    return Date.now();
+  }
+
   async sweep(before: number): Promise<number> {
     const old = await this.#write(() => this.#table.unnameOld(before));
     await this.clear(old);
