@@ -57,6 +57,8 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
 
 /** How many messages that were said amid turns are remembered. */
 const maxSteered = 1_000;
+/** For how many messages in one session it is remembered by which id Claude Code knows them. */
+const maxUuids = 10_000;
 
 /** How long a stop waits until Claude Code has dropped the messages that it has not read, in ms. */
 const withdrawLimitMs = 500;
@@ -90,6 +92,8 @@ export class ClaudeSession implements AgentSession<Config> {
   #isStopping = false;
   /** The messages that were said amid turns; one may begin a turn of its own. */
   readonly #steered = new Newest<string, true>(maxSteered);
+  /** The ids by which Claude Code knows messages, by ours. */
+  readonly #uuids = new Newest<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
   /** A person's command that runs. */
   #command: AbortController | undefined;
@@ -200,7 +204,7 @@ export class ClaudeSession implements AgentSession<Config> {
       this.#checkAlive();
       if (command !== undefined) return this.#runCommand(command, text, sending);
       if (answer !== undefined) return this.#answerHere(turnId, text, answer);
-      const uuid = isUuid(turnId) ? turnId : randomUUID();
+      const uuid = this.#newUuid(turnId);
       this.#translator.expect({ uuid, turnId, text, blocks });
       this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir));
       await sending.bound.promise;
@@ -284,13 +288,20 @@ export class ClaudeSession implements AgentSession<Config> {
     if (this.#isStopping) throw nothingToSteer('The turn is being stopped.');
     if (this.#command !== undefined) throw nothingToSteer('A command runs, and no model.');
     if (userCommandIn(text) !== undefined) throw nothingToSteer('A command runs between turns.');
-    const uuid = isUuid(messageId) ? messageId : randomUUID();
-    this.#options.marks.noteSent(uuid);
+    const uuid = this.#newUuid(messageId);
     this.#steered.set(messageId, true);
     this.#translator.steer({ uuid, turnId: messageId, text, blocks }, now());
     this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir), {
       priority: 'next',
     });
+  }
+
+  /** The message's own id at first: Claude Code ignores a message with the id of one that was withdrawn. */
+  #newUuid(messageId: string): UUID {
+    const uuid = isUuid(messageId) && !this.#uuids.has(messageId) ? messageId : randomUUID();
+    this.#uuids.set(messageId, uuid);
+    this.#options.marks.noteSent(uuid);
+    return uuid;
   }
 
   /** Stops the running turn, or the one that is about to begin. Throws ProviderError `INTERRUPT_FAILED`. */
@@ -405,7 +416,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
   async #rewind(turnId: string, dryRun: boolean): Promise<RewindFilesResult> {
     try {
-      const result = await this.#process.query.rewindFiles(turnId, { dryRun });
+      const uuid = this.#uuids.get(turnId) ?? turnId;
+      const result = await this.#process.query.rewindFiles(uuid, { dryRun });
       if (result.canRewind) return result;
       throw new Error(result.error ?? 'It gives no reason.');
     } catch (error) {

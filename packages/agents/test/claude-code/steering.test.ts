@@ -141,6 +141,48 @@ test('a message amid a text that was not read when the turn was stopped begins n
   expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: To that.']);
 });
 
+test('a message that was not read when the turn was stopped can be sent again, and files changed back to before it', async () => {
+  const { claude, listener, turnId } = await asking(reply('To that.'));
+  const { provider } = claude;
+  const messageId = await steer(claude, listener, turnId, 'A word.');
+  await provider.cancelTurn(listener.sessionId);
+  await listener.ended(turnId);
+  const { projectDir } = claude.workspace;
+  const byOthers = async () =>
+    (await provider.storedMark(listener.sessionId, projectDir))?.split(':')[0];
+  const before = await byOthers();
+
+  await provider.sendMessage(listener.sessionId, 'A word.', { turnId: messageId });
+
+  expect(said(await listener.ended(messageId))).toEqual(['user: A word.', 'agent: To that.']);
+  const nothing = { files: [], insertions: 0, deletions: 0 };
+  expect(await provider.rewindFiles(listener.sessionId, messageId, true)).toEqual(nothing);
+  expect(await byOthers()).toBe(before);
+});
+
+test('a message that was not read when the turn was stopped can be said again in another', async () => {
+  const again = reply(toolUse('Bash', { command: 'touch b.txt' }));
+  const { claude, listener, turnId } = await asking(again, reply('With that.'));
+  const { provider } = claude;
+  const { sessionId } = listener;
+  const messageId = await steer(claude, listener, turnId, 'A word.');
+  await provider.cancelTurn(sessionId);
+  await listener.ended(turnId);
+  const other = await listener.send('Do that.');
+  const { payload } = await listener.event(
+    (payload) => payload.type === 'item_start' && payload.itemType === 'approval',
+    other.turnId,
+  );
+
+  await provider.steer(sessionId, 'A word.', { ...other, messageId, blocks: [] });
+  const approvalId = payload.type === 'item_start' ? (payload.approvalId ?? '') : '';
+  await provider.answerApproval(sessionId, approvalId, { optionId: 'allow_once' });
+
+  const response = await listener.ended(other.turnId);
+  expect(said(response)).toEqual(['user: Do that.', 'user: A word.', 'agent: With that.']);
+  expect(deliveries(response.outputItems)).toEqual([['A word.', 'taken']]);
+});
+
 test('a message for a turn that does not run is refused with what to do instead', async () => {
   const { listener, ...claude } = share(() => [reply('Done.')]);
   const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it as') };
