@@ -21,7 +21,7 @@ export async function serve(config: Config): Promise<number> {
   const endLoggedConsole = logConsole(logger);
   const { dataDir } = config;
   const removeServerFile = await usingDataDir(dataDir, () =>
-    writeServerFile(dataDir, { url, token, pid: process.pid }),
+    writeServerFile(dataDir, { url, token }),
   );
   console.log(`Liminal is at ${newLink()}`);
   // A link opens once, and other users can read a program's arguments: the browser gets a link of its own.

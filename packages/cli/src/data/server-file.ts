@@ -1,6 +1,7 @@
 /** How a command finds the server that runs on the same data folder. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readProcess } from '@liminal/agents/process-table';
 import { readSmall } from './read-small.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -14,10 +15,18 @@ export interface ServerFile {
 /** How long a server on this machine may take to answer (ms). */
 const patience = 5000;
 
-/** Records a server in its data folder; the result removes the record. */
-export function writeServerFile(dataDir: string, server: ServerFile): () => void {
+/**
+ * Records this process as the server of a data folder; the result removes the record. With the time at which the process
+ * started it names no other that gets the pid after a crash: whoever listens at the address by then must not get the token.
+ */
+export function writeServerFile(
+  dataDir: string,
+  { url, token }: Pick<ServerFile, 'url' | 'token'>,
+): () => void {
   const path = pathIn(dataDir);
-  writeWhole(path, `${JSON.stringify(server)}\n`);
+  const { pid } = process;
+  const startedAt = readProcess(pid)?.startedAt;
+  writeWhole(path, `${JSON.stringify({ url, token, pid, startedAt })}\n`);
   return () => rmSync(path, { force: true });
 }
 
@@ -30,9 +39,11 @@ export async function findServer(dataDir: string): Promise<ServerFile | undefine
 export function readServerFile(dataDir: string): ServerFile | undefined {
   try {
     const read = JSON.parse(readSmall(pathIn(dataDir))) as Record<string, unknown>;
-    const { url, pid, token } = read;
+    const { url, pid, token, startedAt } = read;
     const isWhole = typeof url === 'string' && Number.isInteger(pid) && typeof token === 'string';
-    return isWhole && isAlive(Number(pid)) ? { url, pid: Number(pid), token } : undefined;
+    return isWhole && isAlive(Number(pid), startedAt)
+      ? { url, pid: Number(pid), token }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -46,7 +57,9 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** @param startedAt - Undefined where there is no process table. */
+function isAlive(pid: number, startedAt: unknown): boolean {
+  if (startedAt !== undefined) return readProcess(pid)?.startedAt === startedAt;
   try {
     process.kill(pid, 0);
     return true;
