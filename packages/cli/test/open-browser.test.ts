@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { get, type IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openInBrowser } from '../src/terminal/browser.ts';
 import { eventually, Home } from './command.ts';
 
 let home: Home;
@@ -12,7 +13,10 @@ let home: Home;
 beforeEach(() => {
   home = new Home();
 });
-afterEach(() => home.close());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await home.close();
+});
 
 /** A desktop whose browser writes down its arguments, and the processes that all users see. */
 function desktop() {
@@ -55,4 +59,24 @@ test('SAFE: the browser is given a page that only its user can read, and that le
   server.signal('SIGTERM');
   expect(await server.exitCode).toBe(0);
   expect(existsSync(dirname(page))).toBe(false);
+});
+
+test('SAFE: a link with quotes leads to itself, and is no other HTML', async () => {
+  const { seen, env } = desktop();
+  for (const [name, value] of Object.entries({ ...env, HOME: home.folder }))
+    vi.stubEnv(name, value);
+  await openInBrowser('http://127.0.0.1:4747/?code=a&b="><script>');
+  await eventually(() => existsSync(seen)).toBe(true);
+  const html = readFileSync(fileURLToPath(readFileSync(seen, 'utf8').trim()), 'utf8');
+  const href = 'http://127.0.0.1:4747/?code=a&amp;b=&quot;><script>';
+  expect(html).toContain(`content="0; url=${href}"`);
+  expect(html).toContain(`<a href="${href}">`);
+});
+
+test('a start whose browser fails says to follow the link', async () => {
+  // Without the programs of this machine, of which one may open pages as well.
+  const env = { DISPLAY: ':0', BROWSER: '/bin/false', XDG_DATA_DIRS: home.folder };
+  const server = home.start(['serve', '--port', '0'], env);
+  await server.says(/^No browser could be opened: follow the link yourself\.$/m);
+  expect(server.stdout).toMatch(/^Liminal is at \S+$/m);
 });

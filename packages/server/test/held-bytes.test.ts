@@ -59,6 +59,21 @@ test('SAFE: beyond what unread answers may hold together, their connections end'
   expect(reads.isClosed).toBe(false);
 });
 
+test('SAFE: answers that wait behind one that does not end count as well', async () => {
+  server = await startServer({ limits: { heldBytes: MiB } });
+  const request = { cliType: 'scripted', projectDir: server.folder };
+  const { sessionId } = await server.runtime.createSession(request);
+  const { length } = await (await fetch(`${server.url}/openapi.json`, { headers: bearer })).text();
+  const many = Math.ceil((4 * MiB) / length);
+  // In one packet: the server reads no further requests while too many answers wait.
+  const waiting = head(server.port, 'GET /openapi.json').repeat(many);
+  const deaf = await begin(`GET /api/session/${sessionId}/stream`);
+  await vi.waitFor(() => expect(deaf.received).toContain('200 OK'), { timeout: 60_000 });
+  deaf.send(waiting);
+  await deaf.closed;
+  expect(deaf.received).not.toContain('openapi');
+});
+
 const big = Buffer.alloc(16 * MiB, 'x');
 
 test.each([

@@ -104,6 +104,20 @@ test.each<[string, RequestListener]>([
   expect(await seen(patientFetch, url)).toEqual(await seen(fetch, url));
 });
 
+const MiB = 1024 * 1024;
+
+test.each([
+  ['a list', 200, 'GET', 4 * MiB],
+  ['an error', 429, 'POST', MiB],
+])('SAFE: %s is read up to a bound', async (_what, status, method, most) => {
+  let size = most;
+  const url = await serve((_, response) => response.writeHead(status).end(Buffer.alloc(size, 'x')));
+  const read = async () => (await patientFetch(url, { method })).text();
+  expect((await read()).length).toBe(most);
+  size += 1;
+  await expect(read()).rejects.toThrow(`The answer is larger than ${most} bytes.`);
+});
+
 test('an address with a password is not asked, nor one where nobody is', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   await expect(patientFetch(nobody)).rejects.toMatchObject({
