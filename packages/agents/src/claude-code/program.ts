@@ -9,8 +9,11 @@ import { isAtLeast, programKey, versionOf } from '../base/program-version.ts';
 const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 
-/** The oldest version that Liminal's tests pass with. */
-export const oldestClaude = '2.1.330';
+/**
+ * The oldest version that passes all of Liminal's tests: it keeps the commands of a skill from running that nobody has
+ * agreed to (the hook PreSkillShellCommand).
+ */
+export const oldestClaude = '2.1.332';
 
 export interface FoundClaude {
   /** Absolute. */

@@ -1,0 +1,74 @@
+/** One story of ten situations, that a person lives through in an agent's terminal and in Liminal. */
+
+/** A person who works with the agent, in a terminal or in Liminal. Each method resolves at the end of what it began. */
+export interface Person {
+  begin(): Promise<void>;
+  /** Says something; the turn ends with `answer`. */
+  say(text: string, answer: string): Promise<void>;
+  showImage(text: string, answer: string): Promise<void>;
+  /** Has something begun in the background that ends when `release` is called, after the turn, and begins another turn. */
+  background(text: string, answer: string, release: Release, then: string): Promise<void>;
+  /** Asks for a plan, which the agent presents, and approves it. */
+  plan(text: string, answer: string): Promise<void>;
+  /** Has the conversation summarised. */
+  compact(): Promise<void>;
+  /** Ends the program, and opens the conversation again. */
+  resume(): Promise<void>;
+  /** Goes on in a copy of the conversation. */
+  fork(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a stage lets end. */
+export type Release = 'agent' | 'command';
+
+type Situation = readonly [name: string, live: (person: Person) => Promise<void>];
+
+export const story: readonly Situation[] = [
+  ['first turn', (person) => person.say('Say hello.', 'Hello one.')],
+  ['second turn', (person) => person.say('Say it again.', 'Hello two.')],
+  ['image', (person) => person.showImage('What is this?', 'A pixel.')],
+  ['MCP', (person) => person.say('Greet Ada.', 'Greeted.')],
+  ['plan mode', (person) => person.plan('Plan it.', 'Planned.')],
+  ['subagent', (person) => person.background('Delegate it.', 'Delegated.', 'agent', 'It is back.')],
+  [
+    'background task',
+    (person) => person.background('Wait for it.', 'Waiting.', 'command', 'It has ended.'),
+  ],
+  [
+    'compaction',
+    async (person) => {
+      await person.compact();
+      await person.say('And now?', 'Now this.');
+    },
+  ],
+  [
+    'resume',
+    async (person) => {
+      await person.resume();
+      await person.say('Where were we?', 'Here we were.');
+    },
+  ],
+  [
+    'fork',
+    async (person) => {
+      await person.fork();
+      await person.say('Another way?', 'This way.');
+    },
+  ],
+];
+
+/** Has a person live through the story. Returns the requests of each situation. @param requests - All so far. */
+export async function live<Request>(
+  person: Person,
+  requests: readonly Request[],
+): Promise<Map<string, Request[]>> {
+  const bySituation = new Map<string, Request[]>();
+  await person.begin();
+  for (const [name, situation] of story) {
+    const before = requests.length;
+    await situation(person);
+    bySituation.set(name, requests.slice(before));
+  }
+  return bySituation;
+}
