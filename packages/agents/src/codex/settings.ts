@@ -105,7 +105,10 @@ export interface Offer {
 export class CodexSettings {
   #models: readonly Model[] = [];
   #modes: readonly WorkMode[] = [];
-  /** The way of working that the thread has; undefined: none, so that its requests do not name one. */
+  /**
+   * The way of working that the thread has been given since it was opened. A forked thread names the one that it was
+   * forked with, and would take back its instructions from the model.
+   */
   #workOfThread: string | undefined;
   /** What was chosen here, by option. */
   readonly #chosen: Record<string, string> = {};
@@ -113,8 +116,7 @@ export class CodexSettings {
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
     const effort = reasoningEffort ?? '';
-    this.#workOfThread = collaborationMode?.mode;
-    const [mode, work] = [presetOf(opened), this.#workOfThread ?? 'default'];
+    const [mode, work] = [presetOf(opened), collaborationMode?.mode ?? 'default'];
     this.#current = { mode, model, reasoning_effort: effort, collaboration_mode: work };
   }
 
@@ -218,8 +220,8 @@ export class CodexSettings {
   }
 
   /**
-   * The fields of `thread/settings/update` for what was chosen. A thread that has no way of working is given the one that
-   * is shown, as Codex' own terminal does: the model then gets its instructions from the first turn on.
+   * The fields of `thread/settings/update` for what was chosen. A thread is given the way of working that is shown, as
+   * Codex' own terminal does: the model then gets its instructions from the first turn on, and keeps them.
    */
   get overrides(): Record<string, unknown> {
     const { mode, model, reasoning_effort: effort } = this.#chosen;

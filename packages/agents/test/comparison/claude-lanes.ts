@@ -1,6 +1,5 @@
 /** One story with the real Claude Code, told in its own terminal and through Liminal. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { basename, dirname, join } from 'node:path';
@@ -8,7 +7,6 @@ import {
   claudeEnvironment,
   type Gate,
   gate,
-  greeter,
   makeWorkspace,
   type MessagesApi,
   pixel,
@@ -23,6 +21,7 @@ import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
 import { installedClaude } from '../../src/claude-code/program.ts';
 import { endTree } from '../../src/process/index.ts';
 import type { Own } from './compare.ts';
+import { notedGreeter, withGreeter } from './greeter-starts.ts';
 import type { Person, Release } from './story.ts';
 import { Listener, said } from '../claude-code/running-claude.ts';
 
@@ -36,22 +35,11 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-const door = greeter();
-
-const files = {
+const files = (home: string) => ({
   'CLAUDE.md': 'In this project, use tabs.',
   'pixel.png': Buffer.from(pixel, 'base64'),
-  // It leaves what it says in a file.
-  '.mcp.json': JSON.stringify({
-    mcpServers: {
-      door: {
-        ...door,
-        command: 'sh',
-        args: ['-c', `'${door.command}' '${door.args[0]}' | tee -a "$TMPDIR/said"`],
-      },
-    },
-  }),
-};
+  '.mcp.json': JSON.stringify({ mcpServers: { door: notedGreeter(home) } }),
+});
 
 const settings = {
   permissions: {
@@ -73,7 +61,10 @@ const ownOfAll: Own = [
 
 export async function makeStage(makeScript: (agent: Gate) => Script): Promise<Stage> {
   const agent = gate();
-  const workspace = await makeWorkspace(files);
+  const workspace = await makeWorkspace();
+  for (const [name, content] of Object.entries(files(workspace.home))) {
+    await writeFile(join(workspace.projectDir, name), content);
+  }
   const api = await startMessagesApi({ script: makeScript(agent) });
   const env = claudeEnvironment(workspace.home, api.url);
   const folder = join(workspace.home, '.claude');
@@ -112,16 +103,12 @@ export class InTerminal implements Person {
     return this.#terminal.screen;
   }
 
-  /** Starts the program, and waits until its MCP server is there: a terminal begins without it. */
-  async #begin(...args: string[]): Promise<void> {
+  #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;
     const program = installedClaude()?.path ?? 'claude';
-    const said = join(workspace.home, 'said');
-    const starts = (): number =>
-      existsSync(said) ? readFileSync(said, 'utf8').split('"greet"').length : 1;
-    const before = starts();
-    this.#terminal = new Terminal([program, ...args], { cwd: workspace.projectDir, env });
-    await vi.waitUntil(() => starts() > before, { timeout: 60_000 });
+    return withGreeter(workspace.home, async () => {
+      this.#terminal = new Terminal([program, ...args], { cwd: workspace.projectDir, env });
+    });
   }
 
   begin(): Promise<void> {
