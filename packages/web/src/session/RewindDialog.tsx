@@ -1,7 +1,13 @@
 import { describeError } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
-import type { RewindResult } from '@liminal/protocol';
-import { type ReactNode, useEffect, useState } from 'react';
+import {
+  type AgentInfo,
+  type ContentBlock,
+  type RewindResult,
+  RewindScope,
+} from '@liminal/protocol';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
@@ -9,59 +15,106 @@ import { shortPath } from '../words/paths.ts';
 import css from './RewindDialog.module.css';
 import { labelOf } from '../words/label.ts';
 
+interface Rewind {
+  turnId: string;
+  /** What was asked for; the person may choose another one. */
+  scope: RewindScope;
+}
+
 interface RewindDialogProps {
   sessionId: string;
-  turnId: string;
+  asked: Rewind;
+  agent: AgentInfo | undefined;
   /** The project's. */
   folder: string | undefined;
+  onTakenBack: (message: string, blocks?: readonly ContentBlock[]) => void;
   onClose: () => void;
 }
 
 /** The dialog while it is asked for, and what asks for it. */
 export function useRewindDialog(
-  sessionId: string,
-  folder: string | undefined,
-): [dialog: ReactNode, ask: (turnId: string) => void] {
-  const [turnId, ask] = useState<string>();
-  const about = { sessionId, turnId: turnId ?? '', folder };
-  const dialog = turnId !== undefined && <RewindDialog {...about} onClose={() => ask(undefined)} />;
+  about: Omit<RewindDialogProps, 'asked' | 'onClose'>,
+): [dialog: ReactNode, ask: (turnId: string, scope: RewindScope) => void] {
+  const [asked, setAsked] = useState<Rewind>();
+  const ask = useCallback(
+    (turnId: string, scope: RewindScope) => setAsked({ turnId, scope }),
+    [setAsked],
+  );
+  const dialog = asked && (
+    <RewindDialog {...about} asked={asked} onClose={() => setAsked(undefined)} />
+  );
   return [dialog, ask];
 }
 
-/** Says which files would be changed back to before a turn, and does it when that is confirmed. */
-function RewindDialog({ sessionId, turnId, folder, onClose }: RewindDialogProps) {
+const titles = {
+  files: 'Restore files to before this turn',
+  conversation: 'Edit and send again',
+  both: 'Edit and send again',
+} satisfies Record<RewindScope, string>;
+
+/** Says what would go back to before a turn, and does it when that is confirmed. */
+function RewindDialog(props: RewindDialogProps) {
+  const { sessionId, asked, agent, folder, onTakenBack, onClose } = props;
+  const { turnId } = asked;
   const { requests } = useClient();
-  const [plan, setPlan] = useState<RewindResult>();
+  const [scope, setScope] = useState(asked.scope);
+  const [found, setFound] = useState<{ scope: RewindScope; plan?: RewindResult }>();
   const [problem, setProblem] = useState<string>();
   const [isAtWork, setAtWork] = useState(false);
+  const plan = found?.scope === scope ? found.plan : undefined;
 
   useEffect(() => {
     let isShown = true;
-    requests.rewind(sessionId, turnId, { dryRun: true }).then(
-      (found) => isShown && setPlan(found),
+    requests.rewind(sessionId, turnId, { ...scopeOf(scope), dryRun: true }).then(
+      (result) => isShown && setFound({ scope, plan: result }),
       (error: unknown) => isShown && setProblem(describeError(error).message),
     );
     return () => void (isShown = false);
-  }, [requests, sessionId, turnId]);
+  }, [requests, scope, sessionId, turnId]);
 
   const rewind = async () => {
     setAtWork(true);
     setProblem(undefined);
     try {
-      await requests.rewind(sessionId, turnId);
-      onClose();
+      const { takenBack } = await requests.rewind(sessionId, turnId, scopeOf(scope));
+      // The composer cannot have the focus before.
+      flushSync(onClose);
+      if (takenBack) onTakenBack(takenBack.message, takenBack.blocks);
     } catch (error) {
       setProblem(describeError(error).message);
       setAtWork(false);
     }
   };
-  const count = plan?.files.length ?? 0;
+  const canChoose = agent?.rewinds === true && agent.rewindsConversation === true;
+  const button = plan && confirmation(plan);
   return (
-    <Dialog title="Restore files to before this turn" onClose={onClose}>
+    <Dialog title={titles[asked.scope]} onClose={onClose}>
       <div className={form.form}>
-        {plan === undefined && problem === undefined && <p role="status">Checking files…</p>}
-        {plan !== undefined && count === 0 && <p>Nothing to restore.</p>}
-        {plan !== undefined && count > 0 && <Plan plan={plan} folder={folder} />}
+        {canChoose && (
+          <label className={form.field}>
+            <span className={form.label}>What goes back</span>
+            <select
+              className={form.input}
+              value={scope}
+              onChange={(event) => {
+                setProblem(undefined);
+                setScope(RewindScope.parse(event.target.value));
+              }}
+            >
+              <option value="conversation">The conversation</option>
+              <option value="both">The conversation and files</option>
+              <option value="files">Files</option>
+            </select>
+          </label>
+        )}
+        {plan === undefined && problem === undefined && (
+          <p role="status">{scope === 'conversation' ? 'Checking…' : 'Checking files…'}</p>
+        )}
+        {plan?.takenBack && <Turns count={plan.takenBack.turnIds.length} />}
+        {plan !== undefined && plan.files.length > 0 && <Plan plan={plan} folder={folder} />}
+        {plan !== undefined && scope !== 'conversation' && plan.files.length === 0 && (
+          <p>{scope === 'both' ? 'No files differ.' : 'Nothing to restore.'}</p>
+        )}
         {problem !== undefined && (
           <p className={form.problem} role="alert">
             {problem}
@@ -69,11 +122,11 @@ function RewindDialog({ sessionId, turnId, folder, onClose }: RewindDialogProps)
         )}
         <div className={form.actions}>
           <Button onClick={onClose} data-autofocus>
-            {count > 0 ? 'Cancel' : 'Close'}
+            {button === undefined ? 'Close' : 'Cancel'}
           </Button>
-          {count > 0 && (
+          {button !== undefined && (
             <Button look="primary" disabled={isAtWork} onClick={() => void rewind()}>
-              Restore {count === 1 ? '1 file' : `${count} files`}
+              {button}
             </Button>
           )}
         </div>
@@ -82,16 +135,41 @@ function RewindDialog({ sessionId, turnId, folder, onClose }: RewindDialogProps)
   );
 }
 
+/** Files are what goes back where nothing is said. */
+const scopeOf = (scope: RewindScope) => (scope === 'files' ? {} : { scope });
+
+const counted = (count: number, what: string): string =>
+  count === 1 ? `1 ${what}` : `${count} ${what}s`;
+
+/** Undefined if there is nothing to do. */
+function confirmation({ takenBack, files }: RewindResult): string | undefined {
+  const turns = takenBack && `Take back ${counted(takenBack.turnIds.length, 'turn')}`;
+  if (files.length === 0) return turns;
+  const restored = counted(files.length, 'file');
+  return turns === undefined ? `Restore ${restored}` : `${turns}, restore ${restored}`;
+}
+
+function Turns({ count }: { count: number }) {
+  return (
+    <p>
+      {count === 1 ? 'This turn is' : `This turn and ${counted(count - 1, 'later one')} are`} taken
+      back: the agent forgets {count === 1 ? 'it' : 'them'}. Nothing is lost here: what was said
+      stays, folded. The message goes into the composer.
+    </p>
+  );
+}
+
 function Plan({ plan, folder }: { plan: RewindResult; folder: string | undefined }) {
   const { files, insertions, deletions } = plan;
   return (
     <>
       <p>
-        {files.length === 1 ? '1 file' : `${files.length} files`} will be restored{' '}
+        {counted(files.length, 'file')} will be restored{' '}
         <span className={css.lines}>
           (+{insertions} −{deletions})
         </span>
-        . New files are removed. Changes made by commands are not undone. The conversation stays.
+        . New files are removed. Changes made by commands are not undone.
+        {plan.takenBack === undefined && ' The conversation stays.'}
       </p>
       {/* Focusable, because it scrolls where there are many. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}

@@ -127,9 +127,15 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [answer, attempt],
   );
   const fork = useFork();
-  const [rewindDialog, askRewind] = useRewindDialog(sessionId, folder);
   const { shown, choose, show } = useShownRequest();
   const takeBack = useTakeBack(draft, setDraft, attachments.put, folder);
+  const agent = useAgent(cliType);
+  const [rewindDialog, askRewind] = useRewindDialog({
+    sessionId,
+    agent,
+    folder,
+    onTakenBack: takeBack,
+  });
   const stop = useCallback(
     () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],

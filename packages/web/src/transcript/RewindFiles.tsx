@@ -19,7 +19,7 @@ export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
   const isAsked = turn.items.some((item) => item.type === 'message' && item.origin === 'user');
   if (isReadOnly || agent?.rewinds !== true || !isAsked) return null;
   const label = 'Restore files to before this turn';
-  const onClick = () => askRewind(turn.turnId);
+  const onClick = () => askRewind(turn.turnId, 'files');
   if (iconClass === undefined) return <Button onClick={onClick}>{label}</Button>;
   return (
     <IconButton className={iconClass} label={label} onClick={onClick}>

@@ -9,6 +9,7 @@ import { RowMemory, RowMemoryProvider } from './remembered.ts';
 import { useScrollTarget } from './scroll-to-item.ts';
 import css from './Transcript.module.css';
 import { RowGap, TurnBlock } from './TurnBlock.tsx';
+import { TakenBackProvider, useFoldedTurns } from './taken-back.tsx';
 import { useKeepPlace } from './use-keep-place.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
 import { layOut } from './window/lay-out.ts';
@@ -31,9 +32,10 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   const stick = useStickToEnd();
   const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = stick;
   const [memory] = useState(() => new RowMemory());
-  const rows = useMemo(() => toRows(joinTurns(view.turns)), [view.turns]);
+  const { shown, gone, counts, unfold } = useFoldedTurns(view.turns, memory);
+  const rows = useMemo(() => toRows(joinTurns(shown)), [shown]);
   const forked = view.info?.session.forkedFrom && view.info.session.createdAt;
-  const places = useMemo(() => placesOf(view.turns, forked), [forked, view.turns]);
+  const places = useMemo(() => placesOf(shown, forked, gone), [forked, gone, shown]);
   const { span, held, heights, draw } = useWindow(rows, scroller, content);
   const { pending } = view;
   const hasNew = useNews(sticks, view);
@@ -45,7 +47,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
   }, [count, draw, isEndDrawn, scrollToEnd]);
   useKeepPlace(scroller, content, stick);
   useFollowOwnMessage(pending.length, toEnd);
-  useScrollTarget({ sessionId: view.sessionId, rows, memory, draw, leaveEnd, scroller });
+  useScrollTarget({ sessionId: view.sessionId, rows, memory, unfold, draw, leaveEnd, scroller });
   const folder = view.info?.session.projectDir;
   const agent = useAgentName(view.info?.session.cliType);
   const newest = view.turns.at(-1)?.turnId;
@@ -65,23 +67,26 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
           ) : (
             intro
           )}
-          <RowMemoryProvider value={memory}>
-            {layOut(rows, span, held, heights.tops(rows)).map((block) =>
-              block.kind === 'gap' ? (
-                <RowGap key={block.key} height={block.height} />
-              ) : (
-                <TurnBlock
-                  key={block.turn.turnId}
-                  turn={block.turn}
-                  parts={block.parts}
-                  folder={folder}
-                  isLast={block.turn.turnId === newest}
-                  place={places.get(block.turn.turnId)}
-                  agent={agent}
-                />
-              ),
-            )}
-          </RowMemoryProvider>
+          <TakenBackProvider value={counts}>
+            <RowMemoryProvider value={memory}>
+              {layOut(rows, span, held, heights.tops(rows)).map((block) =>
+                block.kind === 'gap' ? (
+                  <RowGap key={block.key} height={block.height} />
+                ) : (
+                  <TurnBlock
+                    key={block.turn.turnId}
+                    turn={block.turn}
+                    parts={block.parts}
+                    folder={folder}
+                    isLast={block.turn.turnId === newest}
+                    place={places.get(block.turn.turnId)}
+                    agent={agent}
+                    isTakenBack={gone.has(block.turn.turnId)}
+                  />
+                ),
+              )}
+            </RowMemoryProvider>
+          </TakenBackProvider>
           {forked !== undefined && view.turns.length > 0 && !hasOwnTurn(view.turns, forked) && (
             <p className={css.place}>{forkedHere}</p>
           )}
@@ -107,10 +112,16 @@ const forkedHere = 'Forked here: the original has only what is above';
 function placesOf(
   turns: readonly TurnView[],
   forked: string | undefined,
+  gone: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
   for (const [index, turn] of turns.entries()) {
     const before = turns[index - 1];
+    const by = gone.get(turn.turnId);
+    if (by !== undefined && by !== gone.get(before?.turnId ?? '')) {
+      places.set(turn.turnId, 'Taken back: the agent does not know of this');
+      continue;
+    }
     if (before === undefined) continue;
     if (forked !== undefined && isOwn(turn, forked) && !isOwn(before, forked))
       places.set(turn.turnId, forkedHere);

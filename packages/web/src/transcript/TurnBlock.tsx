@@ -1,6 +1,7 @@
 import type { JoinedTurn } from '@liminal/client';
 import { projectSettingsCall } from '@liminal/protocol';
 import { memo } from 'react';
+import { ReadOnlyProvider, useReadOnly } from './read-only.ts';
 import { RowView } from './RowList.tsx';
 import css from './Transcript.module.css';
 import { TurnEnd } from './TurnEnd.tsx';
@@ -18,11 +19,14 @@ interface TurnBlockProps {
   place: string | undefined;
   /** The agent's name. */
   agent: string;
+  /** The agent does not know of it any more: nothing is done with it. */
+  isTakenBack: boolean;
 }
 
 /** One turn: the question, the agent's work, and the end. Rendered again only when it changes. */
 export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
-  const { turn, parts, folder, isLast, place, agent } = props;
+  const { turn, parts, folder, isLast, place, agent, isTakenBack } = props;
+  const isReadOnly = useReadOnly();
   const [first] = toRows([turn]);
   const ended = turn.status !== 'in_progress';
   return (
@@ -33,31 +37,34 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
       data-settled={ended}
       aria-label={nameOf(turn)}
       aria-busy={!ended}
+      data-taken-back={isTakenBack}
     >
-      {parts.map((part) =>
-        'kind' in part ? (
-          <RowGap key={part.key} height={part.height} />
-        ) : (
-          <div key={part.key} className={css.row} data-row={part.key}>
-            {place !== undefined && part === first && <p className={css.place}>{place}</p>}
-            {part === first && isUnexplained(turn) && (
-              <p className={css.unasked}>{agent} went on by itself</p>
-            )}
-            {part.row === undefined ? (
-              <TurnEnd turn={turn} isLast={isLast} />
-            ) : (
-              <TurnErrorProvider value={turn.error?.code}>
-                <RowView
-                  row={part.row}
-                  folder={folder}
-                  turnEnded={ended}
-                  turnError={turn.error?.message}
-                />
-              </TurnErrorProvider>
-            )}
-          </div>
-        ),
-      )}
+      <ReadOnlyProvider value={isReadOnly || isTakenBack}>
+        {parts.map((part) =>
+          'kind' in part ? (
+            <RowGap key={part.key} height={part.height} />
+          ) : (
+            <div key={part.key} className={css.row} data-row={part.key}>
+              {place !== undefined && part === first && <p className={css.place}>{place}</p>}
+              {part === first && isUnexplained(turn) && (
+                <p className={css.unasked}>{agent} went on by itself</p>
+              )}
+              {part.row === undefined ? (
+                <TurnEnd turn={turn} isLast={isLast} />
+              ) : (
+                <TurnErrorProvider value={turn.error?.code}>
+                  <RowView
+                    row={part.row}
+                    folder={folder}
+                    turnEnded={ended}
+                    turnError={turn.error?.message}
+                  />
+                </TurnErrorProvider>
+              )}
+            </div>
+          ),
+        )}
+      </ReadOnlyProvider>
     </section>
   );
 }, sameTurn);
@@ -69,6 +76,7 @@ function sameTurn(before: TurnBlockProps, after: TurnBlockProps): boolean {
     before.isLast === after.isLast &&
     before.place === after.place &&
     before.agent === after.agent &&
+    before.isTakenBack === after.isTakenBack &&
     before.parts.length === after.parts.length &&
     before.parts.every((part, index) => samePart(part, after.parts[index]))
   );

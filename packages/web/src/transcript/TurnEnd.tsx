@@ -12,6 +12,7 @@ import { ForkHere } from './ForkHere.tsx';
 import { useReadOnly } from './read-only.ts';
 import { RewindFiles } from './RewindFiles.tsx';
 import { useSessionActions } from './session-actions.ts';
+import { TakenBackFold } from './taken-back.tsx';
 import css from './TurnEnd.module.css';
 import { waitedFor } from './tool-outcome.ts';
 import { isSignInFailure, TurnFailure } from './TurnFailure.tsx';
@@ -39,6 +40,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
       </TurnFailure>
     );
   }
+  if (turn.rewoundTo !== undefined) return <TakenBackFold turnId={turn.turnId} />;
   // It says itself what has happened, and nobody has worked on it.
   if (isServerTurn(turn)) return null;
   const took = tookOf(turn);

@@ -3,6 +3,7 @@ import type { UpsertObject } from '@liminal/protocol';
 import { Button } from '../look/controls.tsx';
 import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from './Attachments.tsx';
+import { EditAgain } from './EditAgain.tsx';
 import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 import { openName, useRemembered } from './remembered.ts';
@@ -21,16 +22,19 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
     item.content.length > longest.characters || item.content.split('\n').length > longest.lines;
   return (
     <div className={css.row} data-item-id={item.itemId} data-status={item.status}>
-      <div className={css.said} role="article" aria-label="You">
-        <Attachments blocks={others} look="mine" />
-        {item.content !== '' && (
-          <div className={css.bubble} data-folded={isLong && !open} dir="auto">
-            <MentioningText
-              text={isLong && !open ? headOf(item.content, longest.characters * 2) : item.content}
-              blocks={item.blocks}
-            />
-          </div>
-        )}
+      <div className={css.line}>
+        {item.delivery === undefined && <EditAgain turnId={item.turnId} iconClass={css.edit} />}
+        <div className={css.said} role="article" aria-label="You">
+          <Attachments blocks={others} look="mine" />
+          {item.content !== '' && (
+            <div className={css.bubble} data-folded={isLong && !open} dir="auto">
+              <MentioningText
+                text={isLong && !open ? headOf(item.content, longest.characters * 2) : item.content}
+                blocks={item.blocks}
+              />
+            </div>
+          )}
+        </div>
       </div>
       <DeliveryNote item={item} />
       {isLong && (

@@ -37,6 +37,8 @@ interface Target {
   sessionId: string;
   rows: readonly TurnRow[];
   memory: RowMemory;
+  /** Opens what hides the item's turn. */
+  unfold: (itemId: string) => void;
   draw: (index: number) => void;
   leaveEnd: () => void;
   scroller: RefObject<HTMLElement | null>;
@@ -94,9 +96,10 @@ async function showItem(
 async function findRow(target: () => Target, itemId: string) {
   for (let frame = 0; frame < mostFrames; frame += 1) {
     await nextFrame();
-    const { rows, memory } = target();
+    const { rows, memory, unfold } = target();
     const place = findItem(rows, itemId);
     if (place !== undefined) return { place, rows, memory };
+    unfold(itemId);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ContentBlock } from '@liminal/protocol';
+import type { ApprovalAnswer, ContentBlock, RewindScope } from '@liminal/protocol';
 import { createContext, useContext } from 'react';
 
 /** The session of a conversation, and the actions inside it. */
@@ -11,8 +11,8 @@ export interface SessionActions {
   send: (message: string, blocks?: readonly ContentBlock[]) => void;
   /** Begins a new session that goes on from the end of a turn, and shows it, or why there is none. */
   fork: (turnId: string) => Promise<void>;
-  /** Shows which files would be changed back to before a turn, and asks whether they are to be. */
-  askRewind: (turnId: string) => void;
+  /** Shows what would go back to before a turn, and asks whether it is to. */
+  askRewind: (turnId: string, scope: RewindScope) => void;
   /** Puts a message back into the composer. */
   takeBack: (message: string, blocks?: readonly ContentBlock[]) => void;
 }

@@ -1,0 +1,28 @@
+import { Pencil } from 'lucide-react';
+import { useAgent } from '../app/agents.tsx';
+import { IconButton } from '../look/controls.tsx';
+import { useReadOnly } from './read-only.ts';
+import { useSessionActions } from './session-actions.ts';
+
+interface EditAgainProps {
+  /** The turn that the message began. */
+  turnId: string;
+  iconClass: string | undefined;
+}
+
+/** Takes the conversation back to before a message, which then can be edited and sent again, where the agent can do that. */
+export function EditAgain({ turnId, iconClass }: EditAgainProps) {
+  const { cliType, askRewind } = useSessionActions();
+  const agent = useAgent(cliType);
+  const isReadOnly = useReadOnly();
+  if (isReadOnly || agent?.rewindsConversation !== true) return null;
+  return (
+    <IconButton
+      className={iconClass}
+      label="Edit and send again"
+      onClick={() => askRewind(turnId, 'conversation')}
+    >
+      <Pencil size={13} />
+    </IconButton>
+  );
+}

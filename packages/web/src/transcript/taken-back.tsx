@@ -1,0 +1,69 @@
+import type { TurnView } from '@liminal/client';
+import { isServerTurn, takenBack } from '@liminal/protocol';
+import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
+import { Button } from '../look/controls.tsx';
+import { openName, type RowMemory, RowScope, useRemembered } from './remembered.ts';
+
+/** The turns of a conversation, without those that were taken back and are folded. */
+export interface FoldedTurns {
+  shown: readonly TurnView[];
+  /** Of each turn that was taken back, the turn of the server that did so last. */
+  gone: ReadonlyMap<string, string>;
+  /** How many turns each of those has taken back. */
+  counts: ReadonlyMap<string, number>;
+  /** Opens the fold that an item is in, if it is in one. */
+  unfold: (itemId: string) => void;
+}
+
+/** Folds what was taken back, unless a person has opened it. */
+export function useFoldedTurns(turns: readonly TurnView[], memory: RowMemory): FoldedTurns {
+  const gone = useMemo(() => takenBack(turns), [turns]);
+  const readOpen = () =>
+    [...new Set(gone.values())].filter((by) => memory.get(by, openName) === true).join(' ');
+  const opened = useSyncExternalStore(memory.subscribe, readOpen, readOpen);
+  return useMemo(() => {
+    const open = new Set(opened.split(' '));
+    const shown =
+      gone.size === 0 ? turns : turns.filter(({ turnId }) => isOpen(gone.get(turnId), open));
+    const counts = new Map<string, number>();
+    for (const turn of turns) {
+      const by = gone.get(turn.turnId);
+      if (by !== undefined && !isServerTurn(turn)) counts.set(by, (counts.get(by) ?? 0) + 1);
+    }
+    const unfold = (itemId: string) => {
+      const of = turns.find(({ items }) => items.some((item) => item.itemId === itemId));
+      const by = gone.get(of?.turnId ?? '');
+      if (by !== undefined) memory.set(by, openName, true);
+    };
+    return { shown, gone, counts, unfold };
+  }, [gone, memory, opened, turns]);
+}
+
+const isOpen = (by: string | undefined, open: ReadonlySet<string>): boolean =>
+  by === undefined || open.has(by);
+
+const CountsContext = createContext<ReadonlyMap<string, number>>(new Map());
+
+/** How many turns the turns of the server have taken back. */
+export const TakenBackProvider = CountsContext.Provider;
+
+/** Shows, or folds again, what a turn of the server has taken back: it stands above. */
+export function TakenBackFold({ turnId }: { turnId: string }) {
+  const count = useContext(CountsContext).get(turnId) ?? 0;
+  if (count === 0) return null;
+  return (
+    <RowScope value={turnId}>
+      <Toggle count={count} />
+    </RowScope>
+  );
+}
+
+function Toggle({ count }: { count: number }) {
+  const [open, setOpen] = useRemembered(openName, false);
+  const turns = count === 1 ? '1 turn' : `${count} turns`;
+  return (
+    <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+      {turns} taken back · {open ? 'Hide' : 'Show'}
+    </Button>
+  );
+}
