@@ -132,7 +132,7 @@ export const claudeRequests: Section = {
     [
       'not used',
       'seed_read_state',
-      'It corrects Claude Code’s memory of files after a host has removed messages, and Liminal removes none.',
+      'It corrects Claude Code’s memory of files after a host has removed messages itself; Liminal lets Claude Code do that.',
     ],
     ['not used', 'register_repo_root', 'A session has one folder.'],
     [

@@ -52,11 +52,7 @@ export const codexRequests: Section = {
       'mcpServer/resource/read mcpServer/tool/call mcpServer/event/stream/start mcpServer/event/stream/stop',
       'The model uses MCP servers, not Liminal.',
     ],
-    [
-      'not used',
-      'thread/revert',
-      'A conversation can be forked at a turn, and not be taken back yet.',
-    ],
+    ['used', 'thread/revert', 'A conversation goes back to before a message.'],
     ['used', 'thread/goal/get', 'The goal that a thread has when it is opened.'],
     ['not used', 'thread/goal/set thread/goal/clear', 'Goals are set in Codex’ own terminal.'],
     ['not used', 'thread/backgroundTerminals/list', 'The notifications say which commands run.'],
@@ -217,7 +213,7 @@ export const codexNotifications: Section = {
     ['shown', 'model/safetyBuffering/updated', 'What the session waits for.'],
     ['passed by', 'turn/moderationMetadata', 'A fact about the model’s server.'],
     ['shown', 'thread/goal/updated thread/goal/cleared', 'The goal of the thread.'],
-    ['passed by', 'thread/reverted', 'A thread that is open here is changed by no other program.'],
+    ['passed by', 'thread/reverted', 'The answer to `thread/revert` says it before.'],
     [
       'passed by',
       'thread/readState/changed thread/archived thread/deleted thread/unarchived thread/section/changed thread/attachment/updated thread/project/updated project/changed thread/queue/changed thread/prediction/updated thread/search/partial',

@@ -189,9 +189,15 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     });
 
   command('rewind <sessionId>')
-    .description('changes files back to how they were before a turn, and prints which')
+    .description('takes files, the conversation, or both back to how they were before a turn')
     .requiredOption('--turn <number or id>', 'the turn before which they are wanted')
-    .option('--dry-run', 'only prints which files these would be')
+    .addOption(
+      new Option('--scope <scope>', 'what goes back')
+        .choices(['files', 'conversation', 'both'])
+        .default('files'),
+    )
+    .option('--send <message>', 'sends this message when the conversation has gone back')
+    .option('--dry-run', 'only says what would go back')
     .option('--yes', 'without a question')
     .action(async (sessionId: string, flags: Flags & RewindFlags) => {
       const { rewind } = await import('./commands/rewind.ts');

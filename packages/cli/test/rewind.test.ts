@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
+import { takenBack } from '@liminal/protocol';
 import { claudeEnvironment, reply, startMessagesApi, toolUse } from '@liminal/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientOf, eventually, Home, talked } from './command.ts';
@@ -79,8 +80,68 @@ test('rewind says which files it would change back, asks, and changes them', asy
   });
 });
 
+test('the conversation goes back with the files, says so, and goes on with another message: also from its next process', async () => {
+  const { requests } = client;
+  const whole = { status: 'complete' } as const;
+  const settled = async (sessionId: string, count: number) => {
+    const turns = async () => (await requests.history(sessionId)).turns;
+    await eventually(turns).toHaveLength(count);
+    await eventually(async () => (await turns()).at(-1)).toMatchObject(whole);
+  };
+  const path = join(home.project, 'c.txt');
+  api.play([
+    reply('Answer 1.'),
+    reply(toolUse('Write', { file_path: path, content: 'c\n' })),
+    reply('Edited.'),
+    ...['Answer 3.', 'Answer 4.', 'Answer 5.'].map((text) => reply(text)),
+  ]);
+  const projectDir = home.project;
+  const { sessionId } = await requests.createSession({ cliType: 'claude-code', projectDir });
+  await requests.setConfig(sessionId, 'mode', 'acceptEdits');
+  for (const [at, text] of ['One.', 'Two.', 'Three.'].entries()) {
+    await requests.send(sessionId, text);
+    await settled(sessionId, at + 1);
+  }
+  expect(existsSync(path)).toBe(true);
+  const rewind = async (...args: string[]) =>
+    home.play('rewind', sessionId, '--turn', '2', '--scope', 'both', ...args);
+  const dry = await rewind('--dry-run');
+  const stderr = '2 turns would be taken back.\n';
+  expect(dry).toEqual({ exitCode: 0, stdout: `${path}\n`, stderr });
+  const done = await rewind('--yes', '--send', 'Two, otherwise.');
+  expect(done).toMatchObject({ exitCode: 0, stderr: '2 turns taken back.\n' });
+  await settled(sessionId, 5);
+  expect(existsSync(path)).toBe(false);
+  const heard = () => {
+    const { messages = [] } = api.requests.at(-1)?.body ?? {};
+    const texts = messages
+      .filter(({ role }) => role === 'user' || role === 'assistant')
+      .flatMap(({ content }) =>
+        typeof content === 'string' ? content : content.map(({ text = '' }) => text),
+      );
+    return texts.filter((text) => text !== '' && !text.startsWith('<system-reminder>'));
+  };
+  expect(heard()).toEqual(['One.', 'Answer 1.', 'Two, otherwise.']);
+
+  // The agent starts anew.
+  await requests.kill(sessionId);
+  await requests.send(sessionId, 'Go on.');
+  await settled(sessionId, 6);
+  expect(heard()).toEqual(['One.', 'Answer 1.', 'Two, otherwise.', 'Answer 4.', 'Go on.']);
+  const { entries, turns } = await requests.history(sessionId);
+  const notices = entries.filter((one) => one.type === 'message' && one.origin === 'system');
+  expect(notices).toMatchObject([{ content: expect.stringMatching(/^2 turns were taken back/) }]);
+  const [, two, three, back] = turns;
+  expect(Object.fromEntries(takenBack(turns))).toEqual({
+    [two?.turnId ?? '']: back?.turnId,
+    [three?.turnId ?? '']: back?.turnId,
+  });
+});
+
 test.each([
   [['--turn', '1', '--yes'], 1, /cannot|does not|no earlier/],
+  [['--turn', '1', '--yes', '--scope', 'conversation'], 1, /cannot take back/],
+  [['--turn', '1', '--yes', '--send', 'Hello'], 2, /--scope/],
   [['--yes'], 2, /--turn/],
 ])(
   'rewind %j of an agent that cannot is refused in a sentence',

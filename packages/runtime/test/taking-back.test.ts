@@ -287,3 +287,16 @@ test('an export has all of it, marked, also where it is imported under other ids
   expect(turns[0]?.turnId).toBeDefined();
   expect(takenBack(turns).size).toBe(1);
 });
+
+test('a search finds what was taken back, and marks it', async () => {
+  const { world, sessionId, ask } = await scriptedTalk();
+  const two = (await ask('The first wombat.'), await ask('The second wombat.'));
+  const found = async () => {
+    const { hits } = await world.runtime.search('wombat', { limit: 9 });
+    return hits.flatMap(({ item, snippet }) => (item ? [[snippet, item.takenBack]] : []));
+  };
+  await world.runtime.rewind(sessionId, two, conversation);
+  const all = await found();
+  expect(all).toContainEqual([expect.stringContaining('The second wombat.'), true]);
+  expect(all).toContainEqual(['The first wombat.', undefined]);
+});

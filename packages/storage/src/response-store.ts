@@ -56,6 +56,8 @@ export const SessionRecord = z.object({
   interrupted: z.boolean().optional(),
   /** A person has stopped a turn: no message of the queue is sent until it is resumed. */
   queuePaused: z.boolean().optional(),
+  /** Turns were taken back: `Response.rewoundTo` of its runs says which. */
+  rewound: z.boolean().optional(),
   /** What runs beside the turns of its agent, or has ended with it and is still to be told. */
   tasks: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   /** A turn was cut off while it waited for a person's answer; it may go on. */

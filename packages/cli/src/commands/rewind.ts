@@ -1,3 +1,4 @@
+import type { RewindResult, RewindScope } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
@@ -8,19 +9,27 @@ import { oneRow } from '../terminal/rows.ts';
 export interface RewindFlags {
   /** The turn's number from the session's beginning, or its id. */
   turn: string;
+  scope?: RewindScope;
+  /** A message that is sent when the conversation has gone back. */
+  send?: string;
   dryRun?: boolean;
   yes?: boolean;
 }
 
 /**
- * Changes files back to how they were before a turn, after a question unless `yes`, and prints which; with `dryRun` only
- * prints them. Returns 1 if the answer was no.
+ * Takes files, the conversation, or both back to how they were before a turn, after a question unless `yes`, and prints
+ * which files; with `dryRun` only says what would be. Returns 1 if the answer was no.
  */
 export async function rewind(
   sessionId: string,
-  { turn, dryRun = false, yes = false }: RewindFlags,
+  { turn, scope = 'files', send, dryRun = false, yes = false }: RewindFlags,
   config: Config,
 ): Promise<number> {
+  if (send !== undefined && scope === 'files') {
+    const problem =
+      '--send is for a conversation that goes back: add --scope conversation, or both.';
+    throw new ConfigError(problem);
+  }
   if (!dryRun && !yes && !canAsk()) {
     throw new ConfigError(
       'Nobody is at the terminal to be asked: rewind with --yes, or --dry-run.',
@@ -32,17 +41,36 @@ export async function rewind(
     // It may be one that only an agent's own store has.
     await requests.loadSession(sessionId);
     const turnId = await findTurn(client, sessionId, turn);
-    const { files } = await requests.rewind(sessionId, turnId, { dryRun: true });
+    const planned = await requests.rewind(sessionId, turnId, { scope, dryRun: true });
+    const { files, takenBack } = planned;
     for (const file of files) console.log(oneRow(file));
-    if (files.length === 0) console.error('No file that the agent edited differs from then.');
-    if (dryRun || files.length === 0) return 0;
-    const what = files.length === 1 ? 'this file' : `these ${files.length} files`;
-    const isSure = yes || (await confirm(`Change ${what} back to before that turn?`));
+    if (files.length === 0 && scope !== 'conversation') {
+      console.error('No file that the agent edited differs from then.');
+    }
+    if (dryRun && takenBack) console.error(`${turns(takenBack)} would be taken back.`);
+    if (dryRun || (files.length === 0 && takenBack === undefined)) return 0;
+    const isSure = yes || (await confirm(question(planned)));
     if (!isSure) return 1;
-    const { skipped = 0 } = await requests.rewind(sessionId, turnId);
+    const { skipped = 0, problem, ...done } = await requests.rewind(sessionId, turnId, { scope });
     if (skipped > 0) console.error(`${skipped} of them stay as they are: they are links now.`);
-    return 0;
+    if (problem !== undefined) console.error(`The files stay as they are. ${problem}`);
+    if (done.takenBack) console.error(`${turns(done.takenBack)} taken back.`);
+    if (send !== undefined) await requests.send(sessionId, send);
+    return problem === undefined ? 0 : 1;
   } finally {
     await close();
   }
+}
+
+type TakenBack = NonNullable<RewindResult['takenBack']>;
+
+const turns = ({ turnIds }: TakenBack): string =>
+  turnIds.length === 1 ? '1 turn' : `${turnIds.length} turns`;
+
+function question({ files, takenBack }: RewindResult): string {
+  const what = files.length === 1 ? 'this file' : `these ${files.length} files`;
+  const changed = files.length > 0 && `change ${what} back to before that turn`;
+  const back = takenBack && `take back ${turns(takenBack)}`;
+  const asked = [back, changed].filter(Boolean).join(', and ');
+  return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
 }

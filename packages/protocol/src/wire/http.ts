@@ -261,6 +261,8 @@ export const SearchResult = z.object({
           index: z.number().int(),
           itemId: z.string(),
           type: ItemType,
+          /** Its turn was taken back: the agent does not know of it any more. */
+          takenBack: z.boolean().optional(),
           /** For an output or a permission: the call that it belongs to, and is shown with. */
           callId: z.string().optional(),
         })

@@ -1,5 +1,5 @@
-import type { SearchResult } from '@liminal/protocol';
-import type { ResponseStore, SearchQuery } from '@liminal/storage';
+import { type SearchResult, takenBack } from '@liminal/protocol';
+import type { ResponseStore, SearchQuery, SessionRecord } from '@liminal/storage';
 import { nameOf } from '../session/index.ts';
 
 /** The store's hits, each with what a user needs to know of its session. */
@@ -13,12 +13,29 @@ export async function searchHistory(
   const sessions = new Map(
     records.flatMap((record) => (record ? [[record.sessionId, record]] : [])),
   );
-  const hits = found.flatMap((hit) => {
+  const gone = await runsTakenBack(store, [...sessions.values()]);
+  const hits = found.flatMap(({ item, ...hit }) => {
     const session = sessions.get(hit.sessionId);
     // The session was deleted in between.
     if (!session) return [];
     const { cliType, projectId } = session;
-    return { ...hit, cliType, projectId, title: nameOf(session) };
+    const isGone = item !== undefined && gone.has(item.runId);
+    const marked = item && { item: { ...item, ...(isGone && { takenBack: true }) } };
+    return { ...hit, ...marked, cliType, projectId, title: nameOf(session) };
   });
   return { hits };
+}
+
+async function runsTakenBack(
+  store: ResponseStore,
+  sessions: readonly SessionRecord[],
+): Promise<Set<string>> {
+  const ids = sessions
+    .filter(({ rewound, importedFrom }) => rewound === true || importedFrom !== undefined)
+    .map(async ({ sessionId }) => {
+      const heads = (await store.listRuns(sessionId)) ?? [];
+      const gone = takenBack(heads);
+      return heads.filter(({ turnId }) => gone.has(turnId)).map(({ id }) => id);
+    });
+  return new Set((await Promise.all(ids)).flat());
 }

@@ -440,7 +440,10 @@ export class Session {
     const { turnId, say, turn } = this.#beginServerTurn();
     try {
       // First: an agent can refuse it.
-      if (takenBack) await this.#agent.rewindConversation(takenBack.turnIds);
+      if (takenBack) {
+        await this.#record.update({ rewound: true });
+        await this.#agent.rewindConversation(takenBack.turnIds);
+      }
       const files =
         planned.files.length === 0
           ? planned

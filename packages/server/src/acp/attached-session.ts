@@ -14,7 +14,7 @@ import type {
   SessionInfo,
   TurnSummary,
 } from '@liminal/protocol';
-import { toResponse } from '@liminal/protocol';
+import { toResponse, withoutTakenBack } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
 import { type AttachedPlace, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
@@ -104,7 +104,10 @@ export class AttachedSession {
       ...clientTerminals(this.#options),
     });
     const newest = await this.#begun.promise;
-    const turns = replay ? [...(await this.#older(newest)), ...newest.turns] : newest.turns;
+    // An editor shows what the agent knows.
+    const turns = replay
+      ? withoutTakenBack([...(await this.#older(newest)), ...newest.turns])
+      : newest.turns;
     const told = turns.map(async (turn) => this.#next(turn.runId, replay ? 'history' : 'news'));
     this.#hasBegun = true;
     told.push(...this.#early.splice(0).map(async (runId) => this.#next(runId, 'all')));

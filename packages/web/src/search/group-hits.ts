@@ -10,7 +10,7 @@ export interface ItemHit {
   /** What to show of the session: the item, or the call with its output. */
   target: string;
   snippet: string;
-  /** The kind of item, unless it is a message. */
+  /** The kind of item, unless it is a message; and whether it was taken back. */
   kind: string | undefined;
 }
 
@@ -31,7 +31,8 @@ export function groupHits(hits: readonly Hit[]): SessionHits[] {
     groups.set(sessionId, group);
     const target = item.callId ?? item.itemId;
     const key = `${sessionId} ${item.runId}:${item.index}`;
-    group.hits.push({ key, target, snippet, kind: kinds[item.type] });
+    const kind = [kinds[item.type], item.takenBack === true ? 'Taken back' : undefined];
+    group.hits.push({ key, target, snippet, kind: kind.filter(Boolean).join(' · ') || undefined });
   }
   return [...groups.values()];
 }
