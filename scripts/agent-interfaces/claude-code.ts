@@ -124,7 +124,7 @@ export const claudeRequests: Section = {
     ['not used', 'set_color', 'The colour of a terminal.'],
     [
       'not used',
-      'get_context_usage get_session_cost get_usage',
+      'get_session_cost get_usage',
       'Usage and cost come at the end of each turn; `/context`, `/cost` and `/usage` print the rest.',
     ],
     ['not used', 'list_models get_binary_version', 'The start of a process says both.'],
@@ -146,9 +146,9 @@ export const claudeRequests: Section = {
       'Without it Claude Code takes the session as watched, so that questions are asked.',
     ],
     [
-      'not used',
-      'get_hooks_listing list_permission_rules',
-      'Hooks and rules are not listed here yet.',
+      'used',
+      'get_hooks_listing list_permission_rules get_context_usage',
+      '*Status and setup*: hooks, permission rules, skills and memory files.',
     ],
     [
       'not used',
@@ -168,7 +168,7 @@ export const claudeMethods: Section = {
   rows: [
     [
       'used',
-      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens applyFlagSettings rewindFiles stopTask backgroundTasks mcpServerStatus reconnectMcpServer toggleMcpServer',
+      'initializationResult interrupt close setModel setPermissionMode setMaxThinkingTokens getContextUsage applyFlagSettings rewindFiles stopTask backgroundTasks mcpServerStatus reconnectMcpServer toggleMcpServer',
       'The requests above.',
     ],
     [
@@ -182,11 +182,7 @@ export const claudeMethods: Section = {
       'setMcpServers readMcpResource setMcpPermissionModeOverride',
       'See the requests whose names begin with `mcp_`.',
     ],
-    [
-      'not used',
-      'getContextUsage usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET',
-      'See `get_context_usage` and `get_usage`.',
-    ],
+    ['not used', 'usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET', 'See `get_usage`.'],
     [
       'not used',
       'readFile seedReadState reloadPlugins reloadSkills reloadOutputStyles updateSettings',

@@ -42,6 +42,7 @@ export const codexRequests: Section = {
       'A plan is implemented in its own session; a fresh one is begun by hand.',
     ],
     ['used', 'mcpServerStatus/list mcpServer/oauth/login', 'The MCP servers of a session.'],
+    ['used', 'permissionProfile/list', 'What holds in a session.'],
     [
       'not used',
       'config/mcpServer/reload',
@@ -115,7 +116,7 @@ export const codexRequests: Section = {
     ],
     [
       'not used',
-      'config/value/write config/batchWrite configRequirements/read modelProvider/list modelProvider/default/set modelProvider/config/write modelProvider/capabilities/read experimentalFeature/list experimentalFeature/enablement/set permissionProfile/list',
+      'config/value/write config/batchWrite configRequirements/read modelProvider/list modelProvider/default/set modelProvider/config/write modelProvider/capabilities/read experimentalFeature/list experimentalFeature/enablement/set',
       'Liminal does not change Codex’ configuration; its own settings hold for one session.',
     ],
     [

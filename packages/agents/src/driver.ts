@@ -10,6 +10,7 @@ import type {
   McpServers,
   McpServerState,
   RewindResult,
+  SessionSetup,
 } from '@liminal/protocol';
 import type { ClientFiles } from './client-files.ts';
 import type { ClientTerminals } from './client-terminals.ts';
@@ -144,6 +145,8 @@ export interface AgentSession<Memory = unknown> {
    * passed over. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
    */
   rewindConversation?(rewind: ConversationRewind): Promise<void>;
+  /** What holds in the session. `PROCESS_CRASH`. */
+  setup?(): Promise<SessionSetup>;
   /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
   listMcpServers?(): Promise<McpServerState[]>;
   /** `INVALID_OPTION` for an unknown server, and where the agent does not do it; `PROCESS_CRASH`. */
@@ -165,6 +168,8 @@ export interface AgentCapabilities {
   readonly rewindsConversation?: boolean;
   /** Whether its sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
+  /** Whether its sessions tell what holds in them. */
+  readonly tellsSetup?: boolean;
   /** Whether its sessions can let running calls go on in the background. */
   readonly backgrounds?: boolean;
   /** Whether its sessions keep what people allow for good in their project's grants. */

@@ -132,6 +132,8 @@ const wayOf: Record<string, string> = {
   mcp_set_servers: 'setMcpServers',
   mcp_read_resource: 'readMcpResource',
   get_context_usage: 'getContextUsage',
+  get_hooks_listing: 'getHooksListing',
+  list_permission_rules: 'listPermissionRules',
   get_usage: 'usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET',
   hook_callback: 'hooks',
   rewind_files: 'rewindFiles',
@@ -174,6 +176,7 @@ test('what a session of Claude Code calls, and what it answers, is what is used'
   await session.rewindFiles('turn', true);
   await session.stopTask('a');
   await session.listMcpServers();
+  await session.setup();
   await session.background('a');
   await session.rename('b');
   await session.changeMcpServer('a', 'on');

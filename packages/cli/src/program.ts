@@ -215,6 +215,13 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
       done(await mcp(sessionId, flags, configure(flags)));
     });
 
+  command('setup <sessionId>')
+    .description('lists what holds in a session: account, permission rules, hooks, skills')
+    .action(async (sessionId: string, flags: Flags) => {
+      const { setup } = await import('./commands/setup.ts');
+      done(await setup(sessionId, configure(flags)));
+    });
+
   command('directories <sessionId>')
     .description('lists the folders that a session has beside its project’s, or changes them')
     .option('--add <folder>', 'adds one; more than once for several', collect)

@@ -1,4 +1,4 @@
-/** `run --add-dir` and `directories`, with the real Claude Code. */
+/** `run --add-dir`, `directories` and `setup`, with the real Claude Code. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { claudeEnvironment, reply, startMessagesApi } from '@liminal/testkit';
@@ -28,6 +28,10 @@ test('run starts a session with folders, and directories lists and changes them'
   expect(JSON.stringify(api.requests[0])).toContain(
     `Additional working directories:\\n  - ${first}`,
   );
+  const { stdout } = await home.play('setup', sessionId);
+  expect(stdout).toContain(`Additional folder: ${first}\n`);
+  expect(stdout).toContain('Account: API key (ANTHROPIC_API_KEY)\n');
+  expect(stdout).toMatch(/^hooks: none$/m);
   const directories = async (...args: string[]) => home.play('directories', sessionId, ...args);
   expect(await directories()).toEqual({ exitCode: 0, stdout: `${first}\n`, stderr: '' });
   const changed = await directories('--add', second, '--remove', first);

@@ -250,6 +250,8 @@ export const AgentInfo = z.object({
   managesMcp: z.boolean().optional(),
   /** Its sessions can have folders beside the project's. */
   takesDirectories: z.boolean().optional(),
+  /** Its sessions list their permission rules, hooks, skills and the like. */
+  tellsSetup: z.boolean().optional(),
   /** It can let running commands and subagents go on in the background. */
   backgrounds: z.boolean().optional(),
   /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */

@@ -28,6 +28,7 @@ import type {
   SendResult,
   SessionHandle,
   SessionInfo,
+  SessionSetup,
   SessionStatusResult,
   SessionSummary,
   SteerResult,
@@ -462,6 +463,11 @@ export class SessionRuntime implements Runtime {
   ): Promise<DirectoriesResult> {
     this.#assertTakesTurns();
     return this.#kept.use(sessionId, async (session) => session.changeDirectories(changes));
+  }
+
+  async setup(sessionId: string): Promise<SessionSetup> {
+    this.#assertTakesTurns();
+    return this.#kept.use(sessionId, async (session) => session.setup());
   }
 
   async background(sessionId: string, { callId }: BackgroundBody = {}): Promise<void> {

@@ -66,6 +66,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/queue/{turnId}/now',
     '/api/session/{id}/rewind',
     '/api/session/{id}/send',
+    '/api/session/{id}/setup',
     '/api/session/{id}/status',
     '/api/session/{id}/steer',
     '/api/session/{id}/stream',

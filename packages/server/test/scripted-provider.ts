@@ -22,6 +22,7 @@ export class ScriptedProvider extends DriverProvider {
       ...about,
       managesMcp: true,
       takesDirectories: true,
+      tellsSetup: true,
       describe: async () => {
         return { ...about, description: 'Says what a test tells it to.', available: true };
       },
@@ -72,6 +73,10 @@ export class ScriptedProvider extends DriverProvider {
         if (taskId !== 'dev')
           throw new ProviderError('TASK_NOT_FOUND', 'Nothing of that name runs.');
       },
+      setup: async () => ({
+        facts: [{ name: 'Version', value: '1.2.3' }],
+        parts: [{ kind: 'hooks', entries: [{ name: 'Stop', detail: 'true' }] }],
+      }),
       listMcpServers: async () => [
         { name: 'mail', state: 'signed-out', actions: ['sign-in', 'off'] },
       ],

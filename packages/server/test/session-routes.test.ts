@@ -447,6 +447,21 @@ describe('the rest', () => {
     expect(await send({ callId: 7 })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
+  test('what holds in a session is listed, with its folder and its ids', async () => {
+    const { id, folder } = await createSession();
+    expect(await ask('GET', `/api/session/${id}/setup`)).toEqual({
+      status: 200,
+      body: {
+        facts: [
+          { name: 'Session', value: id },
+          { name: 'Folder', value: folder },
+          { name: 'Version', value: '1.2.3' },
+        ],
+        parts: [{ kind: 'hooks', entries: [{ name: 'Stop', detail: 'true' }] }],
+      },
+    });
+  });
+
   test('folders are added to a session and taken away, and are listed with it', async () => {
     const { id, folder } = await createSession();
     const [beside, other] = [`${folder}-beside`, `${folder}-other`];

@@ -8,6 +8,7 @@ import {
   type McpServerState,
   messageOf,
   type RewindResult,
+  type SessionSetup,
   whyNotAccepted,
 } from '@liminal/protocol';
 import type {
@@ -78,6 +79,7 @@ export class DriverProvider implements CliProvider {
   readonly usesGrants: boolean;
   readonly managesMcp: boolean;
   readonly takesDirectories: boolean;
+  readonly tellsSetup: boolean;
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly introduce: CliProvider['introduce'];
@@ -105,6 +107,7 @@ export class DriverProvider implements CliProvider {
     this.usesGrants = driver.usesGrants ?? false;
     this.managesMcp = driver.managesMcp ?? false;
     this.takesDirectories = driver.takesDirectories ?? false;
+    this.tellsSetup = driver.tellsSetup ?? false;
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.introduce = driver.introduce?.bind(driver);
@@ -251,6 +254,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.rewindConversation) throw this.#notSupported('cannot take back what was said');
     await session.rewindConversation(rewind);
+  }
+
+  async setup(sessionId: string): Promise<SessionSetup> {
+    const session = this.#session(sessionId);
+    if (!session.setup) throw this.#notSupported('does not say what holds in its sessions');
+    return session.setup();
   }
 
   async listMcpServers(sessionId: string): Promise<McpServerState[]> {

@@ -45,6 +45,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly usesGrants = true;
   readonly managesMcp = true;
   readonly takesDirectories = true;
+  readonly tellsSetup = true;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;

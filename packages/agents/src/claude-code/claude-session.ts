@@ -14,6 +14,7 @@ import {
   type McpServerState,
   messageOf,
   type RewindResult,
+  type SessionSetup,
 } from '@liminal/protocol';
 import { answerHere } from '../base/answered-here.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
@@ -38,6 +39,7 @@ import { loadSdk, type Sdk } from './sdk.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
 import { SessionStatus } from './session-status.ts';
+import { readSetup } from './setup.ts';
 import { askSettings } from './settings-in-force.ts';
 import { askOutput, TaskOutput } from './task-output.ts';
 import type { TranscriptMarks } from './transcript-marks.ts';
@@ -401,6 +403,11 @@ export class ClaudeSession implements AgentSession<Config> {
     const { agentSessionId } = this;
     const { projectDir } = this.#options;
     await rewindConversation(this.#process.query, { agentSessionId, projectDir, turnIds });
+  }
+
+  async setup(): Promise<SessionSetup> {
+    this.#checkAlive();
+    return readSetup(this.#process.query, this.#status.plugins);
   }
 
   async listMcpServers(): Promise<McpServerState[]> {

@@ -25,6 +25,10 @@ const Facts = z.looseObject({
   status: z.string().nullish(),
   commands: z.array(Command).optional(),
   elicitation_id: z.string().optional(),
+  plugins: z
+    .array(z.looseObject({ name: z.string(), source: z.string().optional() }))
+    .optional()
+    .catch(undefined),
 });
 export type SessionFacts = z.infer<typeof Facts>;
 

@@ -51,6 +51,7 @@ export class SessionStatus {
   #offer: Offer = nothingOffered;
   #activity = '';
   #commands: ListedCommands = [];
+  #plugins: NonNullable<SessionFacts['plugins']> = [];
   /** The effort as last reported, with the model that it is of and what that model prefers, where that is known. */
   #effort: { model: string; now?: string | undefined; preferred?: string | undefined } | undefined;
 
@@ -165,7 +166,13 @@ export class SessionStatus {
     if (model !== this.#inForce.model) this.#set({ model });
   }
 
-  #learn({ subtype, title, ...facts }: SessionFacts): void {
+  /** Those that the program has reported with its newest turn. */
+  get plugins(): NonNullable<SessionFacts['plugins']> {
+    return this.#plugins;
+  }
+
+  #learn({ subtype, title, plugins = this.#plugins, ...facts }: SessionFacts): void {
+    this.#plugins = plugins;
     const { session_id: id, permissionMode: mode, model, commands } = facts;
     if (subtype === 'session_title_changed' && title !== undefined && title !== '') {
       this.#options.update({ title });

@@ -7,18 +7,19 @@ const inTerminal = 'Claude Code has this only in its own terminal.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 const close = 'Close the window: the session stays, and the agent keeps working.';
 const fork = 'Fork the session at one of its turns.';
+const inSetup =
+  'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
 const restore =
-  'Restore files to before a turn with the button below it, or fork the session there.';
+  'Go back with “Edit and send again” at one of your messages; files can be restored there, too.';
 const tasks = 'Background commands and subagents are listed above the message.';
 const signIn = 'Run `claude` in a terminal to sign in or out.';
 
 /** The place of each command in Liminal, as a sentence for the person who has sent it. */
 export const terminalCommands: Readonly<Record<string, string>> = {
   access: inTerminal,
-  'add-dir': inTerminal,
+  'add-dir': 'Add a folder under “Folders” in the session’s menu, or with `liminal directories`.',
   advisor: inTerminal,
-  'allowed-tools':
-    'Choose the mode beside the message; what is always allowed stands in the session’s menu.',
+  'allowed-tools': inSetup,
   android: inTerminal,
   app: inTerminal,
   artifacts: inTerminal,
@@ -44,7 +45,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   feedback: inTerminal,
   fork,
   help: 'Write / to see the commands.',
-  hooks: inTerminal,
+  hooks: inSetup,
   ide: inTerminal,
   import: inTerminal,
   'install-github-app': inTerminal,
@@ -53,14 +54,13 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   keybindings: inTerminal,
   login: signIn,
   logout: signIn,
-  memory: 'Edit CLAUDE.md in the project folder, or ask the agent to.',
+  memory: inSetup,
   mobile: inTerminal,
   passes: inTerminal,
   'pause-memory': inTerminal,
-  permissions:
-    'Choose the mode beside the message; what is always allowed stands in the session’s menu.',
+  permissions: inSetup,
   plan: inSettings,
-  plugin: inTerminal,
+  plugin: inSetup,
   powerup: inTerminal,
   'privacy-settings': inTerminal,
   'pro-trial-expired': inTerminal,
@@ -79,8 +79,8 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   'setup-bedrock': inTerminal,
   'setup-vertex': inTerminal,
   share: 'Export the session in its menu, or with `liminal export`.',
-  skills: 'Write /: the skills are listed there.',
-  status: 'The model, the settings and the tokens stand beside the session.',
+  skills: inSetup,
+  status: inSetup,
   statusline: inTerminal,
   stickers: inTerminal,
   subtask: inTerminal,

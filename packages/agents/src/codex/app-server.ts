@@ -57,6 +57,7 @@ export class AppServer {
   readonly #closing = new Map<string, () => void>();
   #asked = 0;
   #isAlive = true;
+  #version: string | undefined;
   #ended: Promise<void> | undefined;
 
   constructor(process: ServerProcess) {
@@ -78,11 +79,9 @@ export class AppServer {
     try {
       const clientInfo = { name: 'liminal', title: 'Liminal', version: manifest.version };
       const capabilities = { experimentalApi: true };
-      await server.within(
-        limitMs,
-        server.request('initialize', { clientInfo, capabilities }),
-        signal,
-      );
+      const greeting = server.request('initialize', { clientInfo, capabilities });
+      const answer = await server.within(limitMs, greeting, signal);
+      server.#version = versionIn(answer);
       server.notify('initialized');
       return server;
     } catch (error) {
@@ -93,6 +92,11 @@ export class AppServer {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** Codex' own; undefined if it does not say. */
+  get version(): string | undefined {
+    return this.#version;
   }
 
   /** Rejects with CodexError, or with why the process ended. `take` gets the answer before anything that follows it. */
@@ -230,4 +234,10 @@ export class AppServer {
     // Its children may still run.
     void this.end();
   }
+}
+
+/** `liminal/0.169.0 (…)`: the version in it is Codex' own. */
+function versionIn(greeting: unknown): string | undefined {
+  const said = isRecord(greeting) ? greeting['userAgent'] : undefined;
+  return typeof said === 'string' ? /\/(\d[\w.-]*)/.exec(said)?.[1] : undefined;
 }

@@ -56,6 +56,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly managesMcp = true;
   readonly takesDirectories = true;
   readonly rewindsConversation = true;
+  readonly tellsSetup = true;
   readonly starts: StartLimit;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;
@@ -153,6 +154,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
         projectDir,
         output,
         settings: new CodexSettings(opened),
+        memory: opened.instructionSources,
         rollouts: this.#rollouts,
         runsUserCommands: this.#options.userCommands ?? true,
         leave: (threads) => this.#leave(server, threads, mark),

@@ -7,6 +7,7 @@ import type {
   McpAction,
   McpActionResult,
   McpServerState,
+  SessionSetup,
 } from '@liminal/protocol';
 import { asError, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
 import { answerHere } from '../base/answered-here.ts';
@@ -32,6 +33,7 @@ import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import { SessionState, type SessionStateOptions, type Wanted } from './session-state.ts';
 import type { Offer } from './settings.ts';
+import { readSetup } from './setup.ts';
 import { noticeOf } from './translate/notices.ts';
 import { CodexTurn, hasFailed, isCompleted } from './translate/turn.ts';
 
@@ -81,6 +83,8 @@ interface Saying {
 }
 
 interface CodexSessionOptions extends SessionStateOptions {
+  /** The files that the thread's instructions come from. */
+  memory?: readonly string[];
   /** Learns which turns ran here. */
   rollouts: Rollouts;
   /** Whether messages that begin with `!` are commands of people's own. */
@@ -302,6 +306,13 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     await this.#state.change(id, value);
+  }
+
+  async setup(): Promise<SessionSetup> {
+    this.#checkAlive();
+    const { projectDir, memory = [], settings } = this.#options;
+    const facts = { Model: settings.model };
+    return readSetup({ server: this.#server, projectDir, memory, facts });
   }
 
   async listMcpServers(): Promise<McpServerState[]> {

@@ -38,6 +38,8 @@ const Opened = z.looseObject({
   reasoningEffort: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
+  /** The files that its instructions come from. */
+  instructionSources: z.array(z.string()).catch([]),
   /** Of a stored thread, if a terminal or Liminal has set one. */
   collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
 });

@@ -7,6 +7,8 @@ import { answeredHere } from '../base/answered-here.ts';
 
 const inTerminal = 'Codex has this only in its own terminal.';
 const inList = 'Do this in the list of sessions.';
+const inSetup =
+  'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
 
 /** The place of each command in Liminal, as a sentence for the person who has sent it. */
@@ -15,6 +17,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   agents: inTerminal,
   app: inTerminal,
   approvals: inSettings,
+  'add-dir': 'Add a folder under “Folders” in the session’s menu, or with `liminal directories`.',
   approve: inTerminal,
   apps: inTerminal,
   archive: inList,
@@ -36,7 +39,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   feedback: inTerminal,
   fork: 'Fork the session at one of its turns.',
   goal: inTerminal,
-  hooks: inTerminal,
+  hooks: inSetup,
   ide: inTerminal,
   import: inTerminal,
   keymap: inTerminal,
@@ -46,7 +49,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   mention: 'Write @ and the name of a file.',
   model: inSettings,
   new: 'Start a new session.',
-  permissions: inSettings,
+  permissions: inSetup,
   personality: inTerminal,
   pet: inTerminal,
   pets: inTerminal,
@@ -64,8 +67,8 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   rollout: inTerminal,
   'setup-default-sandbox': inTerminal,
   side: inTerminal,
-  skills: 'Write / or $: the skills are listed there.',
-  status: 'The model, the settings and the tokens stand beside the session.',
+  skills: inSetup,
+  status: inSetup,
   statusline: inTerminal,
   stop: 'Stop background commands in the list above the message.',
   subagents: 'Subagents that work are listed above the message.',

@@ -32,6 +32,16 @@ test('other names of commands are answered by Claude Code itself, and commands o
   expect(api.requests).toHaveLength(before);
 });
 
+test('commands that have a place in Liminal are answered with it', async () => {
+  const { listener, api } = share(() => []);
+  const before = api.requests.length;
+  for (const name of ['status', 'permissions', 'hooks', 'skills', 'memory', 'plugin']) {
+    expect(said(await listener.ask(`/${name}`)).at(-1)).toContain('`liminal setup`');
+  }
+  expect(said(await listener.ask('/add-dir ../lib')).at(-1)).toContain('`liminal directories`');
+  expect(api.requests).toHaveLength(before);
+});
+
 test('skills, paths and other words reach the model', async () => {
   const { listener, api, workspace } = share(() => () => reply('Yes.'));
   await listener.ask('/baking rye');

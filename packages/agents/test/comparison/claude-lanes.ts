@@ -184,7 +184,7 @@ export class InTerminal implements Person {
   }
 
   async close(): Promise<void> {
-    await endTree({ pid: this.#terminal.pid });
+    await endTree({ child: this.#terminal.child });
     await this.#terminal.ended;
   }
 }

@@ -167,7 +167,7 @@ export class CodexInTerminal implements Person {
   }
 
   async close(): Promise<void> {
-    await endTree({ pid: this.#terminal.pid });
+    await endTree({ child: this.#terminal.child });
     await this.#terminal.ended;
   }
 }

@@ -19,6 +19,7 @@ import {
   SendNowResult,
   SendResult,
   SessionHandle,
+  SessionSetup,
   SteerBody,
   SteerResult,
   TitleBody,
@@ -277,6 +278,15 @@ export const commands = {
     body: McpActionBody,
     fields: ['action'],
     answer: McpActionResult,
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
+  },
+  /** Starts the agent: only one that runs knows. */
+  setup: {
+    method: 'GET',
+    path: '/api/session/:id/setup',
+    summary:
+      'Lists what holds in a session: version and account, permission rules, hooks, skills, plugins and memory files.',
+    answer: SessionSetup,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
   /** The agent that runs works with them from its next turn on. They hold for later starts, and for forks. */

@@ -59,6 +59,28 @@ export type DirectoriesBody = z.infer<typeof DirectoriesBody>;
 export const DirectoriesResult = z.object({ additionalDirectories: z.array(z.string()) });
 export type DirectoriesResult = z.infer<typeof DirectoriesResult>;
 
+/** The kinds of what an agent has found for a session, in the order in which people are shown them. */
+export const SetupKind = z.enum(['permissions', 'hooks', 'skills', 'plugins', 'memory']);
+export type SetupKind = z.infer<typeof SetupKind>;
+/** A rule, hook, skill, plugin or memory file that holds in a session, for people. */
+export const SetupEntry = z.object({
+  name: z.string(),
+  /** What it does, or for what it is. */
+  detail: z.string().optional(),
+  /** Where it comes from: a file, or the settings that have it. */
+  source: z.string().optional(),
+  /** It is known, and not in force. */
+  isOff: z.boolean().optional(),
+});
+export type SetupEntry = z.infer<typeof SetupEntry>;
+export const SessionSetup = z.object({
+  /** Version, account, folder and the like, for people; no secrets. */
+  facts: z.array(z.object({ name: z.string(), value: z.string() })),
+  /** Only kinds that the agent tells of. */
+  parts: z.array(z.object({ kind: SetupKind, entries: z.array(SetupEntry) })),
+});
+export type SessionSetup = z.infer<typeof SessionSetup>;
+
 /** Without `callId`: all calls of the running turn that can. */
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
 export type BackgroundBody = z.infer<typeof BackgroundBody>;

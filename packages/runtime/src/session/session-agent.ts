@@ -24,6 +24,7 @@ import type {
   RewindResult,
   SessionInfo,
   SessionNotice,
+  SessionSetup,
   UsageLimit,
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
@@ -410,6 +411,16 @@ export class SessionAgent {
       throw noMcpServers(provider.cliType);
     await this.start();
     return provider.changeMcpServer(this.#sessionId, name, action);
+  }
+
+  async setup(): Promise<SessionSetup> {
+    const { provider } = this.#context;
+    if (provider.tellsSetup !== true || !provider.setup) {
+      const message = `${provider.cliType} does not say what holds in its sessions.`;
+      throw new ProviderError('NOT_SUPPORTED', message);
+    }
+    await this.start();
+    return provider.setup(this.#sessionId);
   }
 
   /**

@@ -22,6 +22,7 @@ import type {
   SendNowResult,
   SendResult,
   SessionInfo,
+  SessionSetup,
   SessionState,
   SessionSummary,
   SteerResult,
@@ -382,6 +383,19 @@ export class Session {
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
     this.assertGoesOn();
     return this.#agent.changeMcpServer(name, action);
+  }
+
+  async setup(): Promise<SessionSetup> {
+    this.assertGoesOn();
+    const { facts, parts } = await this.#agent.setup();
+    const { sessionId, projectDir, agentSessionId, additionalDirectories = [] } = this.record;
+    const own = [
+      { name: 'Session', value: sessionId },
+      ...(agentSessionId ? [{ name: 'The agent’s own id', value: agentSessionId }] : []),
+      { name: 'Folder', value: projectDir },
+      ...additionalDirectories.map((value) => ({ name: 'Additional folder', value })),
+    ];
+    return { facts: [...own, ...facts], parts };
   }
 
   /** Throws `PROJECT_DIR_…`, `NOT_SUPPORTED`, `TURN_IN_PROGRESS`, `INVALID_OPTION`. */

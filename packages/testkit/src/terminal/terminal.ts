@@ -44,8 +44,8 @@ export class Terminal {
   }
 
   /** The process that holds the pseudo-terminal. */
-  get pid(): number {
-    return this.#child.pid!;
+  get child(): ChildProcess {
+    return this.#child;
   }
 
   /** What a person sees, without blank rows. */

@@ -4,6 +4,7 @@ import {
   Archive,
   ArchiveRestore,
   FolderPlus,
+  ListChecks,
   Pin,
   PinOff,
   Plug,
@@ -45,6 +46,11 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       {agent?.usesGrants === true && (
         <MenuItem icon={<ShieldCheck size={14} />} onClick={() => housekeeping.showGrants(session)}>
           Always allowed…
+        </MenuItem>
+      )}
+      {agent?.tellsSetup === true && session.importedFrom === undefined && (
+        <MenuItem icon={<ListChecks size={14} />} onClick={() => housekeeping.showSetup(session)}>
+          Status and setup …
         </MenuItem>
       )}
       {agent?.takesDirectories === true && session.importedFrom === undefined && (

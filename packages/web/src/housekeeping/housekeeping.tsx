@@ -1,6 +1,6 @@
 import { describeError, findSession } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
-import type { SessionSummary } from '@liminal/protocol';
+import type { SessionSummary, SetupKind } from '@liminal/protocol';
 import {
   createContext,
   type ReactNode,
@@ -30,6 +30,8 @@ export interface Housekeeping {
   showMcp: (session: SessionSummary) => void;
   /** Shows the folders that it has beside its project's. */
   showDirectories: (session: SessionSummary) => void;
+  /** Shows what holds in it, from one kind on. */
+  showSetup: (session: SessionSummary, kind?: SetupKind) => void;
   /** Asks first. */
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
@@ -56,6 +58,7 @@ const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: t
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
 const DirectoriesDialog = fetched(() => import('./DirectoriesDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
+const SetupDialog = fetched(() => import('./SetupDialog.tsx'));
 const McpDialog = fetched(() => import('./McpDialog.tsx'));
 
 export function HousekeepingProvider({ children }: { children: ReactNode }) {
@@ -69,6 +72,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [doomed, setDoomed] = useState<SessionSummary>();
   const [permitted, setPermitted] = useState<SessionSummary>();
   const [served, setServed] = useState<SessionSummary>();
+  const [setUp, setSetUp] = useState<{ session: SessionSummary; kind?: SetupKind | undefined }>();
   const [placed, setPlaced] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
   useEffect(
@@ -106,6 +110,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       showGrants: setPermitted,
       showMcp: setServed,
       showDirectories: setPlaced,
+      showSetup: (session, kind) => setSetUp({ session, kind }),
       delete: setDoomed,
       deleted: (sessionId) => {
         forgetDrafts(sessionId);
@@ -137,6 +142,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       {permitted !== undefined && (
         <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />
       )}
+      {setUp !== undefined && <SetupDialog {...setUp} onClose={() => setSetUp(undefined)} />}
       {placed !== undefined && (
         <DirectoriesDialog session={placed} onClose={() => setPlaced(undefined)} />
       )}

@@ -2,7 +2,6 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
 import {
-  type AgentInfo,
   type ApprovalAnswer,
   type ContentBlock,
   type SessionSummary,
@@ -50,7 +49,7 @@ import { SessionNotices } from './SessionNotices.tsx';
 import { SessionQueue } from './SessionQueue.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
-import { pageCommandIn, withPageCommands } from './page-commands.ts';
+import { usePageCommands } from './use-page-commands.ts';
 import { usePrewarm } from './use-prewarm.ts';
 import { labelOf } from '../words/label.ts';
 
@@ -160,15 +159,9 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [answer, askRewind, attempt, blocksOf, cliType, fork, session, sessionId, show, takeBack],
   );
   const steer = (message: string) => actions.steer(message, attachments.take());
-  const agent = useAgent(cliType);
-  const offered = useMemo(
-    () => info && { ...info, commands: withPageCommands(info.commands, agent) },
-    [agent, info],
-  );
-  const runHere = usePageCommands(info?.session, agent, attempt);
+  const page = usePageCommands(info, attempt);
   const last = lastMessage(view);
-  const isEmpty = view.turns.length === 0;
-  const intro = useIntro(info?.session, isEmpty);
+  const intro = useIntro(info?.session, view.turns.length === 0);
 
   return (
     <SessionActionsProvider value={actions}>
@@ -214,16 +207,12 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
               }}
               attachments={attachments}
               sessionId={sessionId}
-              onSend={(message) => {
-                if (attachments.list.length > 0 || !runHere(message)) {
-                  actions.send(message, attachments.take());
-                }
-              }}
+              onSend={(message) => page.run(message) || actions.send(message, attachments.take())}
               onSteer={canSteer ? steer : undefined}
               onStop={stop}
               onMention={addMention}
               onConfig={setConfig}
-              info={offered}
+              info={page.offered}
               agentName={agentName}
               onLast={last && (() => actions.takeBack(last.message, last.blocks))}
               running={running}
@@ -261,31 +250,6 @@ function useTakeBack(
     },
     [folder, put, setDraft],
   );
-}
-
-/** Carries out a command of the page. Returns whether the message is one. */
-function usePageCommands(
-  session: SessionSummary | undefined,
-  agent: AgentInfo | undefined,
-  attempt: (doing: Promise<unknown>) => Promise<void>,
-): (message: string) => boolean {
-  const { requests } = useClient();
-  const { showDirectories, showMcp } = useHousekeeping();
-  return (message) => {
-    const command = pageCommandIn(message, agent);
-    if (command === undefined || session === undefined) return false;
-    const { shows, words } = command;
-    if (shows === 'mcp') showMcp(session);
-    else if (words === '') showDirectories(session);
-    else {
-      const add = async () => {
-        const changed = await requests.changeDirectories(session.sessionId, { add: [words] });
-        showDirectories({ ...session, ...changed });
-      };
-      void attempt(add());
-    }
-    return true;
-  };
 }
 
 function Problem({ text }: { text: string | undefined }) {

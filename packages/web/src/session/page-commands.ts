@@ -1,15 +1,33 @@
 /** Slash commands of the agents' terminals that the page carries out itself: they are sent to no agent. */
-import type { AgentCommand, AgentInfo } from '@liminal/protocol';
+import type { AgentCommand, AgentInfo, SetupKind } from '@liminal/protocol';
 
 /** What a command shows. */
-export type PageCommand = 'directories' | 'mcp';
+export type PageCommand = 'directories' | 'mcp' | 'status' | SetupKind;
 
 interface Entry extends AgentCommand {
   shows: PageCommand;
   isHere: (agent: AgentInfo) => boolean;
 }
 
+const ofSetup = (
+  shows: 'status' | SetupKind,
+  description: string,
+  ...[name = shows, ...aliases]: string[]
+): Entry => ({
+  name,
+  description,
+  aliases,
+  shows,
+  isHere: ({ tellsSetup }) => tellsSetup === true,
+});
+
 const entries: Entry[] = [
+  ofSetup('status', 'Version, account, folders, servers and limits'),
+  ofSetup('permissions', 'Permission rules', 'permissions', 'allowed-tools'),
+  ofSetup('hooks', 'Hooks'),
+  ofSetup('skills', 'Skills'),
+  ofSetup('plugins', 'Plugins', 'plugin', 'plugins'),
+  ofSetup('memory', 'Memory files: CLAUDE.md, AGENTS.md'),
   {
     name: 'add-dir',
     description: 'Let the agent work in another folder, too',
@@ -45,7 +63,12 @@ export function withPageCommands(
   commands: readonly AgentCommand[],
   agent: AgentInfo | undefined,
 ): AgentCommand[] {
-  const own = entriesFor(agent).map(({ shows: _, isHere: __, ...command }) => command);
+  const own = entriesFor(agent).map(({ name, description, hint, aliases }) => ({
+    name,
+    description,
+    ...(hint !== undefined && { hint }),
+    ...(aliases !== undefined && { aliases }),
+  }));
   const names = new Set(own.map(({ name }) => name));
   return [...commands.filter(({ name }) => !names.has(name)), ...own];
 }

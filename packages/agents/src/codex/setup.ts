@@ -1,0 +1,139 @@
+/** What holds in a thread of Codex': what its terminal shows by /status, /permissions, /hooks and /skills. */
+import type { SessionSetup, SetupEntry } from '@liminal/protocol';
+import { z } from 'zod';
+import { shownPart } from '../base/shown-setup.ts';
+import type { AppServer } from './app-server.ts';
+
+const Hooks = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      hooks: z
+        .array(
+          z.looseObject({
+            eventName: z.string(),
+            matcher: z.string().nullish().catch(undefined),
+            sourcePath: z.string().catch(''),
+            enabled: z.boolean().catch(true),
+            trustStatus: z.string().catch('trusted'),
+            command: z.string().optional().catch(undefined),
+            handlerType: z.string().catch(''),
+          }),
+        )
+        .catch([]),
+    }),
+  ),
+});
+
+const Skills = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      skills: z.array(
+        z.looseObject({
+          name: z.string(),
+          description: z.string().catch(''),
+          shortDescription: z.string().optional().catch(undefined),
+          path: z.string().catch(''),
+          enabled: z.boolean().catch(true),
+        }),
+      ),
+    }),
+  ),
+});
+
+const Profiles = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      id: z.string(),
+      description: z.string().nullish().catch(undefined),
+      allowed: z.boolean().catch(true),
+    }),
+  ),
+});
+
+const AccountAnswer = z.looseObject({
+  account: z
+    .looseObject({
+      type: z.string(),
+      email: z.string().nullish(),
+      planType: z.string().nullish(),
+      workspaceName: z.string().nullish(),
+    })
+    .nullish(),
+});
+
+interface SetupOptions {
+  server: AppServer;
+  projectDir: string;
+  /** The files that the thread's instructions come from. */
+  memory: readonly string[];
+  facts: Readonly<Record<string, string | undefined>>;
+}
+
+export async function readSetup({
+  server,
+  projectDir,
+  memory,
+  facts,
+}: SetupOptions): Promise<SessionSetup> {
+  const cwds = [projectDir];
+  const [hooks, skills, profiles, account] = await Promise.all([
+    server.tell('hooks/list', { cwds }),
+    server.tell('skills/list', { cwds }),
+    server.tell('permissionProfile/list', { cwd: projectDir }),
+    server.tell('account/read', {}),
+  ]);
+  const all = { Version: server.version, ...facts, Account: accountOf(account) };
+  return {
+    facts: Object.entries(all).flatMap(([name, value = '']) =>
+      value === '' ? [] : [{ name, value }],
+    ),
+    parts: [
+      shownPart(
+        'permissions',
+        (Profiles.safeParse(profiles).data?.data ?? []).map(({ id, description, allowed }) => ({
+          name: id,
+          detail: description ?? '',
+          source: 'Permission profile',
+          isOff: !allowed,
+        })),
+      ),
+      shownPart('hooks', hookEntries(hooks)),
+      shownPart(
+        'skills',
+        (Skills.safeParse(skills).data?.data ?? [])
+          .flatMap((entry) => entry.skills)
+          .map(({ name, description, shortDescription = description, path, enabled }) => ({
+            name,
+            detail: shortDescription,
+            source: path,
+            isOff: !enabled,
+          })),
+      ),
+      shownPart(
+        'memory',
+        memory.map((name) => ({ name })),
+      ),
+    ],
+  };
+}
+
+function hookEntries(told: unknown): SetupEntry[] {
+  const hooks = (Hooks.safeParse(told).data?.data ?? []).flatMap((entry) => entry.hooks);
+  return hooks.map(({ eventName, matcher, sourcePath, command, handlerType, ...hook }) => ({
+    name: matcher == null || matcher === '' ? eventName : `${eventName} (${matcher})`,
+    detail: command ?? handlerType,
+    source: sourcePath,
+    // Codex leaves out hooks that nobody has looked at.
+    isOff: !hook.enabled || hook.trustStatus === 'untrusted' || hook.trustStatus === 'modified',
+  }));
+}
+
+/** No key and no token: only whose account it is. */
+function accountOf(told: unknown): string {
+  const account = AccountAnswer.safeParse(told).data?.account;
+  if (account == null) return '';
+  const { type, email, planType, workspaceName } = account;
+  const parts = [email, workspaceName, planType].filter((part) => part != null);
+  if (parts.length > 0) return parts.join(', ');
+  return type === 'apiKey' ? 'API key' : type;
+}

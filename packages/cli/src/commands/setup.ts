@@ -1,0 +1,31 @@
+import type { SessionSetup } from '@liminal/protocol';
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+import { oneRow } from '../terminal/rows.ts';
+
+/** Prints what holds in a session: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
+export async function setup(sessionId: string, config: Config): Promise<number> {
+  const { client, close } = await connect(config);
+  const { requests } = client;
+  try {
+    // It may be one that only an agent's own store has.
+    await requests.loadSession(sessionId);
+    for (const row of rowsOf(await requests.setup(sessionId))) console.log(oneRow(row));
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+function rowsOf({ facts, parts }: SessionSetup): string[] {
+  return [
+    ...facts.map(({ name, value }) => `${name}: ${value}`),
+    ...parts.flatMap(({ kind, entries }) => [
+      `${kind}:${entries.length === 0 ? ' none' : ''}`,
+      ...entries.map(({ name, detail, source, isOff }) => {
+        const more = [detail, source, ...(isOff === true ? ['not in force'] : [])];
+        return `  ${[name, ...more.filter((one) => one !== undefined)].join(' | ')}`;
+      }),
+    ]),
+  ];
+}

@@ -1,0 +1,155 @@
+import { describeError } from '@liminal/client';
+import { useClient, useSession } from '@liminal/client/react';
+import type {
+  McpServerState,
+  SessionInfo,
+  SessionSetup,
+  SessionSummary,
+  SetupKind,
+} from '@liminal/protocol';
+import { useEffect, useRef, useState } from 'react';
+import { useAgent } from '../app/agents.tsx';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
+// The same list of rows.
+import css from './GrantsDialog.module.css';
+
+interface SetupDialogProps {
+  session: SessionSummary;
+  /** Which part is shown first. */
+  kind?: SetupKind | undefined;
+  onClose: () => void;
+}
+
+/** What holds in a session: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
+export default function SetupDialog({ session, kind, onClose }: SetupDialogProps) {
+  const { sessionId, cliType } = session;
+  const { requests } = useClient();
+  const { info } = useSession(sessionId).view;
+  const managesMcp = useAgent(cliType)?.managesMcp === true;
+  const [setup, setSetup] = useState<SessionSetup>();
+  const [servers, setServers] = useState<readonly McpServerState[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const first = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    let isShown = true;
+    const failed = (error: unknown) => isShown && setProblem(describeError(error).message);
+    requests.setup(sessionId).then((found) => isShown && setSetup(found), failed);
+    if (managesMcp) {
+      requests.mcpServers(sessionId).then((found) => isShown && setServers(found.servers), failed);
+    }
+    return () => void (isShown = false);
+  }, [managesMcp, requests, sessionId]);
+  useEffect(() => {
+    if (setup !== undefined) first.current?.scrollIntoView({ block: 'start' });
+  }, [setup]);
+
+  return (
+    <Dialog title="Status and setup" onClose={onClose}>
+      <div className={form.form}>
+        {setup === undefined && problem === undefined && <p role="status">Looking …</p>}
+        {setup !== undefined && (
+          <>
+            <Facts facts={[...setup.facts, ...factsOf(info, servers)]} />
+            {setup.parts.map((part) => (
+              <section
+                key={part.kind}
+                aria-label={titles[part.kind]}
+                ref={part.kind === kind ? first : undefined}
+              >
+                <Part {...part} />
+              </section>
+            ))}
+          </>
+        )}
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <div className={form.actions}>
+          <Button data-autofocus onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What the page itself knows of the session. */
+function factsOf(
+  info: SessionInfo | undefined,
+  servers: readonly McpServerState[],
+): SessionSetup['facts'] {
+  const { configOptions = [], limits = [] } = info ?? {};
+  const settings = configOptions.map(({ name, currentValue, options }) => ({
+    name,
+    value: options.find(({ value }) => value === currentValue)?.name ?? currentValue,
+  }));
+  const used = limits.flatMap(({ name, usedPercent }) =>
+    usedPercent === undefined ? [] : [{ name, value: `${Math.round(usedPercent)} % used` }],
+  );
+  const mcp = servers.map(({ name, state }) => ({ name: `MCP server ${name}`, value: state }));
+  return [...settings, ...mcp, ...used];
+}
+
+function Facts({ facts }: Pick<SessionSetup, 'facts'>) {
+  return (
+    <ul className={css.grants} aria-label="Status">
+      {facts.map(({ name, value }, index) => (
+        <li key={index}>
+          <span>
+            <ShownText text={name} />
+          </span>
+          <span className={css.grant}>
+            <ShownText text={value} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Part({ kind, entries }: SessionSetup['parts'][number]) {
+  return (
+    <>
+      <h3>{titles[kind]}</h3>
+      {entries.length === 0 ? (
+        <p>None.</p>
+      ) : (
+        <ul className={css.grants}>
+          {entries.map(({ name, detail, source, isOff }, index) => (
+            <li key={index}>
+              <span className={css.grant}>
+                <ShownText text={name} />
+                {detail !== undefined && (
+                  <small>
+                    <ShownText text={detail} />
+                  </small>
+                )}
+                {source !== undefined && (
+                  <small>
+                    <ShownText text={source} />
+                  </small>
+                )}
+              </span>
+              {isOff === true && <small>Not in force</small>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const titles: Record<SetupKind, string> = {
+  permissions: 'Permission rules',
+  hooks: 'Hooks',
+  skills: 'Skills',
+  plugins: 'Plugins',
+  memory: 'Memory files',
+};
