@@ -24,6 +24,7 @@ const { stream_options: _options, ...withoutOptions } = chat;
 const { store: _store, ...withoutStore } = responses;
 const { include: _include, ...withoutInclude } = responses;
 const { reasoning: _reasoning, ...withoutReasoning } = responses;
+const onlySummary = { ...responses, reasoning: { summary: 'auto' } };
 const withoutSummary = { ...responses, reasoning: { effort: 'low' } };
 
 test.each([
@@ -39,6 +40,14 @@ test.each([
   [responses, withoutInclude, 400, openAi('Encrypted content is not supported with this model.')],
   [responses, withoutInclude, 400, openAi('No', 'include[0]')],
   [responses, withoutSummary, 400, openAi('Verify yourself', 'reasoning.summary')],
+  [responses, withoutSummary, 400, openAi('No', 'reasoning.summary', 'unsupported_value')],
+  [responses, withoutSummary, 400, openAi('Verify to generate reasoning summaries.')],
+  [onlySummary, withoutReasoning, 400, openAi('No', 'reasoning.summary', 'unsupported_value')],
+  [onlySummary, withoutReasoning, 400, openAi('No', 'reasoning', 'invalid_value')],
+  [onlySummary, withoutReasoning, 400, openAi('This model does not support reasoning.')],
+  [responses, withoutStore, 400, openAi('No', 'store', 'unsupported_value')],
+  [responses, withoutInclude, 400, openAi('No', 'include', 'invalid_value')],
+  [chat, withoutOptions, 400, openAi('No', 'stream_options', 'invalid_value')],
   [responses, withoutReasoning, 400, openAi('No', 'reasoning.effort', 'unsupported_parameter')],
   [responses, withoutReasoning, 400, { error: 'unknown field "reasoning"' }],
 ])('of %j is left %j when status %j says %j', (body, expected, status, said) => {
@@ -53,6 +62,11 @@ test.each([
   [500, openAi('No', 'store')],
 ])('status %j with %j is no refusal of a field', (status, said) => {
   expect(left(responses, said, status)).toBeUndefined();
+});
+
+test('a value of the effort that is not taken is for a person to change', () => {
+  const complaint = openAi('Unsupported value', 'reasoning_effort', 'unsupported_value');
+  expect(left(chat, complaint)).toBeUndefined();
 });
 
 test('a field is learnt once, for one model', () => {

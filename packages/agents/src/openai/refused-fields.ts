@@ -1,3 +1,4 @@
+import { isRecord } from '../base/parse-line.ts';
 import type { Complaint } from '../models/complaints.ts';
 
 /** Fields that a request can do without; the narrower one first. */
@@ -25,11 +26,11 @@ export class RefusedFields {
 
   /** Whether the complaint is about a field of this request that it can do without; it is left out from then on. */
   learn(model: string, body: object, complaint: Complaint): boolean {
-    // A value that is not taken is for people to change.
-    if (![400, 422].includes(complaint.status ?? 0) || complaint.code.endsWith('_value'))
-      return false;
+    if (![400, 422].includes(complaint.status ?? 0)) return false;
     const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
     if (field === undefined) return false;
+    // A value that a person has chosen is for people to change.
+    if (complaint.code.endsWith('_value') && isChosen(body, field)) return false;
     this.#byModel.set(model, (this.#byModel.get(model) ?? new Set()).add(field));
     return true;
   }
@@ -41,17 +42,30 @@ const isIn = (body: object, field: Field): boolean => {
   return inner === undefined ? value !== undefined : Object.hasOwn(value ?? {}, inner);
 };
 
+/** Whether a person has chosen the value of a field: the effort. All others are Liminal's. */
+const isChosen = (body: object, field: Field): boolean =>
+  field === 'reasoning_effort' ||
+  (field === 'reasoning' && isRecord(body) && Object.hasOwn(body['reasoning'] ?? {}, 'effort'));
+
 function leaveOut(body: object, field: Field): object {
   const [outer = '', inner] = field.split('.');
   const { [outer]: value, ...rest } = body as Record<string, unknown>;
   if (inner === undefined || value === undefined) return rest;
   const { [inner]: _left, ...kept } = value as Record<string, unknown>;
-  return { ...rest, [outer]: kept };
+  return Object.keys(kept).length === 0 ? rest : { ...rest, [outer]: kept };
 }
+
+/** How servers refuse a field without its name. */
+const saidOf: Partial<Record<Field, RegExp>> = {
+  include: /encrypted content is not supported/i,
+  'reasoning.summary': /reasoning summar(y|ies)/i,
+  reasoning:
+    /(does not|doesn['’]t) support (reasoning|thinking)|(reasoning|thinking) is not supported/i,
+};
 
 function isAbout({ param, words, body }: Complaint, field: Field): boolean {
   if (param !== '') return param === field || /^[.[]/.test(after(param, field));
-  if (field === 'include' && /encrypted content is not supported/i.test(words)) return true;
+  if (saidOf[field]?.test(words) === true) return true;
   const name = field.replace('.', String.raw`\.`);
   const said = `${words} ${JSON.stringify(body) ?? ''}`;
   // Most of the names are English words, too.

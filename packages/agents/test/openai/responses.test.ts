@@ -15,6 +15,7 @@ import {
   reasoning,
   refusal,
   type ResponsesApi,
+  type ResponsesRequest,
   startResponsesApi,
   webSearch,
 } from '@liminal/testkit';
@@ -109,6 +110,39 @@ test('a refusal, and an answer that is cut short, say so', async () => {
   expect((await asking.answer).finishReason).toBe('refusal');
   expect(asking.items).toMatchObject([{ type: 'message', content: 'No.' }]);
   expect((await new Asking(client).answer).finishReason).toBe('max_output_tokens');
+});
+
+/** Shows thoughts only if the request asks for a summary. */
+const thinking = ({ body }: ResponsesRequest) => {
+  const isAsked = JSON.stringify(body['reasoning'] ?? {}).includes('"summary"');
+  return answer([reasoning(isAsked ? ['Hm.'] : []), message('Yes.')]);
+};
+
+test('thoughts are shown at the default effort', async () => {
+  const client = await start(thinking);
+  expect(await itemsOf(client)).toMatchObject([
+    { type: 'reasoning', content: 'Hm.' },
+    { type: 'message', content: 'Yes.' },
+  ]);
+  expect(api.requests[0]?.body['reasoning']).toEqual({ summary: 'auto' });
+});
+
+test('a server that refuses summaries costs one request, once', async () => {
+  const refused = httpError(
+    400,
+    'Your organization must be verified to generate reasoning summaries.',
+    { code: 'unsupported_value', param: 'reasoning.summary' },
+  );
+  const client = await start((request) =>
+    request.body['reasoning'] === undefined ? thinking(request) : refused,
+  );
+  expect(await itemsOf(client)).toMatchObject([{ type: 'reasoning' }, { content: 'Yes.' }]);
+  await itemsOf(client);
+  expect(api.requests.map(({ body }) => body['reasoning'])).toEqual([
+    { summary: 'auto' },
+    undefined,
+    undefined,
+  ]);
 });
 
 test('a tool that the server runs itself is kept', async () => {

@@ -69,7 +69,7 @@ export interface ErrorReply {
   type: 'error';
   status: number;
   headers: Record<string, string>;
-  error: { type: string; code: string | null; message: string };
+  error: { type: string; code: string | null; param: string | null; message: string };
 }
 
 export type ModelReply = AnswerReply | ErrorReply | Held<ModelReply>;
@@ -185,7 +185,7 @@ const errorTypes: Record<number, string> = {
 export const httpError = (
   status: number,
   errorMessage = `scripted error ${status}`,
-  options: { code?: string; headers?: Record<string, string> } = {},
+  options: { code?: string; param?: string; headers?: Record<string, string> } = {},
 ): ErrorReply => ({
   type: 'error',
   status,
@@ -193,6 +193,7 @@ export const httpError = (
   error: {
     type: errorTypes[status] ?? 'server_error',
     code: options.code ?? null,
+    param: options.param ?? null,
     message: errorMessage,
   },
 });

@@ -80,7 +80,7 @@ async function play(
 
 function sendError(response: ServerResponse, { status, headers, error }: ErrorReply): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  sendJson(response, status, { error: { ...error, param: null } });
+  sendJson(response, status, { error });
 }
 
 function fail(response: ServerResponse, error: unknown): void {

@@ -56,6 +56,7 @@ test('a request stores nothing, and asks for reasoning that can be given back', 
   expect(responsesRequest(request([user('hi')]))).toEqual({
     model: 'gpt-5',
     input: [{ role: 'user', content: 'hi' }],
+    reasoning: { summary: 'auto' },
     include: ['reasoning.encrypted_content'],
     store: false,
     stream: true,

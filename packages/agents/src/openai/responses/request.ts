@@ -32,9 +32,10 @@ export function responsesRequest(request: ModelRequest): Body {
     ),
     ...(tools.length > 0 && { tools: tools.map((tool) => once(made, tool, toolOf)) }),
     ...(isWithoutCalls === true && tools.length > 0 && { tool_choice: 'none' as const }),
-    ...(effort !== undefined && {
-      reasoning: { effort: effort as OpenAI.ReasoningEffort, summary: 'auto' as const },
-    }),
+    reasoning: {
+      ...(effort !== undefined && { effort: effort as OpenAI.ReasoningEffort }),
+      summary: 'auto',
+    },
     include: ['reasoning.encrypted_content'],
     store: false,
     stream: true,
