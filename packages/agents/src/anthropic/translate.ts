@@ -5,6 +5,7 @@
 import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import type { AnswerWriter } from '../models/answer-writer.ts';
+import { type Citation, citationsIn, withCitations } from '../models/citations.ts';
 import type { ModelAnswer, ModelCall } from '../models/model-client.ts';
 import { brokenOff, contextFull, endedInError, streamedError } from './errors.ts';
 import { heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
@@ -36,6 +37,7 @@ export class AnswerTranslator {
   /** Open blocks by their index. */
   readonly #blocks = new Map<number, Block>();
   readonly #calls: ModelCall[] = [];
+  readonly #citations: Citation[] = [];
   readonly #usage = new UsageCount();
   #messageId = 'message';
   #stopReason: string | undefined;
@@ -93,6 +95,7 @@ export class AnswerTranslator {
       calls,
       finishReason: this.#stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
       usage: this.usage,
+      ...withCitations(this.#citations),
       ...(this.#stopReason === 'pause_turn' && { isPaused: true }),
     };
   }
@@ -162,6 +165,7 @@ export class AnswerTranslator {
     const block = this.#blocks.get(index);
     if (block === undefined) return;
     this.#blocks.delete(index);
+    this.#citations.push(...citationsIn(block.citations));
     if (isCall(block.given) && block.json === '') {
       block.json = inputOf(block.given);
       this.#say(index, block, block.json);

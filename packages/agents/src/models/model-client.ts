@@ -2,6 +2,7 @@
 import type { ErrorObject, OutputItem, Usage } from '@liminal/protocol';
 import { LiminalError } from '@liminal/protocol';
 import type { AnswerWriter } from './answer-writer.ts';
+import type { Citation } from './citations.ts';
 
 /** A tool as a model is told of it. */
 export interface ToolFace {
@@ -45,6 +46,8 @@ export interface ModelAnswer {
   usage: Usage | undefined;
   /** The model has paused, and goes on when it is given its own words back. */
   isPaused?: boolean;
+  /** What the answer cites, in the order of its text. */
+  citations?: readonly Citation[];
 }
 
 export interface ModelCall {

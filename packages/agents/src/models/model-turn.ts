@@ -11,6 +11,7 @@ import { isRecord } from '../base/parse-line.ts';
 import type { TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { inCalls, inWords } from './calls-in-words.ts';
+import { type Citation, sourcesOf } from './citations.ts';
 import { type ChosenModel, costOf, type ModelCatalog } from './catalog.ts';
 import {
   callIdsOf,
@@ -284,6 +285,7 @@ export class ModelTurn {
         for (const { itemId } of calls) held.delete(itemId);
         // A server has run its own tools.
         for (const item of held.values()) this.#now.done(item.id, item);
+        this.#cite(given.citations ?? []);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
         const wanted = withCutNamed([...calls, ...more], given.finishReason).map(bounded);
         return { ...given, calls: wanted };
@@ -300,6 +302,16 @@ export class ModelTurn {
         await delay(ms, undefined, { signal });
       }
     }
+  }
+
+  /** Shows people the sources of an answer that its text does not name. */
+  #cite(citations: readonly Citation[]): void {
+    if (citations.length === 0) return;
+    const said = this.#options.items.ended.flatMap((item) =>
+      item.type === 'message' && item.origin !== 'user' ? item.content : [],
+    );
+    const sources = sourcesOf(citations, said);
+    if (sources !== undefined) this.#now.notice(sources);
   }
 
   /** A model that calls no tools is told how to write a script instead. */

@@ -4,6 +4,7 @@ import {
   apiError,
   chat,
   functionCall,
+  given,
   httpError,
   incomplete,
   message,
@@ -37,12 +38,19 @@ export interface WantedCall {
   callId?: string;
 }
 
+export interface Page {
+  title: string;
+  url: string;
+}
+
 /** What a model says and calls, or why its server refuses the request. */
 export interface Said {
   /** Before the words; signed or encrypted where the interface does that. */
   thought?: string;
   words?: string;
   calls?: WantedCall[];
+  /** Pages that the words cite. */
+  cited?: Page[];
   /** Of Chat Completions: what the stream has before the rest. */
   chunks?: unknown[];
   /** The answer has reached its length limit. */
@@ -65,6 +73,7 @@ const filled = (said: Said) => ({
   thought: undefined,
   words: '',
   calls: [],
+  cited: [],
   isCut: false,
   refused: undefined,
   status: 400,
@@ -76,14 +85,18 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   'Chat Completions': async (says) => {
     const api = await startChatCompletionsApi({
       script: ({ body }) => {
-        const { thought, words, calls, isCut, refused, status, chunks } = filled(says(body));
+        const { thought, words, calls, cited, isCut, refused, status, chunks } = filled(says(body));
         if (refused !== undefined) return chat.httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) =>
           chat.call(name, input, { ...(callId !== undefined && { callId }) }),
         );
         const given = chunks.map((one) => chat.chunk(one));
         const thoughts = [...given, ...(thought === undefined ? [] : [chat.thinking(thought)])];
-        const items = [...thoughts, ...(words === '' ? [] : [chat.text(words)]), ...made];
+        const annotations = cited.map((page) => ({ type: 'url_citation', url_citation: page }));
+        const sources = { choices: [{ index: 0, delta: { annotations } }] };
+        const said = words === '' ? [] : [chat.text(words)];
+        const citing = cited.length === 0 ? [] : [chat.chunk(sources)];
+        const items = [...thoughts, ...said, ...citing, ...made];
         return chat.answer(items, { ...(isCut && { finishReason: 'length' }) });
       },
     });
@@ -96,14 +109,16 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   Responses: async (says) => {
     const api = await startResponsesApi({
       script: ({ body }) => {
-        const { thought, words, calls, isCut, refused, status } = filled(says(body));
+        const { thought, words, calls, cited, isCut, refused, status } = filled(says(body));
         if (refused !== undefined) return httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...functionCall(name, {}, { ...(callId !== undefined && { callId }) }),
           parts: [input],
         }));
         const thoughts = thought === undefined ? [] : [reasoning([thought])];
-        const items = [...thoughts, ...(words === '' ? [] : [message(words)]), ...made];
+        const annotations = cited.map((page) => ({ type: 'url_citation', ...page }));
+        const said = words === '' ? [] : [message(words, { annotations })];
+        const items = [...thoughts, ...said, ...made];
         return isCut ? incomplete('max_output_tokens', items) : answer(items);
       },
     });
@@ -117,14 +132,18 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
     const api = await startMessagesApi({
       answersAll: true,
       script: ({ body }) => {
-        const { thought, words, calls, isCut, refused, status } = filled(says(body));
+        const { thought, words, calls, cited, isCut, refused, status } = filled(says(body));
         if (refused !== undefined) return apiError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...toolUse(name, {}, { ...(callId !== undefined && { id: callId }) }),
           parts: [input],
         }));
         const thoughts = thought === undefined ? [] : [thinking(thought)];
-        const blocks = [...thoughts, ...(words === '' ? [] : [text(words)]), ...made];
+        const citations = cited.map((page) => ({ type: 'web_search_result_location', ...page }));
+        const deltas = citations.map((citation) => ({ type: 'citations_delta', citation }));
+        const citing =
+          cited.length === 0 ? text(words) : given({ type: 'text', text: words }, deltas);
+        const blocks = [...thoughts, ...(words === '' ? [] : [citing]), ...made];
         return reply(blocks, { ...(isCut && { stopReason: 'max_tokens' }) });
       },
     });

@@ -56,7 +56,7 @@ const messageWords = {
   },
 };
 
-function messageFace(id: string, { parts, isRefusal = false }: MessageItem): ItemFace {
+function messageFace(id: string, { parts, isRefusal = false, annotations }: MessageItem): ItemFace {
   const { event, field, part } = messageWords[isRefusal ? 'refusal' : 'text'];
   const text = spoken(parts);
   const head = { id, type: 'message', role: 'assistant' };
@@ -75,7 +75,11 @@ function messageFace(id: string, { parts, isRefusal = false }: MessageItem): Ite
         ],
       },
     ],
-    done: { ...head, status: 'completed', content: [part(text)] },
+    done: {
+      ...head,
+      status: 'completed',
+      content: [{ ...part(text), ...(annotations && { annotations }) }],
+    },
   };
 }
 

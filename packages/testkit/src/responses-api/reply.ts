@@ -9,6 +9,8 @@ export interface MessageItem extends Pace {
   parts: Part[];
   /** It says why the model will not answer. */
   isRefusal?: boolean;
+  /** What its text cites. */
+  annotations?: Record<string, unknown>[];
 }
 
 /** What the model lets be seen of its reasoning: a summary in one or more parts, and, of open models, the whole text. */
@@ -78,10 +80,13 @@ type Parts = string | Part[];
 
 const listed = (parts: Parts): Part[] => (typeof parts === 'string' ? [parts] : parts);
 
-export const message = (parts: Parts, pace: Pace = {}): MessageItem => ({
+export const message = (
+  parts: Parts,
+  options: Pace & Pick<MessageItem, 'annotations'> = {},
+): MessageItem => ({
   type: 'message',
   parts: listed(parts),
-  ...pace,
+  ...options,
 });
 
 /** The model declines: a message whose part is a refusal. */

@@ -2,6 +2,7 @@
 import type { Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
+import { type Citation, citationsIn, withCitations } from '../../models/citations.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
@@ -20,6 +21,7 @@ export class ChatTranslator {
   #text: { kind: TextKind; itemId: string } | undefined;
   /** Names the items of its texts; the server's own id of the answer once there is one. */
   #id = 'answer';
+  #citations: Citation[] = [];
   #finishReason: string | undefined;
   #usage: Usage | undefined;
   #isRefusal = false;
@@ -57,7 +59,8 @@ export class ChatTranslator {
     if (this.#finishReason === undefined && !isMarked) throw brokeOff();
     const calls = this.#close();
     const said = this.#finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop');
-    return { calls, finishReason: this.#isRefusal ? 'refusal' : said, usage: this.#usage };
+    const finishReason = this.#isRefusal ? 'refusal' : said;
+    return { calls, finishReason, usage: this.#usage, ...withCitations(this.#citations) };
   }
 
   #readChoice(delta: Delta | null | undefined, finishReason: string | null | undefined): void {
@@ -71,6 +74,8 @@ export class ChatTranslator {
     const { content, reasoning_content, reasoning, refusal, tool_calls, function_call } = delta;
     const { role: _role, reasoning_details: details, ...more } = delta;
     if (Array.isArray(details)) this.#details.read(details);
+    const { annotations } = delta;
+    if (Array.isArray(annotations)) this.#citations.push(...citationsIn(annotations));
     this.#readText('reasoning', reasoning_content);
     // Some servers say it under both names.
     if (reasoning !== reasoning_content) this.#readText('reasoning', reasoning);

@@ -2,6 +2,7 @@
 import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
+import { type Citation, citationsIn, withCitations } from '../../models/citations.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
@@ -28,6 +29,7 @@ export class ResponsesTranslator {
   readonly #items = new Map<number | string, OpenItem>();
   /** Places of items that have no form here. */
   readonly #unknown = new Set<number | string>();
+  #citations: Citation[] = [];
   #finishReason: string | undefined;
   #usage: Usage | undefined;
   #isRefusal = false;
@@ -56,7 +58,8 @@ export class ResponsesTranslator {
     if (this.#finishReason === undefined && !isMarked) throw brokeOff();
     for (const item of this.#items.values()) this.#done(item);
     const finishReason = this.#isRefusal ? 'refusal' : (this.#finishReason ?? 'completed');
-    return { calls: this.#calls(), finishReason, usage: this.#usage };
+    const calls = this.#calls();
+    return { calls, finishReason, usage: this.#usage, ...withCitations(this.#citations) };
   }
 
   #readEvent(event: Event): void {
@@ -112,6 +115,7 @@ export class ResponsesTranslator {
     const open = this.#open(event, item.type, item);
     if (open.call !== undefined && item.name) open.call.name = item.name;
     if (item.content?.some(({ refusal }) => refusal !== undefined)) this.#isRefusal = true;
+    this.#citations.push(...citationsIn(annotationsOf(item)));
     const whole = wholeText(item);
     // It says last, and in whole, what it has said in pieces.
     const isOther = whole !== '' && !this.#settle(open, whole);
@@ -260,16 +264,20 @@ function changedText(open: OpenItem, whole: string): Partial<OutputItem> {
 
 /** What only the maker can read of its item, for the next request, and what the vocabulary has no field for. */
 function ownOf(item: Item): { raw?: unknown } {
-  const { id, type, status: _status, role: _role, content, summary: _summary, ...rest } = item;
+  const { id, type, status: _status, role: _role, ...fields } = item;
+  const { content: _content, summary: _summary, ...rest } = fields;
   const { call_id: _callId, name: _name, arguments: _arguments, ...more } = rest;
-  const annotations = (content ?? []).flatMap(({ annotations: said }) =>
-    Array.isArray(said) ? (said as unknown[]) : [],
-  );
+  const annotations = annotationsOf(item);
   const own = Object.fromEntries(Object.entries(more).filter(([, value]) => value != null));
   if (annotations.length > 0) own['annotations'] = annotations;
   if (Object.keys(own).length === 0 && type !== 'reasoning') return {};
   return { raw: { openai: { ...(id != null && { id }), ...own } } };
 }
+
+const annotationsOf = ({ content }: Item): unknown[] =>
+  (content ?? []).flatMap(({ annotations }) =>
+    Array.isArray(annotations) ? (annotations as unknown[]) : [],
+  );
 
 function usageOf(said: NonNullable<Answer['usage']>): Usage {
   const cached = said.input_tokens_details?.cached_tokens;

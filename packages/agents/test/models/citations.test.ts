@@ -1,0 +1,39 @@
+/** People see the sources that an answer cites; the model's text stays as it is. */
+import { afterEach, expect, test } from 'vitest';
+import { interfaces, openSession, type Said } from './any-server.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+test.each(interfaces)(
+  'by %s: sources that the text does not name are listed once, and are not sent back',
+  async (kind) => {
+    const cited = [
+      { title: 'One [of two]', url: 'https://one.example/a_(b)' },
+      { title: 'Two', url: 'https://two.example/' },
+      { title: 'One, again', url: 'https://one.example/a_(b)' },
+    ];
+    const words = 'It is so, says [two](https://two.example/).';
+    const says: Said[] = [
+      { words, cited },
+      { words: 'Yes.', cited: cited.slice(1, 2) },
+    ];
+    const { say, bodies, close } = await openSession(kind, () => says.shift()!, []);
+    ends.push(close);
+    const { outputItems } = await say('Is it so?');
+    expect(outputItems).toMatchObject([
+      { type: 'message', origin: 'user' },
+      { type: 'message', origin: 'agent', content: words },
+      {
+        type: 'message',
+        origin: 'system',
+        content: `Sources of the answer:\n\n- [One \\[of two\\]](https://one.example/a_%28b%29)`,
+      },
+    ]);
+    await say('Sure?');
+    expect(JSON.stringify(bodies()[1])).toContain(words);
+    expect(JSON.stringify(bodies()[1])).not.toContain('Sources of');
+  },
+);
