@@ -32,7 +32,7 @@ async function openTerminal({ api, workspace }: RunningClaude) {
     cwd: projectDir,
     env: { ...claudeEnvironment(home, api.url), TERM: 'xterm-256color', SHELL: '/bin/sh' },
   });
-  onTestFinished(async () => void (await endTree({ pid: terminal.pid! })));
+  onTestFinished(async () => void (await endTree({ child: terminal })));
   let output = '';
   terminal.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   /** Types, and waits for what is drawn then; what only moves the cursor counts as a space. */
