@@ -3,7 +3,7 @@ import type { z } from 'zod';
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
 /**
- * What a client sent, read by its schema; or what is wrong with it, each field with its problem, such as "`title` is
+ * Reads a client’s input by its schema. Returns its value, or the problem of each wrong field, such as "`title` is
  * missing; `limit` must be at most 200".
  * @param nameOf - What to call a field by its path.
  */

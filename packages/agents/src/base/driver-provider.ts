@@ -376,7 +376,7 @@ export class DriverProvider implements CliProvider {
 
   /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
   async #giveUp({ opening }: Entry): Promise<void> {
-    const message = `The session was ended before ${this.#driver.name} had started.`;
+    const message = `The session was ended before ${this.#driver.name} had started. Try again to start it anew.`;
     opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
     await opening?.opened.catch(() => undefined);
   }

@@ -26,7 +26,7 @@ interface OwnershipOptions {
   endAgentsAt?: ((atMs: number | undefined) => void) | undefined;
 }
 
-/** ms, on a clock that nobody sets, and that goes on while the machine is suspended. */
+/** ms, on a clock that nobody sets, and that runs while the machine is suspended. */
 const upMs = (): number => uptime() * 1000;
 
 /** The name of a session's lease. */

@@ -54,8 +54,7 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
 
 /** Names the parts of a route's path: `:id` by what stands before it, `:turnId` by itself. */
 function idIn(url: string): (name: string) => string {
-  return (name) => {
-    const owner = name === 'id' ? /([^/]+)\/:id(?:\/|$)/.exec(url)?.[1] : undefined;
-    return owner === undefined ? `\`${name}\`` : `the ${owner} id`;
-  };
+  const parts = url.split('/');
+  const owner = parts[parts.indexOf(':id') - 1];
+  return (name) => (name === 'id' && owner !== undefined ? `the ${owner} id` : `\`${name}\``);
 }
