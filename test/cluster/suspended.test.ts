@@ -1,5 +1,5 @@
 import { byPrompt, reply, text } from '@liminal/testkit';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Cluster } from './cluster.ts';
 
 const words = Array.from({ length: 4_000 }, (_, index) => `word${index}`).join(' ');
@@ -30,7 +30,8 @@ test('INV-2 INV-8 the agent of a suspended server ends when its lease is over, w
   } finally {
     process.kill(a!.server.pid, 'SIGCONT');
   }
-  await a!.requests.send(sessionId, 'And on.');
+  // Its connections to Redis have been silent for too long, so its first answer may be a refusal.
+  await vi.waitFor(async () => a!.requests.send(sessionId, 'And on.'), { timeout: 30_000 });
   await reader.until(() => reader.turns.length === 3);
   const last = reader.turns.at(-1)!.turnId;
   expect(await reader.ended(last)).toMatchObject({ status: 'complete' });
