@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test, vi } from 'vitest';
-import { AcpProvider } from '../../src/acp/index.ts';
 import { readProcess } from '../../src/process/table.ts';
 import { coded } from '../../src/testing/subject.ts';
 import { expectWholeTurn } from '../../src/testing/watch.ts';

@@ -77,7 +77,7 @@ test('its store has what was taken back as left, even if that is all', async () 
   const { claude, listener, turns, rewind } = await talk();
   const left = async () => {
     const { projectDir } = claude.workspace;
-    const stored = await claude.provider.readStoredHistory!(listener.sessionId, projectDir);
+    const stored = await claude.provider.readStoredHistory(listener.sessionId, projectDir);
     return stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId);
   };
   await rewind(turns[2] ?? '');
@@ -99,7 +99,7 @@ test('a turn in which people said more is taken back with that', async () => {
   const { claude, listener, turns, rewind } = await talk(script);
   const { turnId } = await listener.send('Ask 4');
   const messageId = randomUUID();
-  await claude.provider.steer!(listener.sessionId, 'And more', { turnId, messageId });
+  await claude.provider.steer(listener.sessionId, 'And more', { turnId, messageId });
   waiting.open();
   await listener.ended(turnId);
   expect(JSON.stringify(claude.api.requests.at(-1)?.body.messages)).toContain('And more');

@@ -42,7 +42,7 @@ async function openTerminal({ api, workspace }: RunningClaude) {
     const drawn = () =>
       output
         .slice(before)
-        .replaceAll(/\u001B\[[\d;?]*[ -/]*[@-~]|\u001B\][^\u0007]*\u0007/g, ' ')
+        .replaceAll(/\p{Cc}\[[\d;?]*[ -/]*[@-~]|\p{Cc}\][^\p{Cc}]*\p{Cc}/gu, ' ')
         .replaceAll(/\s+/g, ' ');
     await expect.poll(drawn, patience).toMatch(shows);
   };

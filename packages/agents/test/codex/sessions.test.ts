@@ -20,7 +20,6 @@ import {
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { SessionInUseError } from '../../src/errors.ts';
-import { createCodexProvider } from '../../src/codex/index.ts';
 import type { StoredTurn } from '../../src/provider.ts';
 import { Listener, said } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';

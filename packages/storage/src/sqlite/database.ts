@@ -84,8 +84,8 @@ export class Database {
       }
     }
     const end = performance.now() + busyTimeout;
-    const next = () => this.#writePatiently(code, work, end);
-    const mine = (this.#line ?? Promise.resolve()).then(next, next);
+    const write = () => this.#writePatiently(code, work, end);
+    const mine = (this.#line ?? Promise.resolve()).then(write, write);
     this.#line = mine;
     try {
       return await mine;

@@ -112,19 +112,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const running = view.turns.at(-1)?.status === 'in_progress';
   const canSteer = running && info?.canSteer === true;
 
-  const answer = useCallback(
-    (approvalId: string, given: ApprovalAnswer) =>
-      requests.answerApproval(sessionId, approvalId, given),
-    [requests, sessionId],
-  );
-  const answerByKey = useCallback(
-    (approvalId: string, optionId: string) => {
-      const answering = answer(approvalId, { optionId });
-      void attempt(answering);
-      return answering;
-    },
-    [answer, attempt],
-  );
+  const { answer, answerByKey, stop, setConfig } = useSessionRequests(sessionId, attempt);
   const fork = useFork();
   const { shown, choose, show } = useShownRequest();
   const takeBack = useTakeBack(draft, setDraft, attachments.put, folder);
@@ -135,14 +123,6 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     folder,
     onTakenBack: takeBack,
   });
-  const stop = useCallback(
-    () => void attempt(requests.cancel(sessionId)),
-    [attempt, requests, sessionId],
-  );
-  const setConfig = useCallback(
-    (id: string, value: string) => attempt(requests.setConfig(sessionId, id, value)),
-    [attempt, requests, sessionId],
-  );
   const actions = useMemo(
     () => ({
       cliType,
@@ -226,6 +206,33 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   );
 }
 
+/** Requests about the session; the page shows why one failed. */
+function useSessionRequests(sessionId: string, attempt: Attempt) {
+  const { requests } = useClient();
+  const answer = useCallback(
+    (approvalId: string, given: ApprovalAnswer) =>
+      requests.answerApproval(sessionId, approvalId, given),
+    [requests, sessionId],
+  );
+  const answerByKey = useCallback(
+    (approvalId: string, optionId: string) => {
+      const answering = answer(approvalId, { optionId });
+      void attempt(answering);
+      return answering;
+    },
+    [answer, attempt],
+  );
+  const stop = useCallback(
+    () => void attempt(requests.cancel(sessionId)),
+    [attempt, requests, sessionId],
+  );
+  const setConfig = useCallback(
+    (id: string, value: string) => attempt(requests.setConfig(sessionId, id, value)),
+    [attempt, requests, sessionId],
+  );
+  return { answer, answerByKey, stop, setConfig };
+}
+
 function useIntro(session: SessionSummary | undefined, isEmpty: boolean): ReactNode {
   return useMemo(() => <SessionIntro session={session} isEmpty={isEmpty} />, [session, isEmpty]);
 }
@@ -287,8 +294,10 @@ function lastMessage(
   return undefined;
 }
 
+type Attempt = (doing: Promise<unknown>) => Promise<void>;
+
 /** Runs a command, and keeps its error until the next one. */
-function useAttempt(): [string | undefined, (doing: Promise<unknown>) => Promise<void>] {
+function useAttempt(): [string | undefined, Attempt] {
   const [problem, setProblem] = useState<string>();
   const attempt = useCallback(async (doing: Promise<unknown>) => {
     setProblem(undefined);

@@ -393,7 +393,7 @@ function wholeMessage(
 function visible(typed: string): string {
   return typed
     .replaceAll(/\r\n|[\r\n]/g, '⏎')
-    .replaceAll(/[\u0000-\u001f]/g, (key) => `^${String.fromCharCode(key.charCodeAt(0) + 64)}`)
+    .replaceAll(/\p{Cc}/gu, (key) => `^${String.fromCharCode((key.charCodeAt(0) + 64) % 128)}`)
     .replaceAll('`', 'ˋ');
 }
 
