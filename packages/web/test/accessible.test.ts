@@ -372,6 +372,35 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('button', { name: 'Restore 1 file' }).waitFor();
     return page;
   },
+  'turns that were taken back, and more that would be': async () => {
+    const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+    const agents = [{ ...demo, rewinds: true, rewindsConversation: true }];
+    const takenBack = { turnIds: ['t2'], message: 'Again.' };
+    stage.answer = (_, path) => {
+      if (path.endsWith('/rewind')) return { files: [], insertions: 0, deletions: 0, takenBack };
+      return path === '/api/agents' ? { agents } : undefined;
+    };
+    stage.history = {
+      entries: [
+        message('u1', 'Go.', { origin: 'user', ...done }),
+        message('n', 'One turn was taken back.', { turnId: 'r', origin: 'system', ...done }),
+        message('u2', 'Again.', { turnId: 't2', origin: 'user', ...done }),
+      ],
+      turns: [
+        turn('t1', { ...done, endedAt: 1 }),
+        turn('r', { ...done, endedAt: 1, finishReason: 'rewind', rewoundTo: 't1' }),
+        turn('t2', { ...done, endedAt: 1 }),
+      ],
+      cursor: 't2:0',
+      hasMore: false,
+    };
+    const page = await stage.visitShared();
+    await page.getByRole('button', { name: '1 turn taken back' }).click();
+    await page.getByText('the agent does not know of this').waitFor();
+    await page.getByRole('button', { name: 'Edit and send again' }).click();
+    await page.getByRole('button', { name: 'Take back 1 turn' }).waitFor();
+    return page;
+  },
   'a new name for a session': async () => {
     const page = await stage.visitShared();
     await page.getByRole('button', { name: 'Session', exact: true }).click();

@@ -224,6 +224,59 @@ tryControls([
     ],
   },
   {
+    name: 'turns that were taken back, and the dialog about more of them',
+    set: (stage) => {
+      withOthers(stage);
+      const before = stage.answer;
+      stage.answer = (method, path, body) => {
+        if (path === '/api/agents') {
+          const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+          return { agents: [{ ...demo, rewindsConversation: true }] };
+        }
+        if (!path.endsWith('/rewind')) return before(method, path, body);
+        const takenBack = { turnIds: ['t1'], message: 'Go.' };
+        return { files: [], insertions: 0, deletions: 0, takenBack };
+      };
+      const done = { status: 'complete' } as const;
+      stage.history = {
+        entries: [
+          message('u', 'Before.', { origin: 'user', turnId: 't0', ...done }),
+          message('n', 'One turn was taken back.', { turnId: 'r', origin: 'system', ...done }),
+          message('v', 'Go.', { origin: 'user', ...done }),
+        ],
+        turns: [
+          turn('t0', { ...done, endedAt: 1 }),
+          turn('r', { ...done, endedAt: 1, finishReason: 'rewind', rewoundTo: 't0' }),
+          turn('t1', { ...done, endedAt: 1 }),
+        ],
+        cursor: 't1:0',
+        hasMore: false,
+      };
+    },
+    controls: [
+      {
+        name: 'the fold of what was taken back',
+        find: button(/taken back/),
+        effect: isOpen(/taken back/),
+      },
+      {
+        name: 'Edit and send again',
+        find: button('Edit and send again'),
+        effect: async (page) => await button('Take back 1 turn')(page).waitFor(),
+        undo: (page) => button('Cancel')(page).click(),
+      },
+      {
+        name: 'Take back',
+        find: button('Edit and send again'),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await press(page, button('Take back 1 turn')(page), way);
+        },
+        effect: asked('POST', /\/rewind$/, { turnId: 't1', scope: 'conversation' }),
+      },
+    ],
+  },
+  {
     name: 'a turn that failed, of an agent that can be forked',
     set: (stage) => {
       withOthers(stage);

@@ -1,0 +1,36 @@
+import { createModelProviders } from '@liminal/agents/models';
+import { says, ScriptedClient } from '@liminal/agents/testing';
+import { expect, test } from 'vitest';
+import { stage } from './editor.ts';
+
+test('an editor that loads a session is told what its agent knows, and one that is there that turns were taken back', async () => {
+  const client = new ScriptedClient(['A1', 'A2', 'A3'].map((text) => says(text)));
+  const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
+  const { editor, runtime } = await stage({
+    provide: () => createModelProviders({ servers, tools: [] })[0]!,
+  });
+  const zed = await editor();
+  const sessionId = await zed.create();
+  for (const text of ['One?', 'Two?']) await zed.prompt(sessionId, text);
+  const { turns } = await runtime.history(sessionId);
+  const turnId = turns[1]?.turnId ?? '';
+  await runtime.rewind(sessionId, turnId, { scope: 'conversation' });
+  await zed.until(() => JSON.stringify(zed.updates).includes('was taken back') || undefined);
+  await zed.prompt(sessionId, 'Two again?');
+
+  const other = await editor();
+  await other.load(sessionId);
+  const told = other.updates.flatMap((update) =>
+    'content' in update && JSON.stringify(update.content).includes('"text"')
+      ? JSON.stringify(update.content)
+      : [],
+  );
+  const notice = expect.stringContaining('One turn was taken back, from “Two?” on') as string;
+  expect(told.map((text) => /"text":"([^"]*)"/.exec(text)?.[1])).toEqual([
+    'One?',
+    'A1',
+    notice,
+    'Two again?',
+    'A3',
+  ]);
+});
