@@ -114,11 +114,13 @@ export class Rollouts {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
     if (!/^[\da-f]{8}-[\da-f]{4}-7/.test(threadId)) return undefined;
     const days = [began, Date.now()].flatMap((at) => [at, at - dayMs, at + dayMs].map(folderOf));
-    const isOwn = new RegExp(`-${threadId}(_.*)?\\.jsonl$`);
+    const isOwn = (name: string): boolean =>
+      name.endsWith(`-${threadId}.jsonl`) ||
+      (name.includes(`-${threadId}_`) && name.endsWith('.jsonl'));
     const found = [...new Set(days)].map(async (day) => {
       const folder = join(this.#folder, day);
       const names = await readdir(folder).catch((): string[] => []);
-      return names.filter((name) => isOwn.test(name)).map((name) => join(folder, name));
+      return names.filter(isOwn).map((name) => join(folder, name));
     });
     // Their names begin with the time; the file that a thread began with may be of the same second as the next.
     const paths = (await Promise.all(found)).flat();

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { claudeEnvironment, type MessagesRequest, reply } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { endTree } from '../../src/process/index.ts';
@@ -35,15 +36,11 @@ async function openTerminal({ api, workspace }: RunningClaude) {
   onTestFinished(async () => void (await endTree({ child: terminal })));
   let output = '';
   terminal.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  /** Types, and waits for what is drawn then; what only moves the cursor counts as a space. */
+  /** Types, and waits for what is drawn then, without its spaces: some of them are moves of the cursor. */
   return async (keys: string, shows: RegExp): Promise<void> => {
     const before = output.length;
     terminal.stdin.write(keys);
-    const drawn = () =>
-      output
-        .slice(before)
-        .replaceAll(/\p{Cc}\[[\d;?]*[ -/]*[@-~]|\p{Cc}\][^\p{Cc}]*\p{Cc}/gu, ' ')
-        .replaceAll(/\s+/g, ' ');
+    const drawn = () => stripVTControlCharacters(output.slice(before)).replaceAll(/\s/g, '');
     await expect.poll(drawn, patience).toMatch(shows);
   };
 }
@@ -56,20 +53,20 @@ test('after turn 2 of 3 its model hears the same as if that was done by hand', a
   const claude = await runClaude(() => answers);
   const { api, provider, workspace } = claude;
   const type = await openTerminal(claude);
-  await type('', /for agents/);
+  await type('', /foragents/);
   for (const n of [1, 2, 3]) {
-    await type(`Ask ${n}`, new RegExp(`Ask ${n}`));
-    await type('\r', new RegExp(`Answer ${n}.* for \\d+s`));
+    await type(`Ask ${n}`, new RegExp(`Ask${n}`));
+    await type('\r', new RegExp(`Answer${n}.*for\\d+s`));
   }
   await type('/rewind', /rewind/);
-  await type('\r', /Enter to continue/);
-  await type('\u001B[A', /❯ Ask 3/);
-  await type('\u001B[A', /❯ Ask 2/);
-  await type('\r', /1\. Restore conversation/);
-  await type('\r', /❯ Ask 2/);
+  await type('\r', /Entertocontinue/);
+  await type('\u001B[A', /❯Ask3/);
+  await type('\u001B[A', /❯Ask2/);
+  await type('\r', /1\.Restoreconversation/);
+  await type('\r', /❯Ask2/);
   await type('\u0015', /./);
-  await type('Ask anew', /Ask anew/);
-  await type('\r', /Answer 4/);
+  await type('Ask anew', /Askanew/);
+  await type('\r', /Answer4/);
   const byHand = heard(api.requests.at(-1));
 
   const listener = new Listener(provider, randomUUID());

@@ -8,6 +8,7 @@ import {
 } from '@liminal/protocol';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { useAgent } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
@@ -24,7 +25,7 @@ interface Rewind {
 interface RewindDialogProps {
   sessionId: string;
   asked: Rewind;
-  agent: AgentInfo | undefined;
+  cliType: string | undefined;
   /** The project's. */
   folder: string | undefined;
   onTakenBack: (message: string, blocks?: readonly ContentBlock[]) => void;
@@ -54,7 +55,8 @@ const titles = {
 
 /** Says what would go back to before a turn, and does it when that is confirmed. */
 function RewindDialog(props: RewindDialogProps) {
-  const { sessionId, asked, agent, folder, onTakenBack, onClose } = props;
+  const { sessionId, asked, cliType, folder, onTakenBack, onClose } = props;
+  const agent = useAgent(cliType);
   const { turnId } = asked;
   const { requests } = useClient();
   const [scope, setScope] = useState(asked.scope);

@@ -18,7 +18,7 @@ import {
   useState,
 } from 'react';
 import { flushSync } from 'react-dom';
-import { useAgent, useAgentName } from '../app/agents.tsx';
+import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
@@ -116,13 +116,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const fork = useFork();
   const { shown, choose, show } = useShownRequest();
   const takeBack = useTakeBack(draft, setDraft, attachments.put, folder);
-  const agent = useAgent(cliType);
-  const [rewindDialog, askRewind] = useRewindDialog({
-    sessionId,
-    agent,
-    folder,
-    onTakenBack: takeBack,
-  });
+  const about = { sessionId, cliType, folder, onTakenBack: takeBack };
+  const [rewindDialog, askRewind] = useRewindDialog(about);
   const actions = useMemo(
     () => ({
       cliType,
