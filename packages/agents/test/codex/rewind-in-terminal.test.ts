@@ -20,7 +20,7 @@ async function openTerminal({ workspace }: RunningCodex, prompt: string) {
     cwd: projectDir,
     env: { ...codexEnvironment(home), TERM: 'xterm-256color', SHELL: '/bin/sh' },
   });
-  onTestFinished(async () => void (await endTree({ pid: terminal.pid! })));
+  onTestFinished(async () => void (await endTree({ child: terminal })));
   let output = '';
   terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;

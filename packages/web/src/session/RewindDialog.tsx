@@ -1,7 +1,6 @@
 import { describeError } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
 import {
-  type AgentInfo,
   type ContentBlock,
   type RewindResult,
   RewindScope,
