@@ -60,7 +60,7 @@ test('SAFE: beyond what unread answers may hold together, their connections end'
 });
 
 test('SAFE: answers that wait behind one that does not end count as well', async () => {
-  server = await startServer({ limits: { heldBytes: MiB } });
+  server = await startServer({ limits: { heldBytes: MiB, pipelined: 1_000 } });
   const request = { cliType: 'scripted', projectDir: server.folder };
   const { sessionId } = await server.runtime.createSession(request);
   const { length } = await (await fetch(`${server.url}/openapi.json`, { headers: bearer })).text();
