@@ -160,7 +160,7 @@ test('a message that was not read when the turn was stopped can be sent again, a
   expect(await byOthers()).toBe(before);
 });
 
-test('a message that was not read when the turn was stopped can be said again in another', async () => {
+test('a message that was not read when the turn was stopped can be steered into another', async () => {
   const again = reply(toolUse('Bash', { command: 'touch b.txt' }));
   const { claude, listener, turnId } = await asking(again, reply('With that.'));
   const { provider } = claude;

@@ -16,8 +16,9 @@ export interface ServerFile {
 const patience = 5000;
 
 /**
- * Records this process as the server of a data folder; the result removes the record. With the time at which the process
- * started it names no other that gets the pid after a crash: whoever listens at the address by then must not get the token.
+ * Records this process as the server of a data folder; the result removes the record. The record has the start time of the
+ * process, so that after a crash no other process with that pid counts as the server: the program that then listens at the
+ * address must not get the token.
  */
 export function writeServerFile(
   dataDir: string,
@@ -57,7 +58,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** @param startedAt - Undefined where there is no process table. */
+/** @param startedAt - Undefined on systems without a process table. */
 function isAlive(pid: number, startedAt: unknown): boolean {
   if (startedAt !== undefined) return readProcess(pid)?.startedAt === startedAt;
   try {

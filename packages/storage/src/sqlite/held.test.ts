@@ -88,7 +88,7 @@ test.each([
   ['liminal.db', 'replaced', async (path: string) => copyFile(`${path}.away`, path)],
   ['liminal.db-wal', 'deleted', async () => undefined],
 ])(
-  'SAFE: a database whose %s is %s refuses what would be lost, and goes on once the file is back',
+  'SAFE: a database whose %s is %s refuses what would be lost, and takes writes again once the file is back',
   async (name, _, replace) => {
     const { log, store } = storage;
     const path = join(dataDir, name);
