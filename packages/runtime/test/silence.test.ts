@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from 'vitest';
+import { ProviderError } from '@liminal/agents';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { RuntimeSettings } from '../src/index.ts';
 import type { World } from './harness.ts';
 import { Reader, startWorld } from './harness.ts';
@@ -31,6 +32,41 @@ test('an agent that says nothing for the idle limit is ended with IDLE_TIMEOUT, 
   });
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.isAlive === false);
   expect(world.agent.isAlive(sessionId)).toBe(false);
+});
+
+test('an agent that takes a message and begins no turn is ended, and its next process is given the message', async () => {
+  const sessionId = await start({ idleLimitMs: 50 });
+  const reader = await ready(sessionId);
+  const send = world.agent.sendMessage.bind(world.agent);
+  const given = vi.spyOn(world.agent, 'sendMessage');
+  const ended = Promise.withResolvers<never>();
+  world.agent.onExit(sessionId, () => ended.reject(new ProviderError('PROCESS_CRASH', 'Ended.')));
+  given.mockImplementationOnce(async () => ended.promise).mockImplementation(send);
+
+  const { turnId } = await world.runtime.send(sessionId, 'Hello');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  expect(given).toHaveBeenCalledTimes(2);
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({ turnId });
+});
+
+test('Stop ends an agent that begins no turn, and the message waits', async () => {
+  const sessionId = await start({ idleLimitMs: 0 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ended = Promise.withResolvers<never>();
+  world.agent.onExit(sessionId, () => ended.reject(new ProviderError('PROCESS_CRASH', 'Ended.')));
+  const given = vi
+    .spyOn(world.agent, 'sendMessage')
+    .mockImplementationOnce(async () => ended.promise);
+  const refusal = world.runtime.send(sessionId, 'Hello').catch((error: unknown) => error);
+  await expect.poll(() => given.mock.calls.length).toBe(1);
+
+  await world.runtime.cancel(sessionId);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await refusal).toMatchObject({ code: 'PROCESS_CRASH' });
+  expect(world.agent.isAlive(sessionId)).toBe(false);
+  expect(given).toHaveBeenCalledTimes(1);
 });
 
 test('silence is allowed while the turn waits for a person', async () => {

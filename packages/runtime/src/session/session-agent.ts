@@ -27,6 +27,7 @@ import type {
   SessionSetup,
   UsageLimit,
 } from '@liminal/protocol';
+import { Watchdog } from '../turn/index.ts';
 import { bringBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
 import { LastKnownKeeper } from './last-known.ts';
@@ -35,6 +36,9 @@ import { NamedMcpServers } from './named-mcp-servers.ts';
 import { readConversation } from './read-conversation.ts';
 import { projectGrants } from './project-grants.ts';
 import type { SessionContext } from './session-context.ts';
+
+/** How long an agent may be silent after a stop, with a message whose turn has not begun, in ms. */
+const stopLimitMs = 30_000;
 
 interface SessionAgentOptions {
   onEvent: (draft: EventDraft) => void;
@@ -76,6 +80,8 @@ export class SessionAgent {
   readonly #mcpServers = new NamedMcpServers();
   /** Resolves when the start under way is over. */
   #starting: Promise<unknown> | undefined;
+  /** Watches the message that is being sent until its turn begins. */
+  #unbegun: Watchdog | undefined;
 
   constructor(context: SessionContext, projectTrust: ProjectTrust, options: SessionAgentOptions) {
     this.#context = context;
@@ -264,7 +270,14 @@ export class SessionAgent {
     await this.#startAfter();
     const whole = await bringBytes(this.#context.blobs, blocks);
     const give = async (): Promise<void> => {
-      await this.#context.provider.sendMessage(this.#sessionId, message, { turnId, blocks: whole });
+      this.#unbegun = this.#watchForTurn(this.#context.settings.idleLimitMs);
+      try {
+        const options = { turnId, blocks: whole };
+        await this.#context.provider.sendMessage(this.#sessionId, message, options);
+      } finally {
+        this.#unbegun.stop();
+        this.#unbegun = undefined;
+      }
     };
     const stops = this.#stops;
     try {
@@ -276,6 +289,40 @@ export class SessionAgent {
       await this.#startAfter();
       await give();
     }
+  }
+
+  /**
+   * A person wants no turn of the message that is being sent. An agent that takes the message and then is silent, without
+   * a turn, is ended soon.
+   */
+  stopSending(): void {
+    if (this.#unbegun === undefined) return;
+    this.#unbegun.stop();
+    const { idleLimitMs } = this.#context.settings;
+    const limitMs = idleLimitMs === 0 ? stopLimitMs : Math.min(idleLimitMs, stopLimitMs);
+    this.#unbegun = this.#watchForTurn(limitMs, () => void this.stop());
+  }
+
+  /** Watches an agent that has taken a message: one that is silent for too long, and begins no turn, is ended. */
+  #watchForTurn(idleLimitMs: number, end = () => this.#endUnbegun()): Watchdog {
+    return new Watchdog({
+      heartbeatMs: 0,
+      onHeartbeat: () => {},
+      idleLimitMs,
+      onIdle: () => this.#context.supervisor.run(end),
+      // A turn of the agent's own, which has a limit of its own.
+      excused: () => this.#turnId !== undefined,
+    });
+  }
+
+  /** The next process is given the message. */
+  #endUnbegun(): void {
+    const { provider, logger, cliType } = this.#context;
+    logger.warn(
+      { sessionId: this.#sessionId, cliType },
+      'an agent that began no turn for its message was ended',
+    );
+    void provider.killSession(this.#sessionId).catch(ignoreUnknown);
   }
 
   /** Says something in the turn that runs. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`, `PROCESS_CRASH`. */
@@ -473,6 +520,7 @@ export class SessionAgent {
   }
 
   #hear(draft: EventDraft): void {
+    this.#unbegun?.heard();
     const isOver = isTerminal(draft.payload);
     this.#turnId = isOver ? undefined : draft.turnId;
     if (isOver) this.#activity = '';

@@ -289,7 +289,10 @@ export class Session {
 
   async #stopTurn(): Promise<void> {
     const turn = this.#turns.current;
-    if (!turn || turn.over) return this.#outbox.stopWhenSent();
+    if (!turn || turn.over) {
+      this.#agent.stopSending();
+      return this.#outbox.stopWhenSent();
+    }
     turn.abort();
     if (!this.#project.cancel()) await this.#agent.cancel();
   }

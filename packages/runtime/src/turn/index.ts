@@ -8,3 +8,4 @@ export { isLargeRun } from './large.ts';
 export type { WrittenRun } from './run-writer.ts';
 export { Supervisor } from './supervisor.ts';
 export { backInQueue, openSteered, type SteeredMessage, Turn } from './turn.ts';
+export { Watchdog } from './watchdog.ts';
