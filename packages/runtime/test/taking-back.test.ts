@@ -1,5 +1,5 @@
 /** The conversation goes back to before a message: what the model hears next, what the log keeps, what readers see. */
-import { cannotRewind, ProviderError } from '@liminal/agents';
+import { cannotRewind, ProviderError, type StoredTurn } from '@liminal/agents';
 import { createModelProviders } from '@liminal/agents/models';
 import { says, ScriptedClient } from '@liminal/agents/testing';
 import { type ContentBlock, type HistoryPage, takenBack } from '@liminal/protocol';
@@ -299,4 +299,39 @@ test('a search finds what was taken back, and marks it', async () => {
   const all = await found();
   expect(all).toContainEqual([expect.stringContaining('The second wombat.'), true]);
   expect(all).toContainEqual(['The first wombat.', undefined]);
+});
+
+/** A turn as an agent has stored it. */
+function stored(turnId: string, said: string, place: Partial<StoredTurn> = {}): StoredTurn {
+  const item = { type: 'message', id: `${turnId}-user`, content: said, origin: 'user' } as const;
+  const payloads = [
+    { type: 'response_start', modelId: 'm', providerId: 'scripted', trigger: 'user' },
+    { type: 'item_done', itemId: item.id, finalItem: item },
+    { type: 'response_done', status: 'completed', finishReason: 'end_turn' },
+  ] as const;
+  const timestamp = new Date(0).toISOString();
+  return { turnId, events: payloads.map((payload) => ({ turnId, timestamp, payload })), ...place };
+}
+
+test('what an agent has left because it was taken back is no fork, neither to its next process nor to a terminal that goes on', async () => {
+  const { world, sessionId, ask } = await scriptedTalk();
+  const [one, two] = [await ask('One.'), await ask('Two.')];
+  await world.runtime.rewind(sessionId, two, conversation);
+  await world.runtime.kill(sessionId);
+  const left = stored(two, 'Two.', { after: one, isLeft: true });
+  world.agent.storedTurns = [stored(one, 'One.'), left];
+  world.agent.mark = 'first';
+  const three = await ask('Three.');
+  const there = stored('elsewhere', 'In the terminal.', { after: three });
+  world.agent.storedTurns.push(stored(three, 'Three.', { after: one }), there);
+  world.agent.mark = 'second';
+  await ask('Four.');
+  expect(said(await world.runtime.history(sessionId))).toEqual([
+    'One.',
+    'Two.',
+    expect.stringContaining('taken back'),
+    'Three.',
+    'In the terminal.',
+    'Four.',
+  ]);
 });

@@ -1,10 +1,6 @@
 import { describeError } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
-import {
-  type ContentBlock,
-  type RewindResult,
-  RewindScope,
-} from '@liminal/protocol';
+import { type ContentBlock, type RewindResult, RewindScope } from '@liminal/protocol';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useAgent } from '../app/agents.tsx';
