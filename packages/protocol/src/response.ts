@@ -49,7 +49,7 @@ export const Response = z.object({
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
   /**
-   * A turn of the server took back this turn and all that came after it: the agent goes on from before it. `takenBack`
+   * This turn of the server took back the named turn and all later ones: the agent continues from before it. `takenBack`
    * has the turns.
    */
   rewoundTo: z.string().optional(),

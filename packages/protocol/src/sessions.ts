@@ -217,7 +217,7 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
-  /** It took back this turn and all that came after it. */
+  /** It took back the named turn and all later ones. */
   rewoundTo: z.string().optional(),
   /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),

@@ -138,7 +138,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     /** Why the agent stopped, in ACP's terms if they fit: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
     finishReason: z.string().optional(),
     usage: Usage.optional(),
-    /** A turn of the server took back this turn and all that came after it. */
+    /** A turn of the server took back the named turn and all later ones. */
     rewoundTo: z.string().optional(),
   }),
   z.object({

@@ -1,4 +1,4 @@
-/** Claude Code goes on from before a message: its own terminal does so with Esc Esc, or /rewind. */
+/** Rewinds the conversation of a running Claude Code, as its own terminal does with Esc Esc or /rewind. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
@@ -47,7 +47,7 @@ export async function rewindConversation(query: Query, wanted: Wanted): Promise<
 }
 
 const notThere =
-  'Claude Code does not have it in its context any more: it has summarised or cleared what was said.';
+  'Claude Code no longer has this message in its context: it has summarised or cleared the conversation.';
 
 interface Place {
   /** The first message that is taken back. */

@@ -238,8 +238,8 @@ export const commands = {
     ],
   },
   /**
-   * Starts the agent. A message in the conversation says what was done. What is taken back stays in the log and in
-   * history; the agent does not know of it any more.
+   * Starts the agent. A message in the conversation reports the change. Turns that are taken back stay in the log
+   * and in history, and the agent no longer knows them.
    */
   rewind: {
     method: 'POST',

@@ -5,7 +5,7 @@ type Turn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;
 
 /**
  * The turns that were taken back, each with the newest turn of the server that did so. `turns` are all of a conversation,
- * or its newest ones, oldest first: a turn that is gone back to and is not among them is older than all of them.
+ * or its newest ones, oldest first: the target of a rewind that is not among them is older than all of them.
  */
 export function takenBack(turns: readonly Turn[]): Map<string, string> {
   const places = new Map(turns.map(({ turnId }, place) => [turnId, place]));

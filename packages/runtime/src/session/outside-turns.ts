@@ -222,7 +222,7 @@ export class OutsideTurns {
       const [run] = importTurns(sessionId, [turn]);
       if (!run) continue;
       const isKnown = known.some(({ id }) => id === run.id);
-      // What was taken back here is no other branch.
+      // Turns that were taken back here are not another branch.
       const notice = isKnown
         ? await this.#noticeOf(run.id)
         : forkNotice(turn, found.slice(0, index), stored, withoutTakenBack(known));

@@ -80,7 +80,7 @@ function sentences(
   }
   const { length } = takenBack.turnIds;
   const turns = length === 1 ? 'One turn was' : `${length} turns were`;
-  const back = `${turns} taken back, from ${turn} on: the agent goes on from before that.`;
+  const back = `${turns} taken back, from ${turn} on. The agent continues from before that message.`;
   const kept = problem && `The files stay as they are. ${problem}`;
   return [back, changed, kept].filter(Boolean).join(' ');
 }

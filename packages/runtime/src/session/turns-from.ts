@@ -9,7 +9,7 @@ import type { ResponseHead } from '@liminal/storage';
 import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { placeMark } from './fork-notices.ts';
 
-/** What is taken back if the conversation goes on from before this run. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
+/** The turns that a rewind of the conversation to this run takes back. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
 export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
   const known = withoutTakenBack(heads);
   const from = known.findIndex(({ id }) => id === run.id);
@@ -25,9 +25,9 @@ export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenB
   return { turnIds: turns.map(({ turnId }) => turnId), message, ...(blocks && { blocks }) };
 }
 
-/** The message that began a turn; those that were said in its middle have a delivery. */
+/** The message that began a turn. A steered message has a delivery. */
 const isAsked = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
   item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
 
-/** A run that only says where the agent goes on is no turn. */
+/** A run that only marks the place from which the agent continues is not a turn. */
 const isPlace = ({ id }: ResponseHead): boolean => id.endsWith(placeMark);

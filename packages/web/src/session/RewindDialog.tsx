@@ -132,7 +132,7 @@ function RewindDialog(props: RewindDialogProps) {
   );
 }
 
-/** Files are what goes back where nothing is said. */
+/** Without a scope, the files go back. */
 const scopeOf = (scope: RewindScope) => (scope === 'files' ? {} : { scope });
 
 const counted = (count: number, what: string): string =>
