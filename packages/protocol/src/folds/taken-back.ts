@@ -8,6 +8,8 @@ type Turn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;
  * or its newest ones, oldest first: the target of a rewind that is not among them is older than all of them.
  */
 export function takenBack(turns: readonly Turn[]): Map<string, string> {
+  // Most conversations: the page asks with each new word.
+  if (turns.every(({ rewoundTo }) => rewoundTo === undefined)) return new Map();
   const places = new Map(turns.map(({ turnId }, place) => [turnId, place]));
   const found = new Map<string, string>();
   /** The turn that took back all from this place up to itself. */
