@@ -1,19 +1,26 @@
 // Compares what the agents' programs declare with what stands in `agent-interfaces/`: `npm run interfaces`. Fails on a
-// name that stands in no row, on one that is gone, and on an old docs/agent-interfaces.md; `-- --write` writes the page.
+// name that stands in no row, on one that is gone, and on an old docs/agent-interfaces.md or an old table in
+// docs/agents.md; `-- --write` writes both.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './bootstrap/root.mjs';
 import { findAllProblems } from './agent-interfaces/all.ts';
 import { interfacesPage, sections } from './agent-interfaces/page.ts';
+import { withTerminals } from './agent-interfaces/terminals.ts';
 
 const { values } = parseArgs({ options: { write: { type: 'boolean' } } });
-const pagePath = join(root, 'docs/agent-interfaces.md');
-const page = interfacesPage(sections);
-if (values.write) writeFileSync(pagePath, page);
+const pages = [
+  { name: 'docs/agent-interfaces.md', make: () => interfacesPage(sections) },
+  { name: 'docs/agents.md', make: withTerminals },
+];
 const problems = findAllProblems();
-if (readFileSync(pagePath, 'utf8') !== page) {
-  problems.push('docs/agent-interfaces.md is old: npm run interfaces -- --write');
+for (const { name, make } of pages) {
+  const path = join(root, name);
+  const now = readFileSync(path, 'utf8');
+  const made = make(now);
+  if (values.write) writeFileSync(path, made);
+  else if (made !== now) problems.push(`${name} is old: npm run interfaces -- --write`);
 }
 
 for (const problem of problems) console.log(problem);

@@ -9,6 +9,7 @@ import * as claude from '../../../scripts/agent-interfaces/claude-code.ts';
 import * as codex from '../../../scripts/agent-interfaces/codex.ts';
 import { readClaudeNames } from '../../../scripts/agent-interfaces/declared.ts';
 import { interfacesPage, sections } from '../../../scripts/agent-interfaces/page.ts';
+import { withTerminals } from '../../../scripts/agent-interfaces/terminals.ts';
 import {
   findProblems,
   type Section,
@@ -55,6 +56,11 @@ test('docs/agent-interfaces.md has the rows as they are', async () => {
     'utf8',
   );
   expect(page).toBe(interfacesPage(sections));
+});
+
+test('docs/agents.md has the commands and keys of the terminals as they are', async () => {
+  const page = await readFile(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
+  expect(page).toBe(withTerminals(page));
 });
 
 const withState = (section: Section, ...wanted: State[]): string[] =>

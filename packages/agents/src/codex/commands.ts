@@ -29,7 +29,7 @@ export const readSkills = (answer: unknown): Skill[] =>
     .flatMap(({ skills }) => skills)
     .filter(({ enabled }) => enabled);
 
-const builtIn: AgentCommand[] = [
+export const builtIn: readonly AgentCommand[] = [
   { name: 'compact', description: 'Summarise the conversation to make room.' },
   {
     name: 'review',

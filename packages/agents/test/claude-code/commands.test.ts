@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
+import { listedCommands } from '../../../../scripts/agent-interfaces/terminals.ts';
 import { said, shareClaude } from './running-claude.ts';
 
 const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
@@ -61,6 +62,9 @@ test('the commands that are offered have their other names, and lack what is of 
   const names = commands.map(({ name }) => name);
   expect(commands.find(({ name }) => name === 'usage')?.aliases).toContain('cost');
   expect(names).toContain('clear');
+  // Those of the program itself stand in docs/agents.md.
+  const all = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  expect(all.filter((name) => !listedCommands.includes(name) && !/ing$/.test(name))).toEqual([]);
   expect(
     names.filter((name) => /^(__.*|heapdump|focus|color|fast|workflow-launch-exec)$/.test(name)),
   ).toEqual([]);

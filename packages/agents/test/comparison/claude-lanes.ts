@@ -7,6 +7,7 @@ import {
   claudeEnvironment,
   type Gate,
   gate,
+  greeter,
   makeWorkspace,
   type MessagesApi,
   pixel,
@@ -21,7 +22,6 @@ import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
 import { installedClaude } from '../../src/claude-code/program.ts';
 import { endTree } from '../../src/process/index.ts';
 import type { Own } from './compare.ts';
-import { notedGreeter, withGreeter } from './greeter-starts.ts';
 import type { Person, Release } from './story.ts';
 import { Listener, said } from '../claude-code/running-claude.ts';
 
@@ -35,11 +35,13 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-const files = (home: string) => ({
+const files = {
   'CLAUDE.md': 'In this project, use tabs.',
   'pixel.png': Buffer.from(pixel, 'base64'),
-  '.mcp.json': JSON.stringify({ mcpServers: { door: notedGreeter(home) } }),
-});
+  '.mcp.json': JSON.stringify({
+    mcpServers: { door: greeter() },
+  }),
+};
 
 const settings = {
   permissions: {
@@ -61,10 +63,7 @@ const ownOfAll: Own = [
 
 export async function makeStage(makeScript: (agent: Gate) => Script): Promise<Stage> {
   const agent = gate();
-  const workspace = await makeWorkspace();
-  for (const [name, content] of Object.entries(files(workspace.home))) {
-    await writeFile(join(workspace.projectDir, name), content);
-  }
+  const workspace = await makeWorkspace(files);
   const api = await startMessagesApi({ script: makeScript(agent) });
   const env = claudeEnvironment(workspace.home, api.url);
   const folder = join(workspace.home, '.claude');
@@ -103,16 +102,30 @@ export class InTerminal implements Person {
     return this.#terminal.screen;
   }
 
-  #begin(...args: string[]): Promise<void> {
+  /**
+   * Starts the program, and waits until its list of MCP servers has the tools: it would begin without them, and say so to
+   * the model.
+   */
+  async #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;
     const program = installedClaude()?.path ?? 'claude';
-    return withGreeter(workspace.home, async () => {
-      this.#terminal = new Terminal([program, ...args], { cwd: workspace.projectDir, env });
-    });
+    this.#terminal = new Terminal([program, ...args], { cwd: workspace.projectDir, env });
+    await this.#type('/mcp');
+    await this.#terminal.shows(/✔ door +5 tools/);
+    this.#terminal.press('\u001b');
+    await this.#terminal.shows((screen) => !/MCP servers/.test(screen));
   }
 
   begin(): Promise<void> {
     return this.#begin('--session-id', this.#stage.sessionId);
+  }
+
+  /** The screen with the keys that the terminal explains. */
+  async help(): Promise<string> {
+    await this.#terminal.shows(isIdle);
+    this.#terminal.press('?');
+    await this.#terminal.shows(/to customize/);
+    return this.screen;
   }
 
   async say(text: string, answer: string): Promise<void> {

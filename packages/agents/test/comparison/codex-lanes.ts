@@ -107,6 +107,13 @@ export class CodexInTerminal implements Person {
     return this.#begin();
   }
 
+  /** The screen with the keys that the terminal explains. */
+  async help(): Promise<string> {
+    this.#terminal.press('?');
+    await this.#terminal.shows(/customize/);
+    return this.screen;
+  }
+
   async say(text: string, answer: string): Promise<void> {
     await this.#type(text);
     await this.#answered(answer);

@@ -1,0 +1,73 @@
+/** The commands and keys of the agents' own terminals, and what each is here: two tables in docs/agents.md. */
+import { useless } from '../../packages/agents/src/claude-code/commands.ts';
+import { terminalCommands as claudeCommands } from '../../packages/agents/src/claude-code/terminal-commands.ts';
+import { builtIn } from '../../packages/agents/src/codex/commands.ts';
+import { terminalCommands as codexCommands } from '../../packages/agents/src/codex/terminal-commands.ts';
+import { claudeKeys, codexKeys, type TerminalKey } from './terminal-keys.ts';
+
+/** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and its own skills. */
+export const listedCommands: readonly string[] =
+  `agents auto-mode-setup autocompact batch checkup claude-api clear code-review compact config context cost dataviz
+  debug deep-research doctor effort fewer-permission-prompts goal init insights list-agents loop mcp model name new output-style
+  peers plugin-authoring proactive recap reload-plugins reload-skills rename reset review run run-skill-generator security-review settings
+  simplify stats  team-onboarding update-config usage verify workflow-authoring`.split(/\s+/);
+
+const offered = 'The same, as the agent itself answers it.';
+
+type Places = Readonly<Record<string, string>>;
+
+const allHere = (names: Iterable<string>, here: string): Places =>
+  Object.fromEntries([...names].map((name) => [name, here]));
+
+const placesOf: readonly [title: string, Places][] = [
+  [
+    'Claude Code',
+    {
+      ...allHere(listedCommands, offered),
+      ...allHere(useless, 'Not offered, since it is of no use here; Claude Code answers it.'),
+      ...claudeCommands,
+    },
+  ],
+  [
+    'Codex',
+    {
+      ...allHere(
+        builtIn.map(({ name }) => name),
+        offered,
+      ),
+      ...codexCommands,
+    },
+  ],
+];
+
+/** Commands with the same place stand in one row. */
+function commandTable([title, places]: readonly [string, Places]): string {
+  const byPlace = Map.groupBy(Object.entries(places), ([, here]) => here);
+  const rows = [...byPlace].map(([here, commands]) => {
+    const names = commands.map(([name]) => `\`/${name}\``).toSorted();
+    return `| ${names.join(', ')} | ${here} |`;
+  });
+  return [`| commands of ${title} | here |`, '|---|---|', ...rows].join('\n');
+}
+
+function keyTable(title: string, keys: readonly TerminalKey[]): string {
+  const rows = keys.map((key) => `| \`${key.keys}\` | ${key.does} | ${key.here} |`);
+  return [`| keys of ${title} | | in the page |`, '|---|---|---|', ...rows].join('\n');
+}
+
+const [begin, end] = [
+  '<!-- Made by `npm run interfaces -- --write`; `npm test` fails if it is old. -->',
+  '<!-- end -->',
+];
+
+/** docs/agents.md with the tables as they are now. */
+export function withTerminals(page: string): string {
+  const [before = '', rest = ''] = page.split(begin);
+  const after = rest.slice(rest.indexOf(end));
+  const tables = [
+    ...placesOf.map(commandTable),
+    keyTable('Claude Code', claudeKeys),
+    keyTable('Codex', codexKeys),
+  ];
+  return `${before}${begin}\n${tables.join('\n\n')}\n${after}`;
+}
