@@ -14,7 +14,7 @@ const settings = 'The selects beside the message.';
 const none = 'Not here.';
 const close = 'Close the window: the agent keeps working.';
 const tasks = 'Tasks stand above the message, to-do lists in the conversation.';
-const whole = 'Open a call in the conversation: all of it is there.';
+const whole = 'Open a call in the conversation: it shows everything.';
 
 /** Of Claude Code 2.1.332. */
 export const claudeKeys: readonly TerminalKey[] = [
@@ -77,7 +77,7 @@ export const codexKeys: readonly TerminalKey[] = [
   {
     keys: 'esc esc',
     does: 'Edit last message',
-    here: '↑ in an empty field has the last message again; *Fork from here* goes on from an earlier turn.',
+    here: '↑ in an empty field has the last message again; *Fork from here* continues from an earlier turn.',
   },
   { keys: 'tab', does: 'Send message', here: 'Enter.' },
   { keys: 'tab', does: 'Queue message', here: 'Enter, while the agent is busy.' },

@@ -7,7 +7,7 @@ import { Newest } from './newest.ts';
 /** How long a program may take to print its version, ms. */
 const versionLimitMs = 10_000;
 
-/** What programs have printed, by `programKey`. */
+/** The printed versions, by `programKey`. */
 const versions = new Newest<string, Promise<string | undefined>>(10);
 
 /** Names a program as it is now: another file, or a changed one, has another key. */

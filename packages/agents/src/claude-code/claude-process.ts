@@ -82,7 +82,7 @@ function settingsFrom(project: ProjectInUse): Options {
       ConfigChange: [{ hooks: [mayChange] }],
       // Claude Code also finds skills in folders that have just been made, and notices no change of those.
       PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
-      // A skill that a message names, or that a subagent begins with, is no call of that tool.
+      // A message can name a skill, and a subagent can begin with one: both without a call of that tool.
       PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
     },
   };

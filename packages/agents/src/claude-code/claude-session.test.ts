@@ -26,7 +26,7 @@ const delta = (text: string) => ({
   parent_tool_use_id: null,
 });
 
-/** A session of a Claude Code that says only what it is told to say. @param controls - Its answers to requests. */
+/** A session of a scripted Claude Code. @param controls - Its answers to requests. */
 async function startSession(controls: object = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();

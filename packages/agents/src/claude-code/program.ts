@@ -10,8 +10,8 @@ const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 
 /**
- * The oldest version that passes all of Liminal's tests: it keeps the commands of a skill from running that nobody has
- * agreed to (the hook PreSkillShellCommand).
+ * The oldest version that passes all tests of Liminal. Older ones lack the hook PreSkillShellCommand, which blocks the
+ * commands of a skill until people have agreed to it.
  */
 export const oldestClaude = '2.1.332';
 

@@ -9,7 +9,7 @@ export const claudeDifferences: Difference[] = [
   },
   {
     line: /the `!` prefix runs the command in this session/,
-    reason: 'Only the terminal’s prompt explains `!`. It works in Liminal, too.',
+    reason: 'Only the terminal’s prompt explains `!`, which also works in Liminal.',
   },
   { line: /claude-code-guide/, reason: 'The SDK lacks the agent that explains the terminal.' },
   {
@@ -23,7 +23,7 @@ export const claudeDifferences: Difference[] = [
   },
   {
     line: /Command running in background with ID/,
-    reason: 'The SDK tells the model how to look at what a command has printed so far.',
+    reason: 'The SDK’s text names the tool that reads the output.',
   },
   {
     line: /<local-command-stdout>.*Compacted/,

@@ -18,7 +18,7 @@ import { live, story } from './story.ts';
 const call = (name: string, input: Record<string, unknown>): Reply =>
   reply(toolUse(name, input, { id: `toolu_${name}` }));
 
-/** What the model answers to what was said last: the first entry whose words are found there. */
+/** The model's answers: the first entry whose words are in the last message. */
 const answers: [string, (said: string, agent: Gate) => Reply][] = [
   ['CRITICAL: Respond with TEXT ONLY', () => reply('<summary>We talked.</summary>')],
   ['Agent \\"Look\\" finished', () => reply('It is back.')],

@@ -21,7 +21,7 @@ const titleWords = 'Generate a concise, single-line task title';
 
 const plan = '<proposed_plan>\n# Bread\n- Knead\n</proposed_plan>';
 
-/** What the model answers to what was said last: the entry whose words are found there last. */
+/** The model's answers: the entry whose words come last in the new input. */
 const answers: [string, (said: string, all: string) => ModelReply][] = [
   ['CONTEXT CHECKPOINT COMPACTION', () => answer('We talked.')],
   [titleWords, () => answer('A title')],

@@ -8,7 +8,7 @@ export interface Difference {
   reason: string;
 }
 
-/** What each run has of its own, and what stands for it. */
+/** Texts that differ in each run, with their replacements. */
 export type Own = readonly (readonly [value: string | RegExp, name: string])[];
 
 /** Each field of a body as lines, with its path. */

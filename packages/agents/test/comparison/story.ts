@@ -19,7 +19,7 @@ export interface Person {
   close(): Promise<void>;
 }
 
-/** What a stage lets end. */
+/** A background task that ends on request. */
 export type Release = 'agent' | 'command';
 
 type Situation = readonly [name: string, live: (person: Person) => Promise<void>];

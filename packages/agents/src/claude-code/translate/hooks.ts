@@ -46,7 +46,7 @@ export function hookNotice(message: unknown): string | undefined {
   if (answer?.continue === false) return hookWords(name, hookOutcomes.stopped, answer.stopReason);
   const { hookEventName, permissionDecision, permissionDecisionReason } =
     answer?.hookSpecificOutput ?? {};
-  // Any decision but to allow keeps a skill's command from running. Of a tool, its result says what was refused.
+  // Each decision except to allow stops a skill's command. The result of a tool call reports its own refusal.
   if (hookEventName === 'PreSkillShellCommand' && (permissionDecision ?? 'allow') !== 'allow')
     return hookWords(name, hookOutcomes.blocked, permissionDecisionReason ?? '');
   if (answer?.decision !== 'block') return undefined;

@@ -68,7 +68,7 @@ test.each([
   { mode: 'block', version: 1, reason: { kind: 'protection', protectionType: 'x' } },
   { action: 'block', blockType: 'x' },
 ])(
-  'an answer that ChatGPT’s clients are told to $mode is shown, as in Codex’ terminal',
+  'an answer with the moderation “$mode” for ChatGPT’s clients is shown, as in Codex’ terminal',
   (display) => {
     const moderation = { moderated: true, display };
     const { response } = told([
