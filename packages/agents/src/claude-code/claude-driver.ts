@@ -29,7 +29,7 @@ export interface ClaudeCodeOptions {
   /** Whether people's messages that begin with `!` are run as commands, as in a terminal. Default: yes. */
   userCommands?: boolean | undefined;
   /** The path of a Claude Code to run, whichever others there are. */
-  program?: string;
+  program?: string | undefined;
 }
 
 const name = 'Claude Code';

@@ -36,6 +36,7 @@ ${then}
 const run = (folder: string) =>
   runClaude(() => () => reply('Hello.'), {
     env: { PATH: [folder, process.env['PATH']].join(delimiter) },
+    provider: { program: undefined },
   });
 
 test.each([oldestClaude, '9.9.9'])('one of version %s is used', async (version) => {

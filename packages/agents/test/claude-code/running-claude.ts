@@ -22,6 +22,7 @@ import {
 } from '@liminal/protocol';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/claude-code/index.ts';
+import { installedClaude } from '../../src/claude-code/program.ts';
 import type { ProjectTrust } from '../../src/project-settings.ts';
 import type {
   CreateSessionOptions,
@@ -92,7 +93,9 @@ async function startClaude(options: RunOptions) {
   const env = { ...claudeEnvironment(workspace.home, api.url), ...options.env };
   await writeFiles(join(workspace.home, '.claude'), options.config);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
-  const provider = new TrustingProvider({ env, ...options.provider });
+  // Not the one that a developer may have on the search path.
+  const program = installedClaude()?.path;
+  const provider = new TrustingProvider({ env, program, ...options.provider });
   if (options.projectTrust) provider.projectTrust = options.projectTrust;
   const close = async () => {
     await provider.close();

@@ -168,13 +168,15 @@ test('a cancel while a command runs ends the command', async () => {
 
 test('a turn that the agent begins of its own accord is told as its own, and a message waits for its end', async () => {
   const report = gate();
-  const { listener } = share(() => [
-    reply(toolUse('Bash', { command: 'sleep 0.5; echo finished', run_in_background: true })),
+  const command = 'until [ -e finish ]; do sleep 0.1; done; echo finished';
+  const { listener, workspace } = share(() => [
+    reply(toolUse('Bash', { command, run_in_background: true })),
     reply('Started.'),
     reply(text(['It has ', report, 'finished.'])),
     reply('Yes.'),
   ]);
   expect(said(await listener.ask('Start it.'))).toEqual(['user: Start it.', 'agent: Started.']);
+  await writeFile(join(workspace.projectDir, 'finish'), '');
   const start = await listener.event(
     (payload) => payload.type === 'response_start' && payload.trigger === 'agent',
   );
@@ -185,7 +187,7 @@ test('a turn that the agent begins of its own accord is told as its own, and a m
   const unasked = listener.response(start.turnId);
   expect(unasked).toMatchObject({ status: 'complete', trigger: 'agent' });
   expect(said(unasked)).toEqual([
-    'system: Background command "sleep 0.5; echo finished" completed (exit code 0)',
+    `system: Background command "${command}" completed (exit code 0)`,
     'agent: It has finished.',
   ]);
 });

@@ -214,7 +214,8 @@ export class InLiminal implements Person {
 
   constructor(stage: Stage) {
     this.#stage = stage;
-    this.#provider = new ClaudeCodeProvider({ env: stage.env });
+    const program = installedClaude()?.path;
+    this.#provider = new ClaudeCodeProvider({ env: stage.env, program });
     this.#listener = new Listener(this.#provider, stage.sessionId);
   }
 
