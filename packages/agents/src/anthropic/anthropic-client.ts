@@ -24,6 +24,8 @@ export interface AnthropicOptions {
   apiKey?: string | undefined;
   /** Headers of every request, as gateways want them. */
   headers?: Record<string, string> | undefined;
+  /** Whether models may search the web by the server's own tool. */
+  webSearch?: boolean | undefined;
 }
 
 const anthropic = 'https://api.anthropic.com';
@@ -41,11 +43,18 @@ export class AnthropicClient implements ModelClient {
   readonly #baseUrl: string;
   readonly #secrets: readonly string[];
   readonly #sdk: Anthropic;
+  readonly #webSearch: boolean;
   readonly #refusals = new Refusals();
   /** What the server has said of its models when it listed them. */
   readonly #listed = new Map<string, Partial<ModelFacts>>();
 
-  constructor({ baseUrl = anthropic, apiKey = '', headers }: AnthropicOptions = {}) {
+  constructor({
+    baseUrl = anthropic,
+    apiKey = '',
+    headers,
+    webSearch = false,
+  }: AnthropicOptions = {}) {
+    this.#webSearch = webSearch;
     // People copy it with the start of the paths.
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
     this.#secrets = secretsOf(apiKey, headers);
@@ -91,9 +100,10 @@ export class AnthropicClient implements ModelClient {
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
     const listed = this.#listed.get(request.model);
+    const webSearch = this.#webSearch;
     try {
       return await this.#refusals.ask(request, {
-        bodyOf: (put) => wellFormed(buildRequest(put, { listed })),
+        bodyOf: (put) => wellFormed(buildRequest(put, { listed, webSearch })),
         send: async (params) => this.#ask(params, writer, signal),
         refusalIn: (error) => (writer.hasWritten ? undefined : refusalIn(error)),
       });

@@ -369,6 +369,23 @@ test('the cache is marked at the system prompt, and at the ends of the last two 
   expect(messages.at(-1)?.content).toEqual([{ ...result('c2', 'y'), ...marked }]);
 });
 
+test('the server’s search is offered after the tools, to a model that calls tools', () => {
+  const tools = [{ name: 'bash', description: 'Runs.', parameters: {} }];
+  const offered = (more: Partial<ModelRequest>) =>
+    buildRequest(requestOf(more), { webSearch: true }).tools;
+  const search = {
+    type: 'web_search_20260318',
+    name: 'web_search',
+    allowed_callers: ['direct'],
+  };
+  expect(offered({ tools, instructions: 'Be brief.' })).toEqual([
+    expect.objectContaining({ name: 'bash' }),
+    search,
+  ]);
+  expect(offered({ tools, instructions: '' })?.at(-1)).toEqual({ ...search, ...marked });
+  expect(offered({ tools: [] })).toBeUndefined();
+});
+
 test('without a system prompt the last tool is marked', () => {
   const tools = ['a', 'b'].map((name) => ({ name, description: name, parameters: {} }));
   const { system, tools: sent } = buildRequest(requestOf({ instructions: ' ', tools }));

@@ -25,6 +25,8 @@ interface Message {
 interface RequestOptions {
   /** What the server said of the model when it listed it. */
   listed?: Partial<ModelFacts> | undefined;
+  /** Whether the model may search the web by the server's own tool. */
+  webSearch?: boolean | undefined;
 }
 
 export function buildRequest(request: ModelRequest, options: RequestOptions = {}): Params {
@@ -39,9 +41,16 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
     ...thinkingOf(facts, effort),
     ...(request.isWithoutCalls === true &&
       request.tools.length > 0 && { tool_choice: { type: 'none' as const } }),
-    ...withCache(request, messages),
+    ...withCache(request, messages, options.webSearch),
   };
 }
+
+/** Direct calls only: else a model calls the search in programs of its own, which a server would have to keep. */
+const searchTool: Anthropic.WebSearchTool20260318 = {
+  type: 'web_search_20260318',
+  name: 'web_search',
+  allowed_callers: ['direct'],
+};
 
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
@@ -49,18 +58,26 @@ const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 function withCache(
   { instructions, tools }: ModelRequest,
   messages: Message[],
+  webSearch = false,
 ): Pick<Params, 'system' | 'tools' | 'messages'> {
   const hasSystem = instructions.trim() !== '';
+  const offered: Anthropic.ToolUnion[] = [
+    ...tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      input_schema: { ...parameters, type: 'object' as const },
+    })),
+    // A model that calls no tools is asked without any.
+    ...(webSearch && tools.length > 0 ? [searchTool] : []),
+  ];
   const marked = messages.filter(({ role }) => role === 'user').slice(-2);
   return {
     ...(hasSystem && { system: [{ type: 'text', text: instructions, ...cacheMark }] }),
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters }, index) => ({
-        name,
-        description,
-        input_schema: { ...parameters, type: 'object' as const },
+    ...(offered.length > 0 && {
+      tools: offered.map((tool, index) => ({
+        ...tool,
         // The system prompt comes after the tools, and its mark is for both.
-        ...(!hasSystem && index === tools.length - 1 && cacheMark),
+        ...(!hasSystem && index === offered.length - 1 && cacheMark),
       })),
     }),
     messages: messages.map((message) => (marked.includes(message) ? markLast(message) : message)),
@@ -90,7 +107,9 @@ const isThinking = ({ type }: Content): boolean =>
 
 function messagesOf(conversation: readonly OutputItem[]): Message[] {
   const messages = new Messages(conversation);
+  const broken = brokenOff(conversation);
   for (const item of conversation) {
+    if (broken.has(item)) continue;
     // Calls that a script or a subagent made are not the model's own.
     if (item.parentCallId !== undefined) continue;
     if (item.type === 'message') addMessage(messages, item);
@@ -99,6 +118,28 @@ function messagesOf(conversation: readonly OutputItem[]): Message[] {
     if (item.type === 'function_call_output') messages.result(item);
   }
   return messages.finish();
+}
+
+/**
+ * The calls of the server's own tools that have no result. The server refuses those, but for the last ones: with them a model
+ * has paused.
+ */
+function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
+  const isRunByServer = (item: OutputItem): boolean => {
+    const type = nativeOf(item)?.['type'];
+    return type !== undefined && type !== 'tool_use';
+  };
+  const ended = new Set(
+    conversation.flatMap((item) =>
+      item.type === 'function_call_output' && isRunByServer(item) ? item.callId : [],
+    ),
+  );
+  const isOpen = (item: OutputItem): boolean =>
+    item.type === 'function_call' && isRunByServer(item) && !ended.has(item.callId);
+  const last = conversation.findLastIndex(
+    ({ type }) => type !== 'function_call' && type !== 'function_call_output',
+  );
+  return new Set(conversation.slice(0, last + 1).filter(isOpen));
 }
 
 /** The server's and our own notices are for people. */

@@ -1,6 +1,7 @@
 /** What item a block of the Messages API becomes. */
-import type { OutputItem } from '@liminal/protocol';
-import { isRecord } from '../base/parse-line.ts';
+import type { OutputItem, ToolKind } from '@liminal/protocol';
+import { isRecord, parseLine } from '../base/parse-line.ts';
+import { webSearchCall } from '../base/web-search.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -21,7 +22,8 @@ export function itemOf(block: Fields, id: string): OutputItem {
       return { type: 'message', id, content: '', origin: 'agent' };
     case 'call': {
       const name = textIn(block, 'name') ?? 'unknown';
-      return { type: 'function_call', id, callId: id, name, arguments: '', origin: 'agent' };
+      const call = { type: 'function_call', id, callId: id, name, arguments: '' } as const;
+      return { ...call, ...faceOf(block), origin: 'agent' };
     }
     case 'result': {
       const { content } = block;
@@ -35,6 +37,15 @@ export function itemOf(block: Fields, id: string): OutputItem {
     case 'other':
       return { type: 'reasoning', id, content: '', origin: 'agent' };
   }
+}
+
+/** How a call of the server's search looks to people. @param json - Its input, as far as it is known. */
+export function faceOf(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
+  if (block['type'] !== 'server_tool_use' || block['name'] !== 'web_search') return {};
+  const input = parseLine(json);
+  const query = isRecord(input) ? textIn(input, 'query') : undefined;
+  const { title, kind } = webSearchCall({ kind: 'search', query });
+  return { title, kind };
 }
 
 const held: Record<Kind, string[]> = {
@@ -65,8 +76,11 @@ const isFailure = ({ is_error: isError, content }: Fields): boolean =>
 /** The result of a server's tool for people; all of it is in `raw`. */
 function readable(content: unknown): string {
   if (typeof content === 'string') return content;
+  if (isRecord(content) && typeof content['error_code'] === 'string') {
+    return `The server’s tool failed: ${content['error_code']}.`;
+  }
   if (!Array.isArray(content)) return JSON.stringify(content ?? null);
-  return content.map(readableEntry).join('\n');
+  return content.map(readableEntry).join('\n\n');
 }
 
 function readableEntry(entry: unknown): string {

@@ -273,6 +273,8 @@ test('the server’s own tools are calls with their results, and the model waits
   ]);
   expect(items).toMatchObject([
     call('srvtoolu_1', 'web_search', '{"query":"x"}', {
+      title: 'Search the web for “x”',
+      kind: 'fetch',
       raw: { anthropic: { type: 'server_tool_use' } },
     }),
     {
@@ -282,7 +284,12 @@ test('the server’s own tools are calls with their results, and the model waits
       success: true,
       raw: { anthropic: result },
     },
-    { callId: 'srvtoolu_2', success: false, raw: { anthropic: failed } },
+    {
+      callId: 'srvtoolu_2',
+      output: 'The server’s tool failed: unavailable.',
+      success: false,
+      raw: { anthropic: failed },
+    },
   ]);
   expect(translator.answer()).toMatchObject({ calls: [], finishReason: 'pause_turn' });
 });

@@ -8,7 +8,7 @@ import type { AnswerWriter } from '../models/answer-writer.ts';
 import { type Citation, citationsIn, withCitations } from '../models/citations.ts';
 import type { ModelAnswer, ModelCall } from '../models/model-client.ts';
 import { brokenOff, contextFull, endedInError, streamedError } from './errors.ts';
-import { heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
+import { faceOf, heldByItem, inputOf, isCall, itemOf, textIn } from './translate-block.ts';
 import { UsageCount } from './usage-count.ts';
 
 /** An event of the stream, as the API sends it. */
@@ -95,6 +95,7 @@ export class AnswerTranslator {
       calls,
       finishReason: this.#stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
       usage: this.usage,
+      ...(this.#usage.searches !== undefined && { searches: this.#usage.searches }),
       ...withCitations(this.#citations),
       ...(this.#stopReason === 'pause_turn' && { isPaused: true }),
     };
@@ -174,7 +175,10 @@ export class AnswerTranslator {
     if (block.itemId === undefined && raw === undefined) return;
     const itemId = block.itemId ?? this.#open(index, block);
     const item = this.#writer.item(itemId);
-    this.#writer.done(itemId, raw === undefined ? {} : { raw });
+    this.#writer.done(itemId, {
+      ...faceOf(block.given, block.json),
+      ...(raw !== undefined && { raw }),
+    });
     if (block.given['type'] !== 'tool_use') return;
     const name = textIn(block.given, 'name') ?? 'unknown';
     const callId = item?.type === 'function_call' ? item.callId : itemId;

@@ -14,14 +14,22 @@ const fields = {
  */
 export class UsageCount {
   #counted: Partial<Usage> = {};
+  /** How often the server has searched the web; undefined if it does not say. */
+  searches: number | undefined;
 
   /** @param usage - Of `message_start` or `message_delta`. */
   read(usage: unknown): void {
     if (!isRecord(usage)) return;
+    this.#readSearches(usage['server_tool_use']);
     for (const [native, name] of Object.entries(fields)) {
       const count = usage[native];
       if (typeof count === 'number' && count >= 0) this.#counted[name] = count;
     }
+  }
+
+  #readSearches(tools: unknown): void {
+    const count = isRecord(tools) ? tools['web_search_requests'] : undefined;
+    if (typeof count === 'number' && count >= 0) this.searches = count;
   }
 
   /** Undefined if the server has counted nothing. */

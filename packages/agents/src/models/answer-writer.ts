@@ -91,6 +91,7 @@ export class AnswerWriter {
     this.#taken.add(id);
     const isNamedSo = item.type === 'function_call' && item.callId === item.id;
     const begun = isNamedSo ? { ...item, id, callId: id } : { ...item, id };
+    if (item.type === 'function_call_output') this.#release(item.callId);
     if (isFirst && begun.type === 'message' && begun.origin === 'agent') {
       this.#text = { begun, thinking: new InlineThinking(), open: undefined, thoughts: 0 };
     } else this.#begin(begun);
@@ -140,6 +141,15 @@ export class AnswerWriter {
     this.#parts = 0;
     this.#text = undefined;
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
+  }
+
+  /** Ends a held call whose output has come: the model's server has run it. */
+  #release(callId: string): void {
+    for (const [id, item] of this.#held ?? []) {
+      if (item.type !== 'function_call' || item.callId !== callId) continue;
+      this.#held?.delete(id);
+      this.#at.done(id, item);
+    }
   }
 
   #begin(item: OutputItem): void {

@@ -65,3 +65,12 @@ test('cached tokens have their own price, and only the configured model has one'
   expect(costOf({ server: one, model: 'one' }, usage)).toBeCloseTo(0.6 * 2 + 0.4 * 0.2 + 1);
   expect(costOf({ server: one, model: 'two' }, usage)).toBeUndefined();
 });
+
+test('searches of the web cost what a thousand of them cost', () => {
+  const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+  const cost = (webSearch?: number) => {
+    const one = server('a', { model: 'one', prices: { input: 2, output: 10, webSearch } });
+    return costOf({ server: one, model: 'one' }, usage, 3);
+  };
+  expect([cost(), cost(10)]).toEqual([2, 2.03]);
+});

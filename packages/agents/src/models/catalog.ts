@@ -11,6 +11,8 @@ export interface ModelPrices {
   cacheRead?: number | undefined;
   /** For input that the server puts into its cache; default as `input`. */
   cacheWrite?: number | undefined;
+  /** For a thousand searches of the web by the maker; default none. */
+  webSearch?: number | undefined;
 }
 
 /** A server of models, as it stands in the configuration. */
@@ -210,13 +212,20 @@ export function valueOf({ server, model }: ChosenModel): string {
   return `${server.name}:${model}`;
 }
 
-/** What a request's tokens cost, in US dollars; undefined if the model has no price. */
-export function costOf({ server, model }: ChosenModel, usage: Usage): number | undefined {
+/**
+ * What a request's tokens and searches of the web cost, in US dollars; undefined if the model has no price.
+ * @param searches - How often the maker has searched the web.
+ */
+export function costOf(
+  { server, model }: ChosenModel,
+  usage: Usage,
+  searches = 0,
+): number | undefined {
   const { prices } = server;
   if (prices === undefined || server.model !== model) return undefined;
-  const { input, output, cacheRead = input, cacheWrite = input } = prices;
+  const { input, output, cacheRead = input, cacheWrite = input, webSearch = 0 } = prices;
   const { cacheReadInputTokens: read = 0, cacheCreationInputTokens: written = 0 } = usage;
   const plain = Math.max(usage.inputTokens - read - written, 0);
   const sum = plain * input + read * cacheRead + written * cacheWrite + usage.outputTokens * output;
-  return sum / 1_000_000;
+  return sum / 1_000_000 + (searches * webSearch) / 1_000;
 }

@@ -44,6 +44,8 @@ export interface ModelAnswer {
   finishReason: string;
   /** Tokens of this request alone; without a price. `inputTokens` are all of its input, cached or not. */
   usage: Usage | undefined;
+  /** How often the maker has searched the web for it, as far as the maker counts that. */
+  searches?: number;
   /** The model has paused, and goes on when it is given its own words back. */
   isPaused?: boolean;
   /** What the answer cites, in the order of its text. */

@@ -280,10 +280,10 @@ export class ModelTurn {
       try {
         const given = await client.answer(request, answer, signal);
         wait('');
-        this.#count(given.usage);
+        this.#count(given);
         const calls = given.calls.map((call) => ({ ...call, item: held.get(call.itemId) }));
         for (const { itemId } of calls) held.delete(itemId);
-        // A server has run its own tools.
+        // Their results are in the next answer, of a model that has paused.
         for (const item of held.values()) this.#now.done(item.id, item);
         this.#cite(given.citations ?? []);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
@@ -344,12 +344,12 @@ export class ModelTurn {
     return [block];
   }
 
-  #count(used: Usage | undefined): void {
+  #count({ usage: used, searches }: ModelAnswer): void {
     if (used === undefined) return;
     const { chosen, catalog } = this.#options;
     const contextWindow = catalog.windowOf(chosen);
     const before = this.#usage;
-    const price = costOf(chosen, used);
+    const price = costOf(chosen, used, searches);
     if (price !== undefined) this.#cost = (this.#cost ?? 0) + price;
     this.#usage = {
       inputTokens: (before?.inputTokens ?? 0) + used.inputTokens,

@@ -25,6 +25,8 @@ import { type Act, says, ScriptedClient } from './testing/scripted-client.ts';
 type Part =
   | { say: string }
   | { think: string; isSigned: boolean }
+  /** The server's own search; without an end its result is missing. */
+  | { search: string; isEnded: boolean }
   | { call: string; callId: string; input: string };
 
 interface Round {
@@ -60,6 +62,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ say: short }),
   fc.record({ say: fc.constantFrom(...scripts) }),
   fc.record({ think: short, isSigned: fc.boolean() }),
+  fc.record({ search: short, isEnded: fc.boolean() }),
   fc.record({
     call: fc.constantFrom('echo', 'echo', 'nobody', 'no name.'),
     callId: fc.constantFrom('', 'c', 'a:b', 'ü', 'x'.repeat(70)),
@@ -179,6 +182,8 @@ class Stage {
 /** After the rounds of a turn: as often as somebody has said something in the middle. */
 const ends = (): Act[] => Array.from({ length: 5 }, () => says('Done.'));
 
+let searches = 0;
+
 /** Says a part of an answer; one that is left open breaks off with the answer. */
 function said(
   one: Part,
@@ -201,6 +206,25 @@ function said(
     writer.append(itemId, one.think);
     const native = { type: 'thinking', ...(one.isSigned && { signature: 's' }) };
     end(itemId, { anthropic: native, openai: { id, encrypted_content: 'e' } });
+    return [];
+  }
+  if ('search' in one) {
+    // Servers never use such an id again.
+    const callId = `srvtoolu_${(searches += 1)}`;
+    const call = { type: 'function_call', id: callId, callId, name: 'web_search' } as const;
+    writer.start({ ...call, arguments: JSON.stringify({ query: one.search }), origin: 'agent' });
+    const native = { anthropic: { type: 'server_tool_use' } };
+    end(callId, { ...native, openai: { type: 'web_search_call', id: callId, action: {} } });
+    if (isOpen || !one.isEnded) return [];
+    writer.add({
+      type: 'function_call_output',
+      id: `${callId}:output`,
+      callId,
+      output: '',
+      success: true,
+      origin: 'system',
+      raw: { anthropic: { type: 'web_search_tool_result', tool_use_id: callId, content: [] } },
+    });
     return [];
   }
   const { call: name, input } = one;
@@ -253,7 +277,8 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
     if (type === 'function_call_output') {
       if (!open.delete(id)) faults.push(`an output without its call: ${id}`);
     } else if (type !== 'function_call') {
-      if (open.size > 0) faults.push(`${type} before the outputs`);
+      // A search of the server is a part of the answer that has made the calls.
+      if (open.size > 0 && type !== 'web_search_call') faults.push(`${type} before the outputs`);
     } else {
       if (known.has(id)) faults.push(`two calls ${id}`);
       known.add(id);
@@ -271,6 +296,9 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
 
   for (const [index, message] of anthropic.entries()) {
     if (message.role !== (index % 2 === 0 ? 'user' : 'assistant')) faults.push('the roles');
+    const searched = idsIn(message, 'server_tool_use');
+    const found = idsIn(message, 'web_search_tool_result');
+    if (searched.join() !== found.join()) faults.push('a search without its result');
     const used = idsIn(message, 'tool_use');
     const next = anthropic[index + 1];
     const given = next === undefined ? [] : idsIn(next, 'tool_result');
@@ -286,21 +314,26 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
 /** What only a server with tools takes; empty if there is none of it. */
 function callsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): unknown[] {
   return [
-    ...responses.filter(({ type }) => type?.startsWith('function_call')),
+    ...responses.filter(
+      ({ type }) => type?.startsWith('function_call') || type === 'web_search_call',
+    ),
     ...chat.filter((message) => message.role === 'tool' || 'tool_calls' in message),
     ...anthropic.flatMap((message) => [
       ...idsIn(message, 'tool_use'),
       ...idsIn(message, 'tool_result'),
+      ...idsIn(message, 'server_tool_use'),
+      ...idsIn(message, 'web_search_tool_result'),
     ]),
   ];
 }
 
 type Message = ReturnType<typeof wires>['anthropic'][number];
 
-const idsIn = ({ content }: Message, type: 'tool_use' | 'tool_result'): string[] =>
+const idsIn = ({ content }: Message, type: string): string[] =>
   [content].flat().flatMap((block) => {
     if (typeof block === 'string' || block.type !== type) return [];
-    return block.type === 'tool_use' ? block.id : block.tool_use_id;
+    if ('tool_use_id' in block) return block.tool_use_id;
+    return 'id' in block && typeof block.id === 'string' ? block.id : [];
   });
 
 test(

@@ -39,11 +39,16 @@ export interface OpenAiClientOptions {
   headers?: Record<string, string> | undefined;
   /** The interface to speak. Default: Responses, and Chat Completions where a server lacks it. */
   api?: Api | undefined;
+  /** Whether models may search the web by the server's own tool. Only the Responses API has that. */
+  webSearch?: boolean | undefined;
 }
 
 const openAi = 'https://api.openai.com/v1';
 /** How long a list of models may take, ms. */
 const listTimeoutMs = 15_000;
+
+const noSearch =
+  'The model’s server lacks the Responses API, which “webSearch” needs. Remove “webSearch” from its entry in the configuration.';
 
 const jsonType = { 'content-type': 'application/json' };
 
@@ -66,15 +71,23 @@ export class OpenAiClient implements ModelClient {
   readonly #sdk: Sdk;
   readonly #baseUrl: string;
   readonly #secrets: readonly string[];
+  readonly #webSearch: boolean;
   readonly #fields = new RefusedFields();
   readonly #refusals = new Refusals();
   /** Undefined until a server has answered. */
   #api: Api | undefined;
 
-  constructor({ baseUrl = openAi, apiKey, api, headers }: OpenAiClientOptions = {}) {
+  constructor({
+    baseUrl = openAi,
+    apiKey,
+    api,
+    headers,
+    webSearch = false,
+  }: OpenAiClientOptions = {}) {
     this.#baseUrl = baseUrl;
     this.#secrets = secretsOf(apiKey, headers);
     this.#api = api;
+    this.#webSearch = webSearch;
     this.#sdk = new Sdk(baseUrl, apiKey === '' ? undefined : apiKey, headers);
   }
 
@@ -113,7 +126,7 @@ export class OpenAiClient implements ModelClient {
     const { model } = request;
     try {
       return await this.#refusals.ask(request, {
-        bodyOf: (put) => this.#fields.without(model, bodyOf(put)),
+        bodyOf: (put) => this.#fields.without(model, bodyOf(put, { webSearch: this.#webSearch })),
         send: async (body) => this.#send(api, body, request, writer, signal),
         refusalIn: (error) =>
           writer.hasWritten || this.#isOfOther(api, error) ? undefined : refusalIn(error),
@@ -121,6 +134,7 @@ export class OpenAiClient implements ModelClient {
       });
     } catch (error) {
       if (!this.#isOfOther(api, error)) throw error;
+      if (this.#webSearch) throw new ModelError('MODEL_ERROR', noSearch, { cause: error });
       return this.#ask('chat', request, writer, signal);
     }
   }

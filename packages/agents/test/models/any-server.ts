@@ -16,6 +16,7 @@ import {
   text,
   thinking,
   toolUse,
+  webSearch,
 } from '@liminal/testkit';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,6 +50,12 @@ export interface Said {
   thought?: string;
   words?: string;
   calls?: WantedCall[];
+  /** What the server searches the web for, before the words; not of Chat Completions. */
+  searched?: { words: string; found: Page[]; failed?: string };
+  /** Of Messages: blocks before the rest. */
+  blocks?: Record<string, unknown>[];
+  /** Of Messages: the model pauses. */
+  isPaused?: boolean;
   /** Pages that the words cite. */
   cited?: Page[];
   /** Of Chat Completions: what the stream has before the rest. */
@@ -74,12 +81,44 @@ const filled = (said: Said) => ({
   words: '',
   calls: [],
   cited: [],
+  searched: undefined,
+  blocks: [],
+  isPaused: false,
   isCut: false,
   refused: undefined,
   status: 400,
   chunks: [],
   ...said,
 });
+
+type Searched = NonNullable<Said['searched']>;
+
+function searchOf({ words: query, found, failed }: Searched) {
+  const sources = found.map(({ url }) => ({ type: 'url', url }));
+  const search = webSearch({ type: 'search', query, sources });
+  if (failed === undefined) return search;
+  return { ...search, result: { ...search.result, status: 'failed', error: { message: failed } } };
+}
+
+let searches = 0;
+
+function searchBlocks({ words: query, found, failed }: Searched) {
+  const id = `srvtoolu_${(searches += 1)}`;
+  const results = found.map((page) => ({
+    type: 'web_search_result',
+    encrypted_content: 'e',
+    ...page,
+  }));
+  const error = { type: 'web_search_tool_result_error', error_code: failed };
+  return [
+    given({ type: 'server_tool_use', id, name: 'web_search', input: { query } }),
+    given({
+      type: 'web_search_tool_result',
+      tool_use_id: id,
+      content: failed === undefined ? results : error,
+    }),
+  ];
+}
 
 const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   'Chat Completions': async (says) => {
@@ -109,7 +148,9 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
   Responses: async (says) => {
     const api = await startResponsesApi({
       script: ({ body }) => {
-        const { thought, words, calls, cited, isCut, refused, status } = filled(says(body));
+        const { thought, words, calls, cited, searched, isCut, refused, status } = filled(
+          says(body),
+        );
         if (refused !== undefined) return httpError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...functionCall(name, {}, { ...(callId !== undefined && { callId }) }),
@@ -118,12 +159,13 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
         const thoughts = thought === undefined ? [] : [reasoning([thought])];
         const annotations = cited.map((page) => ({ type: 'url_citation', ...page }));
         const said = words === '' ? [] : [message(words, { annotations })];
-        const items = [...thoughts, ...said, ...made];
+        const searches = searched === undefined ? [] : [searchOf(searched)];
+        const items = [...thoughts, ...searches, ...said, ...made];
         return isCut ? incomplete('max_output_tokens', items) : answer(items);
       },
     });
     return {
-      client: new OpenAiClient({ baseUrl: api.url }),
+      client: new OpenAiClient({ baseUrl: api.url, webSearch: true }),
       bodies: () => api.requests.map(({ body }) => body),
       close: () => api.close(),
     };
@@ -132,7 +174,8 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
     const api = await startMessagesApi({
       answersAll: true,
       script: ({ body }) => {
-        const { thought, words, calls, cited, isCut, refused, status } = filled(says(body));
+        const said = filled(says(body));
+        const { thought, words, calls, cited, searched, isPaused, isCut, refused, status } = said;
         if (refused !== undefined) return apiError(status, refused);
         const made = calls.map(({ name, arguments: input, callId }) => ({
           ...toolUse(name, {}, { ...(callId !== undefined && { id: callId }) }),
@@ -143,12 +186,16 @@ const start: Record<Interface, (says: Saying) => Promise<AnyServer>> = {
         const deltas = citations.map((citation) => ({ type: 'citations_delta', citation }));
         const citing =
           cited.length === 0 ? text(words) : given({ type: 'text', text: words }, deltas);
-        const blocks = [...thoughts, ...(words === '' ? [] : [citing]), ...made];
+        const searches = searched === undefined ? [] : searchBlocks(searched);
+        const started = said.blocks.map((block) => given(block));
+        const ended = words === '' ? [] : [citing];
+        const blocks = [...started, ...thoughts, ...searches, ...ended, ...made];
+        if (isPaused) return reply(blocks, { stopReason: 'pause_turn' });
         return reply(blocks, { ...(isCut && { stopReason: 'max_tokens' }) });
       },
     });
     return {
-      client: new AnthropicClient({ baseUrl: api.url }),
+      client: new AnthropicClient({ baseUrl: api.url, webSearch: true }),
       bodies: () => api.requests.map(({ body }) => body),
       close: () => api.close(),
     };

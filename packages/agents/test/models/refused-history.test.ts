@@ -284,6 +284,7 @@ const rules: [name: string, refuses: (body: string) => boolean][] = [
   ['ids that are long', (body) => /"(tool_use_id|call_id|tool_call_id)":"[^"]{10,}"/.test(body)],
   ['the user after a tool', (body) => /"role":"tool"[^{}]*\},\{"role":"user"/.test(body)],
   ['calls', (body) => /"tool_calls"|"tool_use"|"function_call"/.test(body)],
+  ['searches of a server', (body) => /"web_search_call"|"server_tool_use"/.test(body)],
   ['half letters', (body) => isIllFormed(JSON.parse(body))],
   ['thinking', (body) => /"thinking"|encrypted_content":"/.test(body)],
 ];
@@ -292,22 +293,31 @@ interface Played {
   text: string;
   thought?: string;
   files: Picture[];
+  searched?: string;
   calls: { text: string; picture?: Picture; callId?: string }[];
 }
 const textOf = fc.constantFrom('a', `b${half}`, '\u{1f600}', ' ', 'fail', '"\\ud83d"');
 const picture = fc.constantFrom<Picture>('pixel', 'gif', 'cut', 'none');
-const played: fc.Arbitrary<Played> = fc.record({
-  thought: fc.constantFrom('Hm.', `Hm ${half}`),
-  text: fc.constantFrom('Go', `Go ${half}`, '\u{1f600}'),
-  files: fc.array(picture, { maxLength: 2 }),
-  calls: fc.array(
-    fc.record(
-      { text: textOf, picture, callId: fc.constantFrom('c', 'call_PTLP8xhu3uwZk4l3', 'abcdefghi') },
-      { requiredKeys: ['text'] },
+const played: fc.Arbitrary<Played> = fc.record(
+  {
+    thought: fc.constantFrom('Hm.', `Hm ${half}`),
+    text: fc.constantFrom('Go', `Go ${half}`, '\u{1f600}'),
+    files: fc.array(picture, { maxLength: 2 }),
+    searched: fc.constantFrom('news', `n ${half}`),
+    calls: fc.array(
+      fc.record(
+        {
+          text: textOf,
+          picture,
+          callId: fc.constantFrom('c', 'call_PTLP8xhu3uwZk4l3', 'abcdefghi'),
+        },
+        { requiredKeys: ['text'] },
+      ),
+      { maxLength: 3 },
     ),
-    { maxLength: 3 },
-  ),
-});
+  },
+  { requiredKeys: ['thought', 'text', 'files', 'calls'] },
+);
 
 test.each(interfaces)(
   'by %s: whatever is in a session, and whatever its server refuses of that, it always answers again',
@@ -327,9 +337,11 @@ test.each(interfaces)(
           const stored: Response[] = [];
           const session = await openSession(kind, saying, [show]);
           try {
-            for (const { thought = '', text, files, calls } of turns) {
+            for (const { thought = '', text, files, calls, searched } of turns) {
+              const found = [{ title: `A ${half}`, url: 'https://a.example/' }];
               says = calls.map(({ callId, ...input }) => ({
                 thought,
+                ...(searched !== undefined && { searched: { words: searched, found } }),
                 calls: [
                   { name: 'show', arguments: JSON.stringify(input), ...(callId && { callId }) },
                 ],

@@ -145,11 +145,68 @@ test('a server that refuses summaries costs one request, once', async () => {
   ]);
 });
 
-test('a tool that the server runs itself is kept', async () => {
-  const client = await start([answer([webSearch({ type: 'search', query: 'x' }), message('a')])]);
-  expect(await itemsOf(client)).toMatchObject([
-    { content: 'a', raw: [{ type: 'web_search_call', action: { query: 'x' } }] },
+test('a search goes back as it came, between the reasoning that led to it and what followed', async () => {
+  const found = {
+    type: 'search',
+    query: 'x',
+    sources: [{ type: 'url', url: 'https://x.example' }],
+  };
+  const client = await start([
+    answer([
+      reasoning(['hm'], { encrypted: 'gAAAA' }),
+      webSearch(found),
+      reasoning(['so'], { encrypted: 'gBBBB' }),
+      functionCall('ls', {}, { callId: 'a' }),
+    ]),
+    answer('done'),
   ]);
+  const said = await itemsOf(client);
+  expect(said.map(({ type }) => type)).toEqual([
+    'reasoning',
+    'function_call',
+    'function_call_output',
+    'reasoning',
+    'function_call',
+  ]);
+  await new Asking(client, { conversation: [user('look'), ...said] }).answer;
+  expect(api.requests[1]?.body.input).toMatchObject([
+    { role: 'user' },
+    { type: 'reasoning', encrypted_content: 'gAAAA' },
+    { type: 'web_search_call', id: 'resp_0001_1', status: 'completed', action: found },
+    { type: 'reasoning', encrypted_content: 'gBBBB' },
+    { type: 'function_call', call_id: 'a' },
+  ]);
+});
+
+const tools = [{ name: 'ls', description: 'Lists.', parameters: { type: 'object' } }];
+
+test('the server’s search is offered only where it is switched on, to models that call tools', async () => {
+  api = await startResponsesApi({ script: () => answer('ok') });
+  const search = { type: 'web_search' };
+  const offered: unknown[] = [];
+  for (const webSearch of [true, false]) {
+    const client = new OpenAiClient({ baseUrl: api.url, webSearch });
+    await new Asking(client, { tools }).answer;
+    await new Asking(client).answer;
+    offered.push(...api.requests.splice(0).map(({ body }) => [body.tools, body['include']]));
+  }
+  const [encrypted, sources] = ['reasoning.encrypted_content', 'web_search_call.action.sources'];
+  const ls = { type: 'function', name: 'ls' };
+  expect(offered).toMatchObject([
+    [
+      [ls, search],
+      [encrypted, sources],
+    ],
+    [[], [encrypted]],
+    [[ls], [encrypted]],
+    [[], [encrypted]],
+  ]);
+});
+
+test('the searches that the server counts are in the answer', async () => {
+  const client = await start([answer('ok', { searches: 2 }), answer('ok')]);
+  expect((await new Asking(client).answer).searches).toBe(2);
+  expect((await new Asking(client).answer).searches).toBeUndefined();
 });
 
 test.each([

@@ -65,6 +65,15 @@ test('a server that has neither interface says what to check', async () => {
   expect(api.unknown).toEqual(['POST /v2/responses', 'POST /v2/chat/completions']);
 });
 
+test('a server that lacks Responses, which a search of the web needs, is not asked by Chat Completions', async () => {
+  const api = await chatServer({ script: [], notFound: chat.otherError(404, 'Not found') });
+  const client = new OpenAiClient({ baseUrl: api.url, webSearch: true });
+  await expect(new Asking(client).answer).rejects.toThrow(
+    'lacks the Responses API, which “webSearch” needs. Remove “webSearch”',
+  );
+  expect(api.unknown).toEqual(['POST /v1/responses']);
+});
+
 test('FR-001-26: a server that has answered by Responses is asked by nothing else', async () => {
   const api = await responsesServer({ script: [answer('one'), httpError(404, 'It is gone')] });
   const client = new OpenAiClient({ baseUrl: api.url });

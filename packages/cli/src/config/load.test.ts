@@ -374,6 +374,10 @@ describe('servers of bare models', () => {
     [{ x: { type: 'openai', baseUrl: 'file:///etc' } }, /baseUrl/],
     [{ x: { type: 'openai', baseUrl: 'a:1/v1' } }, /a whole address, as "http:/],
     [{ x: { type: 'other' } }, /type/],
+    [
+      { x: { type: 'openai', api: 'chat', webSearch: true } },
+      /"models.x.webSearch": only the Responses API searches the web: remove "webSearch", or "api": "chat"/,
+    ],
   ])('%j is refused', (entries, problem) => {
     expect(() => models(entries)).toThrow(problem);
   });

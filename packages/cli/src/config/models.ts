@@ -37,20 +37,30 @@ const modelFields = {
       output: price,
       cacheRead: price.optional(),
       cacheWrite: price.optional(),
+      /** For a thousand searches of the web by the maker. */
+      webSearch: price.optional(),
     })
     .optional(),
   /** Tokens that it takes. */
   contextWindow: z.int().positive().optional(),
   /** What an OpenAI server has, if it should not be asked. */
   api: z.enum(['responses', 'chat']).optional(),
+  /** Whether its models may search the web by the server's own tool. */
+  webSearch: z.boolean().optional(),
   /** Its name for people. */
   name: z.string().min(1).optional(),
 };
 
 /** A server of models. */
-export const ModelEntry = z.strictObject(modelFields, {
-  error: ({ code, keys }) => (code === 'unrecognized_keys' ? unknownFields(keys ?? []) : undefined),
-});
+export const ModelEntry = z
+  .strictObject(modelFields, {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys' ? unknownFields(keys ?? []) : undefined,
+  })
+  .refine(({ api, webSearch = false }) => api !== 'chat' || !webSearch, {
+    path: ['webSearch'],
+    error: 'only the Responses API searches the web: remove "webSearch", or "api": "chat"',
+  });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
 const ModelName = z

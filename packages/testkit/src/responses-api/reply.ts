@@ -64,6 +64,8 @@ export interface AnswerReply {
   items: OutputItem[];
   usage: TokenUsage;
   ending: Ending;
+  /** How many searches of the web are billed; undefined if the API does not say. */
+  searches: number | undefined;
   headers: Record<string, string>;
 }
 
@@ -148,6 +150,7 @@ export const answer = (
   options: {
     usage?: Partial<TokenUsage>;
     ending?: Ending;
+    searches?: number;
     headers?: Record<string, string>;
   } = {},
 ): AnswerReply => ({
@@ -155,6 +158,7 @@ export const answer = (
   items: typeof items === 'string' ? [message(items)] : Array.isArray(items) ? items : [items],
   usage: { input: 100, cachedInput: 40, output: 20, reasoning: 5, ...options.usage },
   ending: options.ending ?? { status: 'completed' },
+  searches: options.searches,
   headers: options.headers ?? {},
 });
 

@@ -61,7 +61,7 @@ async function streamItem(
   return face.done;
 }
 
-function lastEvent({ ending, usage }: AnswerReply): {
+function lastEvent({ ending, usage, searches }: AnswerReply): {
   type: string;
   body: Record<string, unknown>;
 } {
@@ -69,7 +69,12 @@ function lastEvent({ ending, usage }: AnswerReply): {
     case 'completed':
       return {
         type: 'response.completed',
-        body: { status: 'completed', error: null, usage: usageBody(usage) },
+        body: {
+          status: 'completed',
+          error: null,
+          usage: usageBody(usage),
+          ...(searches !== undefined && { tool_usage: { web_search: { num_requests: searches } } }),
+        },
       };
     case 'incomplete':
       return {

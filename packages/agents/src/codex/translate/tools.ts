@@ -1,7 +1,7 @@
 /** How Codex' tools look to people and to ACP: name, kind, title, places and changes. */
 import type { FileDiff, OutputItem, ToolKind, ToolLocation } from '@liminal/protocol';
-import { z } from 'zod';
 import { oneLine, shortPath } from '../../base/titles.ts';
+import { type WebAction, webResults, webSearchCall } from '../../base/web-search.ts';
 import { type Parts, pictureOf, readParts } from './parts.ts';
 import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
 
@@ -71,35 +71,17 @@ const call = (name: string, kind: ToolKind, title: string, input: unknown): Call
   arguments: JSON.stringify(input) ?? '{}',
 });
 
+const webActions: Record<string, WebAction['kind']> = { openPage: 'open', findInPage: 'find' };
+
 function searchCall({ query, action }: ItemOf<'webSearch'>): Call {
-  const { type, url, pattern, queries } = action ?? {};
-  const input = {
+  const { type = '', url, pattern, queries } = action ?? {};
+  return webSearchCall({
+    kind: webActions[type] ?? 'search',
     query,
-    ...(queries != null && queries.length > 1 && { queries }),
-    ...(url != null && { url }),
-    ...(pattern != null && { pattern }),
-  };
-  return call('web_search', 'fetch', searchTitle(), input);
-
-  function searchTitle(): string {
-    if (type === 'openPage' && url != null) return `Open ${oneLine(url)}`;
-    if (type === 'findInPage') {
-      const where = url == null ? 'a page' : oneLine(url);
-      return pattern == null ? `Search ${where}` : `Find “${oneLine(pattern)}” in ${where}`;
-    }
-    const all = queries != null && queries.length > 0 ? queries : [query];
-    const words = all.filter((one) => one !== '').map((one) => `“${oneLine(one)}”`);
-    return words.length === 0 ? 'Search the web' : `Search the web for ${words.join(', ')}`;
-  }
-}
-
-const SearchResult = z.looseObject({ title: z.string().optional(), url: z.string() });
-
-/** A result with an address is its title and the address; any other is its JSON. */
-function resultLine(result: unknown): string {
-  const { title = '', url } = SearchResult.safeParse(result).data ?? {};
-  if (url === undefined) return typeof result === 'string' ? result : JSON.stringify(result);
-  return title === '' ? url : `${title}\n${url}`;
+    queries: queries ?? undefined,
+    url: url ?? undefined,
+    pattern: pattern ?? undefined,
+  });
 }
 
 /** A call of an MCP server's tool. */
@@ -282,7 +264,7 @@ export function resultOf(item: ToolItem): Result {
     case 'imageView':
       return { output: '', success: true, ...pictureOf(item.path, item.result) };
     case 'webSearch':
-      return { output: (item.results ?? []).map(resultLine).join('\n\n'), success: true };
+      return { output: webResults(item.results ?? []), success: true };
     case 'sleep':
       return { output: '', success: true };
   }

@@ -3,6 +3,7 @@ import type { OpenAI } from 'openai';
 import type { ModelRequest, ToolFace } from '../../models/model-client.ts';
 import {
   dataUrl,
+  type FunctionCall,
   missing,
   ownRaw,
   type Part,
@@ -15,28 +16,50 @@ type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
 type InputItem = OpenAI.Responses.ResponseInputItem;
 type InputPart = OpenAI.Responses.ResponseInputContent;
 
+export interface ResponsesOptions {
+  /** Whether the model may search the web by the server's own tool. */
+  webSearch?: boolean | undefined;
+}
+
 /**
  * A request as the Responses API takes it. Nothing is stored there, so the model's reasoning goes back and forth
  * encrypted. Left out: what the system said to people, plans, approvals, errors, and reasoning of another maker.
  */
-export function responsesRequest(request: ModelRequest): Body {
+export function responsesRequest(
+  request: ModelRequest,
+  { webSearch = false }: ResponsesOptions = {},
+): Body {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   const { made = new WeakMap() } = request;
+  // A model that calls no tools is asked without any.
+  const searches = webSearch && tools.length > 0;
+  const searched = new Set(
+    conversation.flatMap((item) => (isNativeSearch(item) ? item.callId : [])),
+  );
   return {
     model,
     ...(instructions !== '' && { instructions }),
-    input: conversation.flatMap((item, index) =>
-      item.type === 'reasoning' && !goesOn(conversation[index + 1])
-        ? []
-        : once(made, item, inputOf),
-    ),
-    ...(tools.length > 0 && { tools: tools.map((tool) => once(made, tool, toolOf)) }),
+    input: conversation.flatMap((item, index) => {
+      if (item.type === 'reasoning' && !goesOn(conversation[index + 1])) return [];
+      // The server's own search has its result in itself.
+      if (item.type === 'function_call_output' && searched.has(item.callId)) return [];
+      return once(made, item, inputOf);
+    }),
+    ...(tools.length > 0 && {
+      tools: [
+        ...tools.map((tool) => once(made, tool, toolOf)),
+        ...(searches ? [{ type: 'web_search' as const }] : []),
+      ],
+    }),
     ...(isWithoutCalls === true && tools.length > 0 && { tool_choice: 'none' as const }),
     reasoning: {
       ...(effort !== undefined && { effort: effort as OpenAI.ReasoningEffort }),
       summary: 'auto',
     },
-    include: ['reasoning.encrypted_content'],
+    include: [
+      'reasoning.encrypted_content',
+      ...(searches ? (['web_search_call.action.sources'] as const) : []),
+    ],
     store: false,
     stream: true,
   };
@@ -65,6 +88,7 @@ function inputOf(item: OutputItem): InputItem[] {
     case 'reasoning':
       return reasoningOf(item);
     case 'function_call': {
+      if (isNativeSearch(item)) return [givenItem(ownRaw(item))];
       const { callId, name, arguments: input } = item;
       const sent = { name: validName(name), arguments: validArguments(input) };
       return [{ type: 'function_call', call_id: callId, ...sent }];
@@ -84,6 +108,12 @@ function inputOf(item: OutputItem): InputItem[] {
       return [];
   }
 }
+
+/** A search by a server of this interface goes back as the server gave it. */
+const isNativeSearch = (item: OutputItem): item is FunctionCall =>
+  item.type === 'function_call' && ownRaw(item)?.['type'] === 'web_search_call';
+
+const givenItem = (item: unknown): InputItem => item as InputItem;
 
 function messageOf(item: Extract<OutputItem, { type: 'message' }>): InputItem[] {
   const { origin, content, blocks = [] } = item;

@@ -225,17 +225,95 @@ test('a stream that ends without a last event has broken off', async () => {
 });
 
 test('unknown items and events are kept, once', async () => {
-  const search = { id: 'ws_1', type: 'web_search_call', status: 'completed', action: {} };
+  const drawing = { id: 'ig_1', type: 'image_generation_call', status: 'completed' };
   const strange = event('strange', { value: 1 });
   const seen = await play([
-    added(0, { ...search, status: 'in_progress' }),
+    added(0, { ...drawing, status: 'in_progress' }),
     strange,
-    done(0, search),
-    done(1, { ...search, id: 'ws_2' }),
+    done(0, drawing),
+    done(1, { ...drawing, id: 'ig_2' }),
     event('output_text.delta', { ...at(2, 'msg_1'), content_index: 0, delta: 'a' }),
-    completed({ output: [search, { ...search, id: 'ws_2' }, message('a')] }),
+    completed({ output: [drawing, { ...drawing, id: 'ig_2' }, message('a')] }),
   ]);
-  expect(doneItems(seen)).toMatchObject([{ content: 'a', raw: [strange, search, { id: 'ws_2' }] }]);
+  expect(doneItems(seen)).toMatchObject([
+    { content: 'a', raw: [strange, drawing, { id: 'ig_2' }] },
+  ]);
+});
+
+const search = (action: object, more: object = {}) => ({
+  id: 'ws_1',
+  type: 'web_search_call',
+  status: 'completed',
+  action,
+  ...more,
+});
+
+test('a search of the web begins at once, and is a call with its words and what it found', async () => {
+  const item = search({
+    type: 'search',
+    query: 'a',
+    queries: ['a', 'b'],
+    sources: [
+      { type: 'url', url: 'https://a.example/' },
+      { type: 'url', url: 'https://b.example/' },
+    ],
+  });
+  const seen = await play([
+    added(0, { id: 'ws_1', type: 'web_search_call', status: 'in_progress' }),
+    event('web_search_call.in_progress', at(0, 'ws_1')),
+    event('web_search_call.searching', at(0, 'ws_1')),
+    event('web_search_call.completed', at(0, 'ws_1')),
+    done(0, item),
+    completed({ output: [item] }),
+  ]);
+  expect(seen[1]).toMatchObject({ type: 'item_start', title: 'Search the web', kind: 'fetch' });
+  expect(doneItems(seen)).toEqual([
+    {
+      type: 'function_call',
+      id: 'ws_1',
+      callId: 'ws_1',
+      name: 'web_search',
+      kind: 'fetch',
+      title: 'Search the web for “a”, “b”',
+      arguments: '{"query":"a","queries":["a","b"]}',
+      origin: 'agent',
+      raw: { openai: item },
+    },
+    {
+      type: 'function_call_output',
+      id: 'ws_1:output',
+      callId: 'ws_1',
+      output: 'https://a.example/\n\nhttps://b.example/',
+      success: true,
+      origin: 'system',
+    },
+  ]);
+});
+
+test.each([
+  [search({ type: 'open_page', url: 'https://a.example/' }), 'Open https://a.example/', '', true],
+  [
+    search({ type: 'find_in_page', url: 'https://a.example/', pattern: 'x' }),
+    'Find “x” in https://a.example/',
+    '',
+    true,
+  ],
+  [search({}, { action: null }), 'Search the web', '', true],
+  [
+    search({ type: 'search', query: 'x' }, { status: 'failed' }),
+    'Search the web for “x”',
+    'The search failed.',
+    false,
+  ],
+  [
+    search({ type: 'search' }, { status: 'failed', error: { message: 'Too many.' } }),
+    'Search the web',
+    'The search failed: Too many.',
+    false,
+  ],
+])('what is done on the web is shown: %j', async (item, title, output, success) => {
+  const [call, result] = doneItems(await play([done(0, item), completed()]));
+  expect([call, result]).toMatchObject([{ title }, { output, success }]);
 });
 
 test('a message keeps its sources, and what it is in the answer', async () => {

@@ -1,6 +1,7 @@
 /** The Responses API's stream, event by event, as items of a turn. */
 import type { OutputItem, Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
+import { type WebAction, webResults, webSearchCall } from '../../base/web-search.ts';
 import type { AnswerWriter } from '../../models/answer-writer.ts';
 import { type Citation, citationsIn, withCitations } from '../../models/citations.ts';
 import type { ModelAnswer, ModelCall } from '../../models/model-client.ts';
@@ -8,7 +9,7 @@ import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
 import { Answer, Event, Item } from './wire.ts';
 
-type Kind = 'message' | 'reasoning' | 'function_call';
+type Kind = 'message' | 'reasoning' | 'function_call' | 'web_search_call';
 
 interface OpenItem {
   kind: Kind;
@@ -32,6 +33,7 @@ export class ResponsesTranslator {
   #citations: Citation[] = [];
   #finishReason: string | undefined;
   #usage: Usage | undefined;
+  #searches: number | undefined;
   #isRefusal = false;
 
   constructor(writer: AnswerWriter, ids: CallIds = new CallIds()) {
@@ -59,7 +61,13 @@ export class ResponsesTranslator {
     for (const item of this.#items.values()) this.#done(item);
     const finishReason = this.#isRefusal ? 'refusal' : (this.#finishReason ?? 'completed');
     const calls = this.#calls();
-    return { calls, finishReason, usage: this.#usage, ...withCitations(this.#citations) };
+    return {
+      calls,
+      finishReason,
+      usage: this.#usage,
+      ...(this.#searches !== undefined && { searches: this.#searches }),
+      ...withCitations(this.#citations),
+    };
   }
 
   #readEvent(event: Event): void {
@@ -113,6 +121,7 @@ export class ResponsesTranslator {
       return this.#writer.keep(event.item);
     }
     const open = this.#open(event, item.type, item);
+    if (item.type === 'web_search_call') return this.#searched(open, item);
     if (open.call !== undefined && item.name) open.call.name = item.name;
     if (item.content?.some(({ refusal }) => refusal !== undefined)) this.#isRefusal = true;
     this.#citations.push(...citationsIn(annotationsOf(item)));
@@ -122,6 +131,20 @@ export class ResponsesTranslator {
     this.#done(open, { ...(isOther && changedText(open, whole)), ...ownOf(item) });
   }
 
+  /** The server has searched the web: a call, and what was found. */
+  #searched(open: OpenItem, item: Item): void {
+    if (open.isDone) return;
+    this.#done(open, { ...searchCallOf(item), raw: { openai: item } });
+    const { itemId } = open;
+    this.#writer.add({
+      type: 'function_call_output',
+      id: `${itemId}:output`,
+      callId: itemId,
+      origin: 'system',
+      ...searchResultOf(item),
+    });
+  }
+
   /** The item that an event is about; begins it if it was not announced. */
   #open(event: Event, kind: Kind, item?: Item): OpenItem {
     const place = placeOf(event, item);
@@ -129,7 +152,7 @@ export class ResponsesTranslator {
     if (known?.kind === kind) return known;
     const id = item?.id ?? event.item_id ?? `${kind}:${place}`;
     const call = kind === 'function_call' ? this.#callOf(item) : undefined;
-    const face = faceOf(kind, id, call);
+    const face = kind === 'web_search_call' ? searchFace(id, item) : faceOf(kind, id, call);
     const open: OpenItem = {
       kind,
       itemId: this.#writer.start(face),
@@ -183,6 +206,7 @@ export class ResponsesTranslator {
     const answer = Answer.safeParse(said).data;
     const status = outcome ?? answer?.status ?? 'completed';
     if (answer?.usage != null) this.#usage = usageOf(answer.usage);
+    this.#searches = answer?.tool_usage?.web_search?.num_requests ?? undefined;
     if (answer?.error != null) throw errorOfComplaint(readComplaint(answer.error));
     if (status === 'failed' || status === 'cancelled') {
       throw errorOfComplaint(readComplaint(`The answer’s status is ${status}.`));
@@ -225,6 +249,9 @@ const silent = new Set(
     'reasoning_summary_part.added',
     'reasoning_summary_part.done',
     'reasoning_summary_text.done',
+    'web_search_call.in_progress',
+    'web_search_call.searching',
+    'web_search_call.completed',
   ].map((name) => `response.${name}`),
 );
 
@@ -238,15 +265,52 @@ function isTextDelta(said: unknown): said is Event & { delta: string } {
 
 const between = '\n\n';
 
-const isKind = (type: string): type is Kind =>
-  type === 'message' || type === 'reasoning' || type === 'function_call';
+const kinds = ['message', 'reasoning', 'function_call', 'web_search_call'] as const;
+
+const isKind = (type: string): type is Kind => kinds.some((kind) => kind === type);
 
 const placeOf = (event: Event, item?: Item): number | string =>
   event.output_index ?? event.item_id ?? item?.id ?? 0;
 
-function faceOf(kind: Kind, id: string, call: OpenItem['call']): OutputItem {
+function faceOf(
+  kind: Exclude<Kind, 'web_search_call'>,
+  id: string,
+  call: OpenItem['call'],
+): OutputItem {
   if (kind !== 'function_call') return { type: kind, id, content: '', origin: 'agent' };
   return { type: kind, id, callId: '', name: '', ...call, arguments: '', origin: 'agent' };
+}
+
+const webActions: Record<string, WebAction['kind']> = { open_page: 'open', find_in_page: 'find' };
+
+function searchCallOf({ action }: Partial<Item>): ReturnType<typeof webSearchCall> {
+  const { type, query, queries, url, pattern } = action ?? {};
+  return webSearchCall({
+    kind: webActions[type ?? ''] ?? 'search',
+    query: query ?? queries?.[0],
+    queries: queries ?? undefined,
+    url: url ?? undefined,
+    pattern: pattern ?? undefined,
+  });
+}
+
+/** A search as it begins: most servers name its words only at its end. */
+const searchFace = (id: string, item: Partial<Item> = {}): OutputItem => ({
+  type: 'function_call',
+  id,
+  callId: id,
+  ...searchCallOf(item),
+  arguments: '',
+  origin: 'agent',
+});
+
+function searchResultOf(item: Item): { output: string; success: boolean } {
+  const { status, action } = item;
+  const success = status !== 'failed' && status !== 'incomplete';
+  const found = webResults(action?.sources ?? []);
+  if (success) return { output: found, success };
+  const { words } = readComplaint(item['error'] ?? '');
+  return { output: words === '' ? 'The search failed.' : `The search failed: ${words}`, success };
 }
 
 function wholeText(item: Item): string {

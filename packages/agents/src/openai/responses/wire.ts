@@ -17,10 +17,27 @@ export const Item = z.looseObject({
   call_id: z.string().nullish(),
   name: z.string().nullish(),
   arguments: z.string().nullish(),
+  /** web_search_call */
+  status: z.string().nullish().catch(undefined),
+  action: z
+    .looseObject({
+      type: z.string().nullish(),
+      query: z.string().nullish(),
+      queries: z.array(z.string()).nullish(),
+      url: z.string().nullish(),
+      pattern: z.string().nullish(),
+      sources: z.array(z.unknown()).nullish(),
+    })
+    .nullish()
+    .catch(undefined),
 });
 export type Item = z.infer<typeof Item>;
 
 const count = z.number().nonnegative();
+
+const ToolUsage = z.looseObject({
+  web_search: z.looseObject({ num_requests: count.nullish() }).nullish(),
+});
 
 export const Answer = z.looseObject({
   status: z.string().nullish().catch(undefined),
@@ -35,6 +52,7 @@ export const Answer = z.looseObject({
     })
     .nullish()
     .catch(undefined),
+  tool_usage: ToolUsage.nullish().catch(undefined),
 });
 export type Answer = z.infer<typeof Answer>;
 

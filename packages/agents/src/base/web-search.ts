@@ -1,0 +1,58 @@
+/** How a search of the web looks to people, whichever program or maker of models runs it. */
+import type { OutputItem } from '@liminal/protocol';
+import { z } from 'zod';
+import { oneLine } from './titles.ts';
+
+/** What is done on the web. */
+export interface WebAction {
+  kind: 'search' | 'open' | 'find';
+  query?: string | undefined;
+  queries?: readonly string[] | undefined;
+  url?: string | undefined;
+  /** What is looked for in a page. */
+  pattern?: string | undefined;
+}
+
+type Call = Extract<OutputItem, { type: 'function_call' }>;
+
+/** The fields of a call that searches the web, opens a page, or finds words in a page. */
+export function webSearchCall(
+  action: WebAction,
+): Required<Pick<Call, 'name' | 'kind' | 'title' | 'arguments'>> {
+  const { query, queries, url, pattern } = action;
+  const input = {
+    ...(query !== undefined && { query }),
+    ...(queries !== undefined && queries.length > 1 && { queries }),
+    ...(url !== undefined && { url }),
+    ...(pattern !== undefined && { pattern }),
+  };
+  return {
+    name: 'web_search',
+    kind: 'fetch',
+    title: titleOf(action),
+    arguments: JSON.stringify(input),
+  };
+}
+
+function titleOf({ kind, query = '', queries = [], url, pattern }: WebAction): string {
+  if (kind === 'open' && url !== undefined) return `Open ${oneLine(url)}`;
+  if (kind === 'find') {
+    const where = url === undefined ? 'a page' : oneLine(url);
+    return pattern === undefined ? `Search ${where}` : `Find “${oneLine(pattern)}” in ${where}`;
+  }
+  const all = queries.length > 0 ? queries : [query];
+  const words = all.filter((one) => one !== '').map((one) => `“${oneLine(one)}”`);
+  return words.length === 0 ? 'Search the web' : `Search the web for ${words.join(', ')}`;
+}
+
+const SearchResult = z.looseObject({ title: z.string().nullish(), url: z.string() });
+
+/** What a search has found. A result with an address is its title and the address; any other is its JSON. */
+export const webResults = (results: readonly unknown[]): string =>
+  results.map(resultLine).join('\n\n');
+
+function resultLine(result: unknown): string {
+  const { title, url } = SearchResult.safeParse(result).data ?? {};
+  if (url === undefined) return typeof result === 'string' ? result : JSON.stringify(result);
+  return title == null || title === '' ? url : `${title}\n${url}`;
+}

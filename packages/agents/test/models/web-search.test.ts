@@ -1,0 +1,147 @@
+/** The makers' own search of the web: it is shown as a call, goes back as it came, and survives a change of the maker. */
+import type { OutputItem, Response } from '@liminal/protocol';
+import { afterEach, expect, test } from 'vitest';
+import { loudEcho } from '../../src/models/testing/echo.ts';
+import {
+  type AnySession,
+  type Interface,
+  interfaces,
+  openSession,
+  type Said,
+} from './any-server.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+/** A session with the tool `echo`, whose model says these things, and then agrees. */
+async function open(
+  kind: Interface,
+  says: Said[],
+  stored: readonly Response[] = [],
+): Promise<AnySession> {
+  const session = await openSession(
+    kind,
+    () => says.shift() ?? { words: 'Yes.' },
+    [loudEcho],
+    stored,
+  );
+  ends.push(session.close);
+  return session;
+}
+
+const found = [
+  { title: 'One', url: 'https://one.example/' },
+  { title: 'Two', url: 'https://two.example/' },
+];
+const searched = { words: 'news', found };
+
+const shown = (items: readonly OutputItem[]): string[] =>
+  items.flatMap((item) => {
+    if (item.type === 'function_call') return `${item.title} (${item.kind})`;
+    if (item.type === 'function_call_output') return `${item.success}: ${item.output}`;
+    return item.type === 'message' ? item.content : [];
+  });
+
+const searching = [
+  ['Responses', '"web_search_call"', 'https://one.example/\n\nhttps://two.example/'],
+  ['Messages', '"server_tool_use"', 'One\nhttps://one.example/\n\nTwo\nhttps://two.example/'],
+] as const;
+
+test.each(searching)(
+  'by %s: a search is a call with its words and what it found, and goes back as it came',
+  async (kind, native, output) => {
+    const { say, bodies } = await open(kind, [{ searched, words: 'So.' }]);
+    const turn = await say('What is new?');
+    expect(shown(turn.outputItems)).toEqual([
+      'What is new?',
+      'Search the web for “news” (fetch)',
+      `true: ${output}`,
+      'So.',
+    ]);
+    await say('Sure?');
+    expect(JSON.stringify(bodies()[1])).toContain(native);
+    // After a restart, or in a fork, it is the same.
+    const again = await open(kind, [], [turn]);
+    await again.say('Sure?');
+    const [first] = again.bodies();
+    const sent = ['input', 'messages'].flatMap((name) => first?.[name] ?? []);
+    expect(sent).toEqual(['input', 'messages'].flatMap((name) => bodies()[1]?.[name] ?? []));
+  },
+);
+
+test.each([
+  ['Responses', 'The search failed: too_many_requests'],
+  ['Messages', 'The server’s tool failed: too_many_requests.'],
+] as const)('by %s: a search that fails says why', async (kind, output) => {
+  const failed = { words: 'news', found: [], failed: 'too_many_requests' };
+  const { say } = await open(kind, [{ searched: failed, words: 'No.' }]);
+  expect(shown((await say('What is new?')).outputItems)[2]).toBe(`false: ${output}`);
+});
+
+test.each(
+  searching.flatMap(([kind, native]) =>
+    interfaces.flatMap((other) => (other === kind ? [] : [[kind, other, native] as const])),
+  ),
+)('what was found by %s is known to a model that is asked by %s', async (kind, other, native) => {
+  const first = await open(kind, [{ searched, words: 'So.' }]);
+  const turn = await first.say('What is new?');
+  const { say, bodies } = await open(other, [], [turn]);
+  expect(await say('Sure?')).toMatchObject({ status: 'complete' });
+  const sent = JSON.stringify(bodies()[0]);
+  expect(sent).toContain('https://two.example/');
+  expect(sent).not.toContain(native);
+});
+
+const pending = {
+  type: 'server_tool_use',
+  id: 'srvtoolu_p',
+  name: 'web_search',
+  input: { query: 'x' },
+};
+const result = {
+  type: 'web_search_tool_result',
+  tool_use_id: 'srvtoolu_p',
+  content: [{ type: 'web_search_result', encrypted_content: 'e', ...found[0] }],
+};
+
+test('a model that pauses amid a search goes on by itself, and gets its result in the next answer', async () => {
+  const { say, bodies } = await open('Messages', [
+    { blocks: [pending], isPaused: true },
+    { blocks: [result], words: 'So.' },
+  ]);
+  expect(shown((await say('What is new?')).outputItems)).toEqual([
+    'What is new?',
+    'Search the web for “x” (fetch)',
+    'true: One\nhttps://one.example/',
+    'So.',
+  ]);
+  await say('Sure?');
+  expect(bodies().map(({ messages }) => (messages as object[]).slice(1))).toMatchObject([
+    [],
+    [{ role: 'assistant', content: [pending] }],
+    [{ role: 'assistant', content: [pending, result, { text: 'So.' }] }, { role: 'user' }],
+  ]);
+});
+
+test('a search without a result, after which the turn has failed, is left out', async () => {
+  const { say, bodies } = await open('Messages', [
+    { blocks: [pending], isPaused: true },
+    { refused: 'No more.', status: 403 },
+  ]);
+  expect(await say('What is new?')).toMatchObject({ status: 'error' });
+  expect(await say('Well?')).toMatchObject({ status: 'complete' });
+  expect(JSON.stringify(bodies().at(-1))).not.toContain('srvtoolu_p');
+});
+
+test.each(searching)(
+  'by %s: a call of a tool beside a search is run, and both go on',
+  async (kind) => {
+    const call = { name: 'echo', arguments: '{"text":"a"}' };
+    const { say } = await open(kind, [{ searched, calls: [call] }, { words: 'So.' }]);
+    const turn = await say('What is new?');
+    expect(turn).toMatchObject({ status: 'complete' });
+    expect(shown(turn.outputItems).at(-1)).toBe('So.');
+  },
+);
