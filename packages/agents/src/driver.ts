@@ -180,6 +180,11 @@ export interface AgentCapabilities {
    */
   readonly resumes?: boolean;
   /**
+   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. `describe` then says whether the
+   * agent forks at all.
+   */
+  readonly forksWhole?: boolean;
+  /**
    * Whether the ids of stored turns are only numbers, so that turns must be matched by what was said. Such an agent can
    * report its stored turns only while it runs.
    */

@@ -38,12 +38,14 @@ export class SessionInUseError extends ProviderError {
 /**
  * @param agent - Its name for people.
  * @param why - Replaces the sentence that the turn is not stored.
+ * @param other - After which turn a fork is possible.
  */
 export function turnNotStored(
   agent: string,
   why = `${agent} has not stored this turn, so nothing can go on from it.`,
+  other = 'another turn',
 ): ProviderError {
-  const message = `${why} Fork after another turn.`;
+  const message = `${why} Fork after ${other}.`;
   return new ProviderError('TURN_NOT_STORED', message);
 }
 

@@ -240,6 +240,8 @@ export const AgentInfo = z.object({
   sessionsOnRequest: z.boolean().optional(),
   /** Its sessions can be forked. */
   forks: z.boolean().optional(),
+  /** A fork has the whole conversation: only the newest turn can be forked, once it has ended. */
+  forksWhole: z.boolean().optional(),
   /** How it reaches MCP servers; absent if it takes none. */
   mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
   /** It can change files back to how they were before a turn. */

@@ -140,6 +140,25 @@ describe('a fork', () => {
     await expect(world.runtime.fork(sessionId)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
   });
 
+  test('has the whole conversation of an agent that forks only that: after its newest turn, while none runs', async () => {
+    world.agent.forksWhole = true;
+    const offered = async () => (await world.runtime.listAgents())[0]?.forks;
+    expect(await offered()).toBeUndefined();
+    const [first, last] = await turns('1', '2');
+    const refused = {
+      code: 'TURN_NOT_STORED',
+      message: 'Scripted forks only its whole conversation. Fork after its newest turn.',
+    };
+    await expect(world.runtime.fork(sessionId, { turnId: first })).rejects.toMatchObject(refused);
+    const fork = await world.runtime.fork(sessionId, { turnId: last });
+    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    expect(world.agent.forks).toEqual([last]);
+
+    await world.runtime.send(sessionId, '3');
+    await expect(world.runtime.fork(sessionId)).rejects.toMatchObject(refused);
+    world.agent.finish(sessionId);
+  });
+
   test('is refused with the agent’s reason if the agent has not stored the turn; nothing is left', async () => {
     await turns('1');
     world.agent.fork = async () => {

@@ -27,6 +27,7 @@ export class ScriptedAgent extends DriverProvider {
   /** A test may replace it. */
   declare listStoredSessions: CliProvider['listStoredSessions'];
   declare fork: CliProvider['fork'];
+  declare forksWhole: boolean;
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
   /** For each load, whether something had been said in the session before. */

@@ -56,6 +56,24 @@ it('each turn that has ended can be forked after, and the fork is shown in a tab
   await expect.poll(kept).toContain('forked');
 });
 
+it('an agent that forks only its whole conversation is offered that after the newest turn, once it has said that it forks', async () => {
+  stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2), cursor: 't2:0' };
+  stage.history.entries = stage.history.entries.slice(0, 4);
+  let forks: object = {};
+  stage.answer = (_, path) => {
+    const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+    return path === '/api/agents' ? { agents: [{ ...demo, ...forks }] } : undefined;
+  };
+  const page = await stage.visit();
+  await turnOf(page, 't2').getByRole('button', { name: 'Copy answer' }).waitFor();
+  expect(await forkButtons(page).count()).toBe(0);
+
+  forks = { forks: true, forksWhole: true };
+  stage.tell({ accepts: { image: [], audio: [], resource: [] } });
+  await turnOf(page, 't2').getByRole('button', { name: 'Fork from here' }).waitFor();
+  expect(await forkButtons(page).count()).toBe(1);
+});
+
 it('a fork leads to the turn that it comes from', async () => {
   const page = await stage.visit({}, '/session/forked');
   await page.getByRole('main').getByRole('link', { name: 'Fix the login', exact: true }).click();

@@ -47,6 +47,7 @@ const Initialised = z.looseObject({
           resume: offered,
           close: offered,
           delete: offered,
+          fork: offered,
           title: offered,
           additionalDirectories: offered,
         })
@@ -156,6 +157,17 @@ export class AcpAgent {
   /** Its own name. */
   get title(): string | undefined {
     return this.#info?.title ?? this.#info?.name;
+  }
+
+  /** Whether a conversation can be copied, and the copy opened later. */
+  get forks(): boolean {
+    const { loadSession, sessionCapabilities: can } = this.#capabilities;
+    return can?.fork === true && (loadSession === true || can.resume === true);
+  }
+
+  /** Whether a session lives in this process. */
+  hosts(sessionId: string): boolean {
+    return this.#sessions.has(sessionId);
   }
 
   /** Whether it asks, between its tools, for messages to the turn that runs. */

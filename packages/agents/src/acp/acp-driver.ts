@@ -4,7 +4,7 @@ import { describeCommand } from '../base/find-program.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
 import { HiddenFolders } from '../hidden-folders.ts';
-import type { AgentIntroduction, StoredSession, StoredTurn } from '../provider.ts';
+import type { AgentIntroduction, StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { AcpAgent } from './acp-agent.ts';
 import type { AcpMemory, AcpSession } from './acp-session.ts';
 import type { Defaults } from './defaults.ts';
@@ -59,6 +59,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly prewarms = true;
   readonly numbersStoredTurns = true;
   readonly takesDirectories = true;
+  readonly forksWhole = true;
   readonly starts: StartLimit;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
@@ -67,6 +68,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   readonly #stored: StoredSessions;
   /** Whether any process of it has answered. */
   #hasAnswered = false;
+  /** Whether the process that was started last forks sessions. */
+  #forks = false;
   /** As reported by the process that was started last. */
   #version: string | undefined;
   /** As reported by that process. Until one was started all are assumed: a server that is out of reach is said. */
@@ -85,6 +88,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
       cliType: options.cliType,
       name: options.name,
       running: () => this.#pool.running,
+      hosting: (sessionId) => this.#pool.find((agent) => agent.hosts(sessionId)),
       start: (cwd, signal) => this.starts.run(() => start(cwd, signal)),
       limitMs: options.openLimitMs ?? openLimitMs,
       idleMs: 5_000,
@@ -103,7 +107,8 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const found = describeCommand({ cliType, name, description }, command, searchPath);
     const version = this.#version;
     const mcpTransports = this.#mcpTransports;
-    return { ...found, mcpTransports, ...(version !== undefined && { version }) };
+    const forks = this.#forks && { forks: true, forksWhole: true };
+    return { ...found, mcpTransports, ...forks, ...(version !== undefined && { version }) };
   }
 
   close(): Promise<void> {
@@ -138,6 +143,11 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     return this.#stored.read(agentSessionId, projectDir);
   }
 
+  async fork(agentSessionId: string, projectDir: string): Promise<StoredFork> {
+    const copy = await this.#stored.fork(agentSessionId, projectDir);
+    return { agentSessionId: copy, copies: new Map(), left: new Set() };
+  }
+
   /** A process that belongs to the caller alone. Rejects with why it did not start. */
   async #start(cwd: string, signal: AbortSignal, limitMs?: number): Promise<AcpAgent> {
     const { command, args = [], env = {}, startLimitMs = 20_000 } = this.#options;
@@ -152,6 +162,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const agent = await AcpAgent.start(start, signal);
     this.#hasAnswered = true;
     this.#version = agent.version;
+    this.#forks = agent.forks;
     this.#mcpTransports = mcpTransports(agent.capabilities.mcpCapabilities);
     return agent;
   }

@@ -8,6 +8,7 @@ export class AcpProvider extends DriverProvider {
   declare readonly peekStoredSessions: AcpDriver['peekStoredSessions'];
   declare readonly storedMark: AcpDriver['storedMark'];
   declare readonly readStoredHistory: AcpDriver['readStoredHistory'];
+  declare readonly fork: NonNullable<DriverProvider['fork']>;
 
   constructor(options: AcpProviderOptions) {
     super(new AcpDriver(options));

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { z } from 'zod';
 import { isoNow } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { StoredSession, StoredTurn } from '../provider.ts';
@@ -14,6 +15,8 @@ export interface StoredSessionsOptions {
   name: string;
   /** A process of a session, if there is one. */
   running: () => AcpAgent | undefined;
+  /** The process that has a session open, if there is one. */
+  hosting: (sessionId: string) => AcpAgent | undefined;
   /** Starts a process to ask; rejects with why it did not start. */
   start: (cwd: string, signal: AbortSignal) => Promise<AcpAgent>;
   /** The limit for one request, ms. */
@@ -83,6 +86,30 @@ export class StoredSessions {
   }
 
   /**
+   * Copies a whole conversation, by the process that has it open if there is one. Returns the copy's id. `NOT_SUPPORTED`,
+   * `SESSION_NOT_FOUND`.
+   */
+  async fork(agentSessionId: string, projectDir: string): Promise<string> {
+    const { name, hosting, limitMs } = this.#options;
+    const asked = async (agent: AcpAgent): Promise<string> => {
+      if (agent.forks) return fork(agent, agentSessionId, projectDir);
+      throw new ProviderError('NOT_SUPPORTED', `${name} cannot fork its sessions.`);
+    };
+    const host = hosting(agentSessionId);
+    if (host === undefined) {
+      this.#loaded.add(agentSessionId);
+      const copy = await this.#ask(asked, notForked);
+      this.#loaded.add(copy);
+      return copy;
+    }
+    try {
+      return await host.within(limitMs, asked(host), this.#abort.signal);
+    } catch (error) {
+      throw this.#failure(error, notForked);
+    }
+  }
+
+  /**
    * Ends the process if it has loaded this session, which is about to be opened in another one: Codex keeps what it has
    * loaded to itself, closed or not.
    */
@@ -118,14 +145,15 @@ export class StoredSessions {
     }
   }
 
-  async #ask<T>(question: (agent: AcpAgent) => Promise<T>): Promise<T> {
+  /** @param failed - What the agent has not done if this rejects. */
+  async #ask<T>(question: (agent: AcpAgent) => Promise<T>, failed?: string): Promise<T> {
     clearTimeout(this.#idle);
     const asked = this.#answer(question);
     this.#asking.add(asked);
     try {
       return await asked;
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#failure(error, failed);
     } finally {
       this.#asking.delete(asked);
       if (this.#asking.size === 0 && !this.#abort.signal.aborted) {
@@ -164,7 +192,7 @@ export class StoredSessions {
     void ended.finally(() => this.#ending.delete(ended));
   }
 
-  #failure(error: unknown): ProviderError {
+  #failure(error: unknown, failed = 'did not tell what it has stored'): ProviderError {
     if (error instanceof ProviderError) return error;
     const { name } = this.#options;
     const said = readRpcError(error);
@@ -172,9 +200,22 @@ export class StoredSessions {
       const message = `${name} does not have this session.`;
       return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
     }
-    const message = `${name} did not tell what it has stored. ${describeError(error)}`;
+    const message = `${name} ${failed}. ${describeError(error)}`;
     return new ProviderError('PROTOCOL_ERROR', message, { cause: error });
   }
+}
+
+const notForked = 'did not fork the session';
+
+const Forked = z.looseObject({ sessionId: z.string().min(1) });
+
+/** The copy is closed at once: the next to open it says how it runs. */
+async function fork(agent: AcpAgent, sessionId: string, cwd: string): Promise<string> {
+  const answer = await agent.open('session/fork', { sessionId, cwd, mcpServers: [] });
+  const copy = Forked.safeParse(answer).data?.sessionId;
+  if (copy === undefined) throw new Error('Its answer to “session/fork” names no session.');
+  await agent.leave(copy);
+  return copy;
 }
 
 /** A session's conversation, replayed by `session/load`; empty if the agent cannot load. */

@@ -30,7 +30,12 @@ export class AgentPool<P extends PooledProcess> {
 
   /** A process that runs, for callers that would not start one. */
   get running(): P | undefined {
-    return [...this.#users.keys()].find(({ isAlive }) => isAlive);
+    return this.find(() => true);
+  }
+
+  /** A process that runs and fits. */
+  find(isMeant: (process: P) => boolean): P | undefined {
+    return [...this.#users.keys()].find((process) => process.isAlive && isMeant(process));
   }
 
   /** A process, started in `cwd` if need be. Rejects with why it did not start. */

@@ -82,6 +82,7 @@ export class DriverProvider implements CliProvider {
   readonly tellsSetup: boolean;
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
+  readonly forksWhole: boolean;
   readonly introduce: CliProvider['introduce'];
   readonly readProjectSettings: CliProvider['readProjectSettings'];
   readonly listStoredSessions: CliProvider['listStoredSessions'];
@@ -110,6 +111,7 @@ export class DriverProvider implements CliProvider {
     this.tellsSetup = driver.tellsSetup ?? false;
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
+    this.forksWhole = driver.forksWhole ?? false;
     this.introduce = driver.introduce?.bind(driver);
     this.readProjectSettings = driver.readProjectSettings?.bind(driver);
     this.listStoredSessions = driver.listStoredSessions?.bind(driver);

@@ -165,7 +165,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         const { projectDir } = subject;
         const id = told.storedId ?? watch.storedId ?? sessionId;
 
-        const made = await provider.fork?.(id, projectDir, turnId);
+        const isUnsaid = provider.forksWhole === true && (await provider.describe()).forks !== true;
+        const made = isUnsaid ? undefined : await provider.fork?.(id, projectDir, turnId);
 
         if (made !== undefined) {
           const { agentSessionId } = made;

@@ -5,7 +5,10 @@ import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/te
 /** The scripted agent, as from a configuration. */
 async function setup(): Promise<ProcessUnderTest> {
   const { projectDir, remove } = await makeWorkspace();
-  const { command, args, env, control } = await acpAgent(contractScript);
+  const { command, args, env, control } = await acpAgent({
+    ...contractScript,
+    offers: { fork: true },
+  });
   const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
   return {
     provider: new AcpProvider({ ...names, command, args, env }),

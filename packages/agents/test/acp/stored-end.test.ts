@@ -83,6 +83,7 @@ test('INV-8: closing waits for a process that has been idle and is ending just n
     cliType: 'scripted',
     name: 'Scripted',
     running: () => undefined,
+    hosting: () => undefined,
     start: (_cwd, signal) =>
       AcpAgent.start(
         {

@@ -1,4 +1,5 @@
 /** The real opencode; only its command is configured: what holds for it holds for any configured agent. */
+import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
@@ -33,6 +34,32 @@ function fold({ turnId, events }: StoredTurn): Response {
     ),
   )!;
 }
+
+test('a session is forked whole: the fork knows what was said, and both go on apart', async () => {
+  const { provider, api, create, workspace } = await runOpencode(() =>
+    ['One.', 'Two.', 'Three.'].map((words) => reply(words)),
+  );
+  const original = await create();
+  const { turnId } = await original.ask('First question');
+  expect(await provider.describe()).toMatchObject({ forks: true, forksWhole: true });
+
+  const { projectDir } = workspace;
+  const { agentSessionId } = await provider.fork(
+    await original.agentSessionId(),
+    projectDir,
+    turnId,
+  );
+  const fork = new Listener(provider, randomUUID());
+  await provider.loadSession(fork.sessionId, { projectDir, agentSessionId: agentSessionId! });
+  expect(said(await fork.ask('Second question'))).toContain('agent: Two.');
+  expect(said(await original.ask('Third question'))).toContain('agent: Three.');
+
+  const asked = (question: string): string =>
+    JSON.stringify(api.requests.find(({ prompt }) => prompt.includes(question))?.body.messages);
+  expect(asked('Second')).toMatch(/First question.*One\..*Second question/s);
+  expect(asked('Third')).toMatch(/First question.*One\..*Third question/s);
+  expect(asked('Third')).not.toContain('Second question');
+});
 
 /** A session whose model edits `notes.txt` and waits for leave to do so. */
 async function editing() {

@@ -147,7 +147,7 @@ export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
   return {
     ...(await provider.describe()),
     ...(provider.peekStoredSessions && { sessionsOnRequest: true }),
-    ...(provider.fork && { forks: true }),
+    ...(provider.fork && provider.forksWhole !== true && { forks: true }),
     ...(provider.rewinds === true && { rewinds: true }),
     ...(provider.takesDirectories === true && { takesDirectories: true }),
     ...(provider.rewindsConversation === true && { rewindsConversation: true }),

@@ -1,6 +1,6 @@
 /** A new session out of another one's conversation. */
 import { randomUUID } from 'node:crypto';
-import type { CliProvider, StoredFork, StoredTurn } from '@liminal/agents';
+import { type CliProvider, type StoredFork, type StoredTurn, turnNotStored } from '@liminal/agents';
 import {
   isServerTurn,
   type Response,
@@ -63,7 +63,11 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   await confirmOwned();
   // An earlier try for this id may have been broken off, and have left some of the copy.
   await store.deleteSession(sessionId);
-  const { runs, hasLater } = await readUpTo(forking);
+  const { runs, hasLater, hasLaterTurns } = await readUpTo(forking);
+  if (provider.forksWhole === true && hasLaterTurns) {
+    const { name } = await provider.describe();
+    throw turnNotStored(name, `${name} forks only its whole conversation.`, 'its newest turn');
+  }
   const agentSessionId = original.agentSessionId ?? original.sessionId;
   const turns = runs.filter(({ isOurs }) => isOurs !== true);
   const turnId = turns.at(-1)?.turnId ?? '';
@@ -109,13 +113,16 @@ async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> 
   return undefined;
 }
 
-/** The runs up to the end of the turn, in history or on their way into it, and whether there are later ones. */
+/**
+ * The runs up to the end of the turn, in history or on their way into it, and whether there are later ones, and turns of
+ * the agent among those.
+ */
 async function readUpTo({
   original,
   turnId,
   log,
   store,
-}: Forking): Promise<{ runs: Run[]; hasLater: boolean }> {
+}: Forking): Promise<{ runs: Run[]; hasLater: boolean; hasLaterTurns: boolean }> {
   const { sessionId } = original;
   const logged = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
   const known = ((await store.listRuns(sessionId)) ?? []).map((run) => {
@@ -143,7 +150,9 @@ async function readUpTo({
   while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
     const kept = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
-    return { runs: kept, hasLater: at + 1 < runs.length };
+    const later = runs.slice(at + 1);
+    const hasLaterTurns = later.some(({ isOurs }) => isOurs !== true);
+    return { runs: kept, hasLater: later.length > 0, hasLaterTurns };
   }
   if (last !== undefined) {
     const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';

@@ -152,6 +152,7 @@ export const AgentScript = z.strictObject({
       resume: z.boolean().optional(),
       close: z.boolean().optional(),
       delete: z.boolean().optional(),
+      fork: z.boolean().optional(),
     })
     .optional(),
   /** `session/list` gives so many at a time. */

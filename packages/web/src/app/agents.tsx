@@ -49,6 +49,16 @@ export function useAgent(cliType: string | undefined): AgentInfo | undefined {
   return agents?.find((agent) => agent.cliType === cliType);
 }
 
+/** Loads the agents again when one of them has answered for the first time: only then it is known whether it forks. */
+export function useForksOnceAnswered(cliType: string | undefined, hasAnswered: boolean): void {
+  const { agents, refresh } = useAgents();
+  const agent = agents?.find((one) => one.cliType === cliType);
+  const isUnknown = agent !== undefined && agent.forks === undefined;
+  useEffect(() => {
+    if (hasAnswered && isUnknown) refresh();
+  }, [hasAnswered, isUnknown, refresh]);
+}
+
 /** An agent's name for people, its type until it is known. */
 export function useAgentName(cliType: string | undefined): string {
   const agent = useAgent(cliType);

@@ -18,7 +18,7 @@ import {
   useState,
 } from 'react';
 import { flushSync } from 'react-dom';
-import { useAgentName } from '../app/agents.tsx';
+import { useAgentName, useForksOnceAnswered } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
@@ -109,6 +109,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const agentName = useAgentName(cliType);
   const recipient = { name: agentName, accepts: info?.accepts };
   const attachments = useAttachments(sessionId, recipient, prewarm);
+  useForksOnceAnswered(cliType, info?.accepts !== undefined && info.lastKnown !== true);
   const running = view.turns.at(-1)?.status === 'in_progress';
   const canSteer = running && info?.canSteer === true;
 

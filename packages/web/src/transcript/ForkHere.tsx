@@ -7,17 +7,19 @@ import { useSessionActions } from './session-actions.ts';
 
 interface ForkHereProps {
   turnId: string;
+  /** Whether nothing was said after it. */
+  isLast: boolean;
   /** The class of the icon; a button with words without it. */
   iconClass?: string | undefined;
 }
 
 /** Begins a new session that goes on from the end of a turn, where the agent can do that. */
-export function ForkHere({ turnId, iconClass }: ForkHereProps) {
+export function ForkHere({ turnId, isLast, iconClass }: ForkHereProps) {
   const { cliType, fork } = useSessionActions();
   const agent = useAgent(cliType);
   const isReadOnly = useReadOnly();
   const [isForking, setForking] = useState(false);
-  if (isReadOnly || agent?.forks !== true) return null;
+  if (isReadOnly || agent?.forks !== true || (agent.forksWhole === true && !isLast)) return null;
   const label = 'Fork from here';
   const onClick = () => {
     if (isForking) return;

@@ -33,7 +33,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
         {isLast && <Resume turn={turn} />}
         {(hasBegun(turn) || !isSignInFailure(turn.error?.code)) && (
           <>
-            <ForkHere turnId={turn.turnId} />
+            <ForkHere turnId={turn.turnId} isLast={isLast} />
             <RewindFiles turn={turn} />
           </>
         )}
@@ -54,7 +54,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     <div className={css.end} data-status={turn.status}>
       <span>{parts.join(' · ')}</span>
       <CopyAnswer turn={turn} />
-      <ForkHere turnId={turn.turnId} iconClass={css.action} />
+      <ForkHere turnId={turn.turnId} isLast={isLast} iconClass={css.action} />
       <RewindFiles turn={turn} iconClass={css.action} />
     </div>
   );
@@ -67,7 +67,7 @@ function GoesOn({ turn }: { turn: JoinedTurn }) {
   return (
     <div className={css.end} data-status="gone-on">
       <span>{words}</span>
-      <ForkHere turnId={turn.turnId} iconClass={css.action} />
+      <ForkHere turnId={turn.turnId} isLast={false} iconClass={css.action} />
       <RewindFiles turn={turn} iconClass={css.action} />
     </div>
   );

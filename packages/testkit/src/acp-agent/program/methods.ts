@@ -7,7 +7,7 @@ import type { StoredSession } from '../script.ts';
 import { setConfigOption, setMode } from './settings.ts';
 
 export type Params = Record<string, unknown>;
-type Offer = 'load' | 'list' | 'resume' | 'close' | 'delete';
+type Offer = 'load' | 'list' | 'resume' | 'close' | 'delete' | 'fork';
 
 const invalidParams = -32602;
 const methodNotFound = -32601;
@@ -45,6 +45,7 @@ export class Methods {
     'session/new': (params) => this.#new(params),
     'session/load': (params) => this.#load(params),
     'session/resume': (params) => this.#resume(params),
+    'session/fork': (params) => this.#fork(params),
     'session/list': (params) => this.#list(params),
     'session/close': (params) => this.#close(params),
     'session/delete': (params) => this.#delete(params),
@@ -110,6 +111,13 @@ export class Methods {
     return this.#enter(this.#stored('resume', params)).settings;
   }
 
+  #fork(params: Params): unknown {
+    const sessionId = randomUUID();
+    const session = this.#enter({ ...this.#stored('fork', params), sessionId });
+    session.save();
+    return { sessionId, ...session.settings };
+  }
+
   #list({ cwd, cursor }: Params): unknown {
     this.#offered('list');
     this.#authenticated();
@@ -167,7 +175,14 @@ export class Methods {
   }
 
   #offers(): Record<Offer, boolean> {
-    const usual = { load: true, list: true, resume: false, close: true, delete: false };
+    const usual = {
+      load: true,
+      list: true,
+      resume: false,
+      close: true,
+      delete: false,
+      fork: false,
+    };
     return { ...usual, ...this.#stage.script.offers };
   }
 
