@@ -4,6 +4,7 @@ import { useClient, useSession } from '@liminal/client/react';
 import {
   type ApprovalAnswer,
   type ContentBlock,
+  type SessionInfo,
   type SessionSummary,
   blobIn,
   linkedMentions,
@@ -106,10 +107,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const { add: addMention, blocksOf, blocksOfEdited } = useMentioned(sessionId, folder);
   const [problem, attempt] = useAttempt();
   const cliType = info?.session.cliType;
-  const agentName = useAgentName(cliType);
-  const recipient = { name: agentName, accepts: info?.accepts };
+  const recipient = useRecipient(info);
   const attachments = useAttachments(sessionId, recipient, prewarm);
-  useForksOnceAnswered(cliType, info?.accepts !== undefined && info.lastKnown !== true);
   const running = view.turns.at(-1)?.status === 'in_progress';
   const canSteer = running && info?.canSteer === true;
 
@@ -189,7 +188,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
               onMention={addMention}
               onConfig={setConfig}
               info={page.offered}
-              agentName={agentName}
+              agentName={recipient.name}
               onLast={last && (() => actions.takeBack(last.message, last.blocks))}
               running={running}
             />
@@ -304,4 +303,11 @@ function useAttempt(): [string | undefined, Attempt] {
     }
   }, []);
   return [problem, attempt];
+}
+
+/** The agent that a message is for. */
+function useRecipient(info: SessionInfo | undefined) {
+  const cliType = info?.session.cliType;
+  useForksOnceAnswered(cliType, info?.accepts !== undefined && info.lastKnown !== true);
+  return { name: useAgentName(cliType), accepts: info?.accepts };
 }
