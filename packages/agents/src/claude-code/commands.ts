@@ -47,10 +47,11 @@ export async function answerFor(
     (one) =>
       one.name === name || one.aliases?.includes(name) === true || one.name.startsWith(`${name}:`),
   );
+  const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
+  // A skill of the user's may have the name of a command of the terminal.
+  if (place !== undefined && (!isListed || useless.has(name))) return answeredHere(place);
   // The prompts of an MCP server are listed only once the server has started.
   if (isListed || name.startsWith('mcp__')) return undefined;
-  const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
-  if (place !== undefined) return answeredHere(place);
   const isPath = await stat(`/${name}`).then(
     () => true,
     () => false,

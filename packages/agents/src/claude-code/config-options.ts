@@ -11,10 +11,9 @@ import type { ConfigOption, SessionNotice } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 
-export type ConfigId = 'model' | 'mode' | 'thinking';
-
-/** The choices made here; an empty mode leaves it to Claude Code's own settings. */
-export type Config = Record<ConfigId, string>;
+/** The choices made here; an empty mode or speed leaves it to Claude Code's own settings. */
+export type Config = Record<'model' | 'mode' | 'thinking', string> & { speed?: string };
+export type ConfigId = keyof Config;
 
 interface Choice {
   value: string;
@@ -68,13 +67,35 @@ const plainThinking: Choice[] = [
   { value: 'off', name: 'Off', description: 'Some models still think.' },
 ];
 
-const defaultConfig: Config = { model: 'default', mode: '', thinking: 'default' };
+const speeds: Choice[] = [
+  { value: 'standard', name: 'Standard' },
+  {
+    value: 'fast',
+    name: 'Fast',
+    description: 'Claude Code’s fast mode: the same model answers sooner, at a higher price.',
+  },
+];
+
+/** The speed that Claude Code reports as the state of its fast mode. */
+export const speedOf = (state: string | undefined): string | undefined =>
+  state === undefined ? undefined : state === 'off' ? 'standard' : 'fast';
+
+const defaultConfig = { model: 'default', mode: '', thinking: 'default', speed: '' };
 
 /** The choices that the running Claude Code offers. */
 export interface Offer {
   models: readonly ModelInfo[];
   modes: readonly Choice[];
+  /** Whether the account may use the fast mode. */
+  hasFastMode?: boolean;
 }
+
+/** Why Claude Code does not use its fast mode until somebody chooses it. */
+const fastModeIsOff: ReadonlySet<string> = new Set([
+  'preference',
+  'sdk_opt_in_required',
+  'pending',
+]);
 
 /** For when none runs: then the models are unknown. */
 export const nothingOffered: Offer = { models: [], modes };
@@ -83,13 +104,16 @@ export function offerOf(
   models: readonly ModelInfo[],
   { ruledOut }: SettingsInForce,
   mayBypassHere: boolean,
+  fastModeProblem?: string,
 ): Offer {
   const isOffered = ({ value }: { value: PermissionMode }): boolean => {
     if (ruledOut.has(value)) return false;
     if (value === 'auto') return models.some(({ supportsAutoMode }) => supportsAutoMode === true);
     return value !== 'bypassPermissions' || mayBypassHere;
   };
-  return { models, modes: modes.filter(isOffered) };
+  // The other problems are the account's, or the server's.
+  const hasFastMode = fastModeProblem === undefined || fastModeIsOff.has(fastModeProblem);
+  return { models, modes: modes.filter(isOffered), hasFastMode };
 }
 
 /**
@@ -115,7 +139,10 @@ const isConfigId = (id: string): id is ConfigId => Object.hasOwn(defaultConfig, 
 /**
  * `base` with the given values, checked as far as possible without a process. Throws ProviderError `INVALID_OPTION`.
  */
-export function readConfig(given: Record<string, string> = {}, base = defaultConfig): Config {
+export function readConfig(
+  given: Record<string, string> = {},
+  base: Config = defaultConfig,
+): Config {
   const config = { ...base };
   for (const [id, value] of Object.entries(given)) {
     if (!isConfigId(id)) throw unknownOption(id);
@@ -143,13 +170,14 @@ export function configOptions(config: Config, offer: Offer): ConfigOption[] {
     id,
     name,
     category,
-    currentValue: config[id],
+    currentValue: config[id] || (id === 'speed' ? 'standard' : ''),
     options: choices(id, offer, config.model, config[id]),
   });
   return [
     option('model', 'Model', 'model'),
     option('mode', 'Permissions', 'mode'),
     option('thinking', 'Thinking', 'thought_level'),
+    ...(hasSpeeds(offer, config.model) ? [option('speed', 'Speed', 'speed')] : []),
   ];
 }
 
@@ -172,6 +200,7 @@ export async function applyOption(
       return { mode: answer?.mode ?? value };
     }
     if (id === 'model') await query.setModel(value === 'default' ? undefined : value);
+    else if (id === 'speed') await query.applyFlagSettings({ fastMode: value === 'fast' });
     else await applyThinking(query, value);
   } catch (error) {
     const why = messageOf(error);
@@ -190,8 +219,9 @@ export function modeNotice(chosen: string, mode: string): SessionNotice[] {
 }
 
 /** Thinking is turned off only after the start: a process that starts without it could not turn it on again. */
-export async function applyAfterStart(query: Query, { thinking }: Config): Promise<void> {
+export async function applyAfterStart(query: Query, { thinking, speed }: Config): Promise<void> {
   if (thinking === 'off') await applyThinking(query, thinking);
+  if (speed) await query.applyFlagSettings({ fastMode: speed === 'fast' });
 }
 
 async function applyThinking(query: Query, value: string): Promise<void> {
@@ -207,6 +237,7 @@ function choices(
   model: string,
   current = '',
 ): Choice[] {
+  if (id === 'speed') return speeds;
   if (id === 'mode') return modes.filter((one) => offered.includes(one) || one.value === current);
   if (id === 'model') {
     const named = models.map(({ value, displayName: name, description }) => ({
@@ -222,6 +253,10 @@ function choices(
     info === undefined ? efforts.map(({ value }) => value) : info.supportedEffortLevels;
   return [...plainThinking, ...efforts.filter(({ value }) => levels?.includes(value) === true)];
 }
+
+/** Claude Code’s fast mode is there for some models only. */
+const hasSpeeds = ({ models, hasFastMode }: Offer, model: string): boolean =>
+  hasFastMode === true && models.find(({ value }) => value === model)?.supportsFastMode === true;
 
 function findMode(mode: string): PermissionMode {
   return findChoice('mode', mode, modes).value;

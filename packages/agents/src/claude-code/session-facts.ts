@@ -25,6 +25,7 @@ const Facts = z.looseObject({
   status: z.string().nullish(),
   commands: z.array(Command).optional(),
   elicitation_id: z.string().optional(),
+  fast_mode_state: z.string().optional().catch(undefined),
   plugins: z
     .array(z.looseObject({ name: z.string(), source: z.string().optional() }))
     .optional()

@@ -12,6 +12,7 @@ import {
   modeNotice,
   nothingOffered,
   offerOf,
+  speedOf,
   type Config,
   type Offer,
 } from './config-options.ts';
@@ -85,10 +86,12 @@ export class SessionStatus {
   begin(started: SDKControlInitializeResponse, settings: SettingsInForce): void {
     const { mayBypass, update } = this.#options;
     this.#commands = started.commands;
-    this.#offer = offerOf(started.models, settings, mayBypass);
+    const { fast_mode_disabled_reason: problem, fast_mode_state: fast } = started;
+    this.#offer = offerOf(started.models, settings, mayBypass, problem);
     const mode = readStartMode(started) ?? (this.#config.mode || 'default');
     const model = modelOf(settings.model, this.#config.model, started.models);
-    this.#inForce = { ...this.#config, mode, model };
+    const speed = this.#config.speed || speedOf(fast) || 'standard';
+    this.#inForce = { ...this.#config, mode, model, speed };
     this.#learnEffort(settings.effort);
     this.#notices.put('mode', modeNotice(this.#config.mode, mode));
     update({
@@ -174,6 +177,7 @@ export class SessionStatus {
   #learn({ subtype, title, plugins = this.#plugins, ...facts }: SessionFacts): void {
     this.#plugins = plugins;
     const { session_id: id, permissionMode: mode, model, commands } = facts;
+    const speed = speedOf(facts.fast_mode_state);
     if (subtype === 'session_title_changed' && title !== undefined && title !== '') {
       this.#options.update({ title });
     }
@@ -183,6 +187,7 @@ export class SessionStatus {
     }
     if (subtype === 'init') this.learnModel(model);
     if (mode !== undefined && mode !== this.#inForce.mode) this.#set({ mode });
+    if (speed !== undefined && speed !== this.#inForce.speed) this.#set({ speed });
     if (commands === undefined) return;
     this.#commands = commands;
     this.#options.update({ commands: offeredCommands(commands) });

@@ -14,6 +14,11 @@ const Models = z.looseObject({
           .array(z.looseObject({ reasoningEffort: z.string(), description: z.string().catch('') }))
           .catch([]),
         defaultReasoningEffort: z.string().nullish().catch(undefined),
+        serviceTiers: z
+          .array(
+            z.looseObject({ id: z.string(), name: z.string(), description: z.string().catch('') }),
+          )
+          .catch([]),
       }),
     )
     .catch([]),
@@ -36,6 +41,7 @@ const Opened = z.looseObject({
   thread: z.looseObject({ id: z.string().min(1) }),
   model: z.string().catch(''),
   reasoningEffort: z.string().nullish().catch(undefined),
+  serviceTier: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
   /** The files that its instructions come from. */
@@ -51,6 +57,7 @@ export const readOpened = (answer: unknown): Opened | undefined => Opened.safePa
 const ThreadSettings = z.looseObject({
   model: z.string(),
   effort: z.string().nullish().catch(undefined),
+  serviceTier: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandboxPolicy: z.looseObject({ type: z.string() }),
   collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
@@ -96,6 +103,9 @@ const presets: Preset[] = [
   },
 ];
 
+/** The speed of a thread without a service tier. */
+const standardTier = 'standard';
+
 /** The settings of the user's own configuration, where they are no preset. */
 const custom = 'custom';
 
@@ -118,8 +128,16 @@ export class CodexSettings {
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
     const effort = reasoningEffort ?? '';
-    const [mode, work] = [presetOf(opened), collaborationMode?.mode ?? 'default'];
-    this.#current = { mode, model, reasoning_effort: effort, collaboration_mode: work };
+    this.#workOfThread = collaborationMode?.mode;
+    const [mode, work] = [presetOf(opened), this.#workOfThread ?? 'default'];
+    const tier = opened.serviceTier ?? standardTier;
+    this.#current = {
+      mode,
+      model,
+      reasoning_effort: effort,
+      collaboration_mode: work,
+      service_tier: tier,
+    };
   }
 
   /** Says what there is to choose from. */
@@ -133,10 +151,11 @@ export class CodexSettings {
   read(settings: unknown): boolean {
     const now = ThreadSettings.safeParse(settings).data;
     if (now === undefined) return false;
-    const { model, effort, approvalPolicy, sandboxPolicy, collaborationMode } = now;
+    const { model, effort, approvalPolicy, sandboxPolicy, collaborationMode, serviceTier } = now;
     const before = JSON.stringify(this.#current);
     this.#current['mode'] = presetOf({ approvalPolicy, sandbox: sandboxPolicy });
     this.#current['model'] = model;
+    this.#current['service_tier'] = serviceTier ?? standardTier;
     if (collaborationMode != null) {
       this.#workOfThread = collaborationMode.mode;
       this.#current['collaboration_mode'] = collaborationMode.mode;
@@ -161,7 +180,7 @@ export class CodexSettings {
 
   get options(): ConfigOption[] {
     const { mode = '', model = '', reasoning_effort: effort = '' } = this.#current;
-    const { collaboration_mode: work = '' } = this.#current;
+    const { collaboration_mode: work = '', service_tier: tier = standardTier } = this.#current;
     const own = { value: custom, name: 'From config.toml' };
     const modes = presets.map(({ value, name, description }) => ({ value, name, description }));
     const models = this.#models.map((one) => ({
@@ -196,6 +215,13 @@ export class CodexSettings {
         currentValue: work,
         options: this.#modes.map(({ mode: value, name }) => ({ value, name })),
       },
+      {
+        id: 'service_tier',
+        name: 'Speed',
+        category: 'speed',
+        currentValue: tier,
+        options: this.#tiersOf(model),
+      },
     ];
     return all.filter(({ options }) => options.length > 0);
   }
@@ -213,6 +239,10 @@ export class CodexSettings {
     }
     this.#chosen[id] = value;
     this.#current[id] = value;
+    if (id === 'model' && this.#tiersOf(value).length === 0 && this.#chosen['service_tier']) {
+      this.#chosen['service_tier'] = standardTier;
+      this.#current['service_tier'] = standardTier;
+    }
     const efforts = this.#effortsOf(this.model).map((one) => one.reasoningEffort);
     const { reasoning_effort: effort = '' } = this.#current;
     if (id !== 'model' || efforts.includes(effort)) return;
@@ -226,7 +256,7 @@ export class CodexSettings {
    * Codex' own terminal does: the model then gets its instructions from the first turn on, and keeps them.
    */
   get overrides(): Record<string, unknown> {
-    const { mode, model, reasoning_effort: effort } = this.#chosen;
+    const { mode, model, reasoning_effort: effort, service_tier: tier } = this.#chosen;
     const shown = this.#current['collaboration_mode'];
     const isKnown = this.#modes.some((one) => one.mode === shown);
     const work = isKnown && shown !== this.#workOfThread ? shown : undefined;
@@ -246,12 +276,20 @@ export class CodexSettings {
         sandboxPolicy: preset.sandboxPolicy,
       }),
       ...(isModelChosen && { model: this.model, effort: chosenEffort }),
+      ...(tier !== undefined && { serviceTier: tier === standardTier ? null : tier }),
       ...(work !== undefined && { collaborationMode: { mode: work, settings } }),
     };
   }
 
   #modelOf(name: string): Model | undefined {
     return this.#models.find(({ model }) => model === name);
+  }
+
+  /** Empty for a model that has only one. */
+  #tiersOf(model: string): ConfigOption['options'] {
+    const tiers = this.#modelOf(model)?.serviceTiers ?? [];
+    const others = tiers.map(({ id: value, name, description }) => ({ value, name, description }));
+    return others.length === 0 ? [] : [{ value: standardTier, name: 'Standard' }, ...others];
   }
 
   #effortsOf(model: string): Model['supportedReasoningEfforts'] {

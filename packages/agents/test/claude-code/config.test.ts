@@ -16,6 +16,7 @@ test('model, permissions and thinking can be changed between turns', async () =>
     ['model', 'default'],
     ['mode', 'default'],
     ['thinking', 'default'],
+    ['speed', 'standard'],
   ]);
   const models = update.configOptions![0]!.options.map(({ value }) => value);
   expect(models).toContain('haiku');
@@ -39,6 +40,27 @@ test('model, permissions and thinking can be changed between turns', async () =>
   await expect(
     provider.setConfigOption(listener.sessionId, 'taste', 'sweet'),
   ).rejects.toMatchObject(invalid);
+});
+
+test('the fast mode is offered where the model has it, asked of the API, and kept for the next process', async () => {
+  const { listener, provider, api, workspace } = share(() => () => reply('Fine.'));
+  const { sessionId } = listener;
+  await provider.setConfigOption(sessionId, 'speed', 'fast');
+  await listener.ask('One.');
+  expect(lastOf(api).body['speed']).toBe('fast');
+  expect(listener.option('speed')).toBe('fast');
+  await provider.killSession(sessionId);
+  await provider.loadSession(sessionId, { projectDir: workspace.projectDir });
+  await listener.ask('Two.');
+  expect(lastOf(api).body['speed']).toBe('fast');
+
+  await provider.setConfigOption(sessionId, 'model', 'haiku');
+  expect(listener.option('speed')).toBeUndefined();
+  await provider.setConfigOption(sessionId, 'model', 'default');
+  await provider.setConfigOption(sessionId, 'speed', 'standard');
+  await listener.ask('Three.');
+  expect(lastOf(api).body).not.toHaveProperty('speed');
+  expect(listener.option('speed')).toBe('standard');
 });
 
 test('a cleared conversation tells its new id', async () => {
