@@ -80,6 +80,7 @@ function createProgram(done: (exitCode: number) => void): Command {
       'let the agent work in this folder, too; more than once for several',
       collect,
     )
+    .option('--profile <name>', 'begin the session with this profile of Codex')
     .option('--model <id>', 'ask this model, listed or not')
     .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
     .option('--attach <file>', 'send a file with the prompt; more than once for several', collect)

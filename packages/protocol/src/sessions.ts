@@ -254,6 +254,8 @@ export const AgentInfo = z.object({
   takesDirectories: z.boolean().optional(),
   /** Its sessions list their permission rules, hooks, skills and the like. */
   tellsSetup: z.boolean().optional(),
+  /** Named sets of its own settings; one can be chosen for a new session, as the config option `profile`. */
+  profiles: z.array(z.string()).optional(),
   /** It can let running commands and subagents go on in the background. */
   backgrounds: z.boolean().optional(),
   /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */

@@ -11,7 +11,8 @@ beforeEach(() => {
   folders = ['/code/lib'];
   const agent = { cliType: 'demo', name: 'Demo', description: '', available: true };
   stage.answer = (_, path, body) => {
-    if (path === '/api/agents') return { agents: [{ ...agent, takesDirectories: true }] };
+    if (path === '/api/agents')
+      return { agents: [{ ...agent, takesDirectories: true, profiles: ['pirate'] }] };
     if (path !== `/api/session/${sessionId}/directories`) return undefined;
     const { add = [], remove = [] } = body as { add?: string[]; remove?: string[] };
     folders = [...folders.filter((each) => !remove.includes(each)), ...add];
@@ -64,10 +65,11 @@ it('a refused folder is named with the reason, and stays typed', async () => {
   expect(await field.inputValue()).toBe('/etc');
 });
 
-it('a session is begun with additional folders, one a line', async () => {
+it('a session is begun with additional folders, one a line, and with a profile', async () => {
   const page = await stage.visit();
   await page.keyboard.press('Alt+n');
   await page.getByRole('combobox', { name: 'Project folder' }).fill('/code/shop');
+  await page.getByRole('combobox', { name: 'Profile' }).selectOption('pirate');
   await page.getByText('Additional folders').click();
   await page
     .getByRole('textbox', { name: 'Additional folders, one a line' })
@@ -78,6 +80,7 @@ it('a session is begun with additional folders, one a line', async () => {
     .toEqual({
       cliType: 'demo',
       projectDir: '/code/shop',
+      options: { configOptions: { profile: 'pirate' } },
       additionalDirectories: ['/code/lib', '../docs'],
     });
 });

@@ -12,6 +12,7 @@ import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { AppServer, CodexError, type OpenThread } from './app-server.ts';
 import { describeCodex } from './availability.ts';
 import { CodexSession, type CodexMemory } from './codex-session.ts';
+import { layered, listProfiles, readProfile } from './profiles.ts';
 import { findCodex } from './program.ts';
 import { readCodexProject, trustConfig } from './project-settings.ts';
 import { ListedRollouts } from './listed-rollouts.ts';
@@ -80,8 +81,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return readCodexProject(projectDir, this.#env);
   }
 
-  describe(): Promise<AgentInfo> {
-    return describeCodex(this.#env, this.#options.command, this.#pool.running);
+  async describe(): Promise<AgentInfo> {
+    const found = await describeCodex(this.#env, this.#options.command, this.#pool.running);
+    const profiles = await listProfiles(this.#env);
+    return { ...found, ...(profiles.length > 0 && { profiles }) };
   }
 
   async open(opening: Opening): Promise<CodexSession> {
@@ -140,10 +143,11 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     opening: Opening,
     onSession: (session: CodexSession) => void,
   ): Promise<CodexSession> {
-    const { projectDir, config, earlier, sessionId, output, projectTrust } = opening;
-    const { mcpServers: own, additionalDirectories = [] } = opening;
+    const { projectDir, earlier, sessionId, output, projectTrust } = opening;
+    const { profile = '', ...config } = opening.config;
+    const { mcpServers: named, additionalDirectories = [] } = opening;
     const { defaults = {} } = this.#options;
-    const mcpServers = { ...this.#options.mcpServers, ...own };
+    const mcpServers = { ...this.#options.mcpServers, ...named };
     const mark = processMark('codex');
     const take = (answer: unknown): CodexSession => {
       const opened = readOpened(answer);
@@ -155,6 +159,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
         output,
         settings: new CodexSettings(opened),
         memory: opened.instructionSources,
+        profile,
         rollouts: this.#rollouts,
         runsUserCommands: this.#options.userCommands ?? true,
         leave: (threads) => this.#leave(server, threads, mark),
@@ -164,10 +169,14 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return session;
     };
     const trust = await this.#trustIn(server, projectDir, projectTrust);
+    const own = threadConfig(mcpServers, mark);
     const params = {
       cwd: projectDir,
       runtimeWorkspaceRoots: [projectDir, ...additionalDirectories],
-      config: { ...threadConfig(mcpServers, mark), ...trust },
+      config: {
+        ...(profile === '' ? own : layered(await readProfile(this.#env, profile), own)),
+        ...trust,
+      },
     };
     const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
     const resume = (threadId: string): Promise<CodexSession> =>

@@ -83,6 +83,8 @@ interface Saying {
 }
 
 interface CodexSessionOptions extends SessionStateOptions {
+  /** The profile that the thread was begun with; empty for none. */
+  profile?: string;
   /** The files that the thread's instructions come from. */
   memory?: readonly string[];
   /** Learns which turns ran here. */
@@ -310,8 +312,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   async setup(): Promise<SessionSetup> {
     this.#checkAlive();
-    const { projectDir, memory = [], settings } = this.#options;
-    const facts = { Model: settings.model };
+    const { projectDir, memory = [], profile, settings } = this.#options;
+    const facts = { Model: settings.model, Profile: profile };
     return readSetup({ server: this.#server, projectDir, memory, facts });
   }
 

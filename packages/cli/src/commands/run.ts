@@ -30,6 +30,8 @@ export interface RunFlags {
   session?: string;
   /** Paths of folders beside the project's in which the agent may work, too. */
   addDir?: string[];
+  /** The name of a profile of Codex; for a new session. */
+  profile?: string;
   /** The id of a model. */
   model?: string;
   /** Config options of the agent, each `id=value`. */
@@ -46,6 +48,9 @@ export interface RunFlags {
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
+  if (flags.session !== undefined && flags.profile !== undefined) {
+    throw new ConfigError('--profile is for a new session: leave out --session.');
+  }
   const files = await readAttachments(flags.attach ?? []);
   const { client, close } = await connect(config);
   try {
@@ -79,10 +84,12 @@ async function send(
   return requests.send(sessionId, prompt, undefined, { blocks });
 }
 
-async function create(client: LiminalClient, { agent, dir, addDir }: RunFlags): Promise<string> {
+async function create(client: LiminalClient, flags: RunFlags): Promise<string> {
+  const { agent, dir, addDir, profile } = flags;
   const projectDir = resolve(dir ?? process.cwd());
   const additionalDirectories = addDir?.map((each) => resolve(each)) ?? [];
-  const wanted = { cliType: agent, projectDir, additionalDirectories };
+  const options = profile === undefined ? {} : { configOptions: { profile } };
+  const wanted = { cliType: agent, projectDir, additionalDirectories, options };
   return (await client.requests.createSession(wanted)).sessionId;
 }
 

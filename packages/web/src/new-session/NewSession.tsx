@@ -15,6 +15,32 @@ import { FoldersBeside, linesOf } from './FoldersBeside.tsx';
 /** Remembers the last choice. */
 const lastAgentKey = 'liminal.agent';
 
+interface ProfileChoiceProps {
+  profiles: readonly string[];
+  /** Empty for none. */
+  chosen: string;
+  onChoose: (profile: string) => void;
+}
+
+/** One of the agent's own named sets of settings. */
+function ProfileChoice({ profiles, chosen, onChoose }: ProfileChoiceProps) {
+  return (
+    <label className={form.field}>
+      <span className={form.label}>Profile</span>
+      <select
+        className={form.input}
+        value={profiles.includes(chosen) ? chosen : ''}
+        onChange={(event) => onChoose(event.target.value)}
+      >
+        <option value="">None</option>
+        {profiles.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 /** Begins a session: which agent, and where. */
 export default function NewSession({ onClose }: { onClose: () => void }) {
   const { requests } = useClient();
@@ -27,6 +53,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const [beside, keepBeside] = useDraft('new-session-folders');
   const [wanted, setWanted] = useState<string>();
   const folder = wanted ?? (typed || (folders[0] ?? ''));
+  const [profile, setProfile] = useState('');
   const [problem, setProblem] = useState<string>();
   const [starting, setStarting] = useState(false);
 
@@ -38,6 +65,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const ready = usable.find((one) => one.reason === undefined) ?? usable[0];
   const agent = usable.find((one) => one.cliType === chosen) ?? ready;
 
+  const profiles = agent?.profiles ?? [];
   const takesDirectories = agent?.takesDirectories === true;
   const additionalDirectories = takesDirectories ? linesOf(beside) : [];
 
@@ -49,6 +77,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
       const made = await requests.createSession({
         cliType: agent.cliType,
         projectDir: folder.trim(),
+        ...(profiles.includes(profile) && { options: { configOptions: { profile } } }),
         ...(additionalDirectories.length > 0 && { additionalDirectories }),
       });
       localStorage.setItem(lastAgentKey, agent.cliType);
@@ -85,6 +114,9 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
           }}
           recent={folders}
         />
+        {profiles.length > 0 && (
+          <ProfileChoice profiles={profiles} chosen={profile} onChoose={setProfile} />
+        )}
         {takesDirectories && <FoldersBeside value={beside} onChange={keepBeside} />}
         {problem !== undefined && (
           <LinkedText className={form.problem} role="alert" text={problem} />

@@ -1,0 +1,63 @@
+/** The profiles of a person's Codex: each is a file `NAME.config.toml` beside the configuration that it is layered on. */
+import { readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '@liminal/protocol';
+import { parse } from 'smol-toml';
+import { isRecord } from '../base/parse-line.ts';
+import { ProviderError } from '../errors.ts';
+
+type Table = Record<string, unknown>;
+
+const ending = '.config.toml';
+const isName = (name: string): boolean => /^[\w-]{1,100}$/.test(name);
+
+const folderOf = (env: NodeJS.ProcessEnv): string =>
+  env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
+
+/** Their names, as `codex --profile` takes them. */
+export async function listProfiles(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const files = await readdir(folderOf(env)).catch(() => []);
+  return files
+    .filter((file) => file.endsWith(ending))
+    .map((file) => file.slice(0, -ending.length))
+    .filter(isName)
+    .toSorted();
+}
+
+/** What a profile sets. Throws ProviderError `INVALID_OPTION`. */
+export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Table> {
+  const names = await listProfiles(env);
+  if (!names.includes(name)) {
+    const all = names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`;
+    const message = `Codex has no profile “${name}”. ${all}`;
+    throw new ProviderError('INVALID_OPTION', message);
+  }
+  try {
+    return parse(await readFile(join(folderOf(env), `${name}${ending}`), 'utf8'));
+  } catch (error) {
+    const message = `The profile “${name}” of Codex cannot be read. ${messageOf(error)}`;
+    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+  }
+}
+
+/**
+ * A profile with the settings that a thread has because it runs here, whose names are paths with dots. Codex takes the
+ * entries in any order: one for a table would undo one for a part of it.
+ */
+export function layered(profile: Table, own: Table): Table {
+  const whole = structuredClone(profile);
+  for (const [path, value] of Object.entries(own)) {
+    const parts = path.split('.');
+    const last = parts.pop() ?? '';
+    let table = whole;
+    for (const part of parts) {
+      const inner = table[part];
+      const next = isRecord(inner) ? inner : {};
+      table[part] = next;
+      table = next;
+    }
+    table[last] = value;
+  }
+  return whole;
+}
