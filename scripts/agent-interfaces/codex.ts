@@ -43,6 +43,7 @@ export const codexRequests: Section = {
     ],
     ['used', 'mcpServerStatus/list mcpServer/oauth/login', 'The MCP servers of a session.'],
     ['used', 'permissionProfile/list', 'What holds in a session.'],
+    ['used', 'thread/sample', 'A question beside the conversation.'],
     [
       'not used',
       'config/mcpServer/reload',
@@ -86,7 +87,7 @@ export const codexRequests: Section = {
     ],
     [
       'not used',
-      'thread/inject_items thread/sample thread/sample/cancel thread/prediction/request',
+      'thread/inject_items thread/sample/cancel thread/prediction/request',
       'Requests to the model beside the conversation.',
     ],
     [

@@ -145,6 +145,8 @@ export interface AgentSession<Memory = unknown> {
    * passed over. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
    */
   rewindConversation?(rewind: ConversationRewind): Promise<void>;
+  /** The model's answer to a question beside the conversation, also during a turn. `NOT_ANSWERED`, `PROCESS_CRASH`. */
+  aside?(question: string): Promise<string>;
   /** What holds in the session. `PROCESS_CRASH`. */
   setup?(): Promise<SessionSetup>;
   /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
@@ -168,6 +170,8 @@ export interface AgentCapabilities {
   readonly rewindsConversation?: boolean;
   /** Whether its sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
+  /** Whether its model can be asked beside the conversation. */
+  readonly answersAside?: boolean;
   /** Whether its sessions tell what holds in them. */
   readonly tellsSetup?: boolean;
   /** Whether its sessions can let running calls go on in the background. */

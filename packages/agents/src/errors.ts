@@ -14,6 +14,7 @@ export type ProviderErrorCode =
   | 'CANNOT_REWIND'
   | 'APPROVAL_NOT_FOUND'
   | 'TASK_NOT_FOUND'
+  | 'NOT_ANSWERED'
   | 'INVALID_OPTION'
   | 'CONTENT_NOT_SUPPORTED'
   | 'NOT_SUPPORTED'
@@ -59,6 +60,11 @@ export function cannotRewind(why: string, cause?: unknown): ProviderError {
 export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
   const message = `${why} Send it as a message of its own instead.`;
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
+}
+
+/** A question beside the conversation has got no answer. */
+export function notAnswered(why: string, cause?: unknown): ProviderError {
+  return new ProviderError('NOT_ANSWERED', `There is no answer. ${why}`, { cause });
 }
 
 /** @param agent - Its name for people. */

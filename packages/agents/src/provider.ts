@@ -259,6 +259,8 @@ export interface CliProvider extends AgentCapabilities {
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
   /** Goes on from before these turns. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
   rewindConversation?(sessionId: string, rewind: ConversationRewind): Promise<void>;
+  /** The model's answer to a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  aside?(sessionId: string, question: string): Promise<string>;
   /** What holds in an open session, by the agent itself. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   setup?(sessionId: string): Promise<SessionSetup>;
   /** The agent's MCP servers as they are now. `NOT_SUPPORTED`, `PROCESS_CRASH`. */

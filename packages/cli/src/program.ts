@@ -216,6 +216,13 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
       done(await mcp(sessionId, flags, configure(flags)));
     });
 
+  command('aside <sessionId> <question>')
+    .description('asks a session’s model beside the conversation, and prints the answer')
+    .action(async (sessionId: string, question: string, flags: Flags) => {
+      const { aside } = await import('./commands/aside.ts');
+      done(await aside(sessionId, question, configure(flags)));
+    });
+
   command('setup <sessionId>')
     .description('lists what holds in a session: account, permission rules, hooks, skills')
     .action(async (sessionId: string, flags: Flags) => {

@@ -1,4 +1,4 @@
-/** `run --add-dir`, `directories` and `setup`, with the real Claude Code. */
+/** `run --add-dir`, `directories`, `setup` and `aside`, with the real Claude Code. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { claudeEnvironment, reply, startMessagesApi } from '@liminal/testkit';
@@ -10,7 +10,7 @@ let api: Awaited<ReturnType<typeof startMessagesApi>>;
 
 beforeAll(async () => {
   home = new Home();
-  api = await startMessagesApi({ script: [reply('One.')] });
+  api = await startMessagesApi({ script: [reply('One.'), reply('Aside.')] });
   await home.serve([], claudeEnvironment(home.folder, api.url));
 });
 afterAll(async () => {
@@ -28,6 +28,11 @@ test('run starts a session with folders, and directories lists and changes them'
   expect(JSON.stringify(api.requests[0])).toContain(
     `Additional working directories:\\n  - ${first}`,
   );
+  expect(await home.play('aside', sessionId, 'Which?')).toEqual({
+    exitCode: 0,
+    stdout: 'Aside.\n',
+    stderr: '',
+  });
   const { stdout } = await home.play('setup', sessionId);
   expect(stdout).toContain(`Additional folder: ${first}\n`);
   expect(stdout).toContain('Account: API key (ANTHROPIC_API_KEY)\n');

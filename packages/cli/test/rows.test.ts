@@ -101,6 +101,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
   fork: { args: () => ['fork', sessionId, '--turn', evil], code: 1, shows: /\S/ },
   rewind: { args: () => ['rewind', sessionId, '--turn', evil, '--yes'], code: 1, shows: /\S/ },
   mcp: { args: () => ['mcp', sessionId, '--on', evil], code: 1, shows: /\S/ },
+  aside: { args: () => ['aside', sessionId, evil], code: 1, shows: /\S/ },
   setup: { args: () => ['setup', sessionId], code: 1, shows: /\S/ },
   directories: {
     args: () => ['directories', sessionId, '--add', evil],

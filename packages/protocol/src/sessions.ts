@@ -252,6 +252,8 @@ export const AgentInfo = z.object({
   managesMcp: z.boolean().optional(),
   /** Its sessions can have folders beside the project's. */
   takesDirectories: z.boolean().optional(),
+  /** Its model can be asked a question beside the conversation. */
+  answersAside: z.boolean().optional(),
   /** Its sessions list their permission rules, hooks, skills and the like. */
   tellsSetup: z.boolean().optional(),
   /** Named sets of its own settings; one can be chosen for a new session, as the config option `profile`. */

@@ -3,6 +3,7 @@ import { agentProcesses, type ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
   ApprovalAnswer,
+  AsideResult,
   ContentBlock,
   CreateSessionBody,
   DirectoriesBody,
@@ -463,6 +464,11 @@ export class SessionRuntime implements Runtime {
   ): Promise<DirectoriesResult> {
     this.#assertTakesTurns();
     return this.#kept.use(sessionId, async (session) => session.changeDirectories(changes));
+  }
+
+  async aside(sessionId: string, question: string): Promise<AsideResult> {
+    this.#assertTakesTurns();
+    return this.#kept.use(sessionId, async (session) => session.aside(question));
   }
 
   async setup(sessionId: string): Promise<SessionSetup> {

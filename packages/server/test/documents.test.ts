@@ -45,6 +45,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}',
     '/api/session/{id}/approval/{approvalId}',
     '/api/session/{id}/archive',
+    '/api/session/{id}/aside',
     '/api/session/{id}/background',
     '/api/session/{id}/cancel',
     '/api/session/{id}/config',

@@ -23,6 +23,7 @@ export class ScriptedProvider extends DriverProvider {
       managesMcp: true,
       takesDirectories: true,
       tellsSetup: true,
+      answersAside: true,
       describe: async () => {
         return { ...about, description: 'Says what a test tells it to.', available: true };
       },
@@ -73,6 +74,7 @@ export class ScriptedProvider extends DriverProvider {
         if (taskId !== 'dev')
           throw new ProviderError('TASK_NOT_FOUND', 'Nothing of that name runs.');
       },
+      aside: async (question) => `Re: ${question}`,
       setup: async () => ({
         facts: [{ name: 'Version', value: '1.2.3' }],
         parts: [{ kind: 'hooks', entries: [{ name: 'Stop', detail: 'true' }] }],

@@ -447,6 +447,13 @@ describe('the rest', () => {
     expect(await send({ callId: 7 })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
+  test('a question beside the conversation is answered, and an empty one refused', async () => {
+    const { id } = await createSession();
+    const aside = (question: string) => ask('POST', `/api/session/${id}/aside`, { question });
+    expect(await aside(' Why? ')).toEqual({ status: 200, body: { answer: 'Re: Why?' } });
+    expect(await aside(' ')).toMatchObject(refused(400, 'INVALID_BODY'));
+  });
+
   test('what holds in a session is listed, with its folder and its ids', async () => {
     const { id, folder } = await createSession();
     expect(await ask('GET', `/api/session/${id}/setup`)).toEqual({

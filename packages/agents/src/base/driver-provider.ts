@@ -80,6 +80,7 @@ export class DriverProvider implements CliProvider {
   readonly managesMcp: boolean;
   readonly takesDirectories: boolean;
   readonly tellsSetup: boolean;
+  readonly answersAside: boolean;
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly forksWhole: boolean;
@@ -109,6 +110,7 @@ export class DriverProvider implements CliProvider {
     this.managesMcp = driver.managesMcp ?? false;
     this.takesDirectories = driver.takesDirectories ?? false;
     this.tellsSetup = driver.tellsSetup ?? false;
+    this.answersAside = driver.answersAside ?? false;
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.forksWhole = driver.forksWhole ?? false;
@@ -256,6 +258,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.rewindConversation) throw this.#notSupported('cannot take back what was said');
     await session.rewindConversation(rewind);
+  }
+
+  async aside(sessionId: string, question: string): Promise<string> {
+    const session = this.#session(sessionId);
+    if (!session.aside) throw this.#notSupported('answers nothing beside its conversation');
+    return session.aside(question);
   }
 
   async setup(sessionId: string): Promise<SessionSetup> {

@@ -46,6 +46,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly managesMcp = true;
   readonly takesDirectories = true;
   readonly tellsSetup = true;
+  readonly answersAside = true;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;

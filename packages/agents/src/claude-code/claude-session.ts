@@ -29,6 +29,7 @@ import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
 import { accepted, promptOf } from './prompt.ts';
 import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
+import { askAside } from './aside.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { answerFor } from './commands.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
@@ -403,6 +404,12 @@ export class ClaudeSession implements AgentSession<Config> {
     const { agentSessionId } = this;
     const { projectDir } = this.#options;
     await rewindConversation(this.#process.query, { agentSessionId, projectDir, turnIds });
+  }
+
+  /** Throws ProviderError `NOT_ANSWERED` or `PROCESS_CRASH`. */
+  async aside(question: string): Promise<string> {
+    this.#checkAlive();
+    return askAside(this.#process.query, question);
   }
 
   async setup(): Promise<SessionSetup> {

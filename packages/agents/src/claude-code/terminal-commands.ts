@@ -27,7 +27,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   bashes: tasks,
   branch: fork,
   brief: inTerminal,
-  btw: inTerminal,
+  btw: 'Ask beside the conversation with /btw in the page, or with `liminal aside`.',
   bug: inTerminal,
   cd: 'A session stays in its folder: start another session in the other folder.',
   checkpoint: restore,

@@ -58,6 +58,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   readonly takesDirectories = true;
   readonly rewindsConversation = true;
   readonly tellsSetup = true;
+  readonly answersAside = true;
   readonly starts: StartLimit;
   readonly #options: CodexOptions;
   readonly #inherited: NodeJS.ProcessEnv;

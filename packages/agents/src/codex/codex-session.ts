@@ -23,6 +23,7 @@ import { revertThread } from './stored-threads.ts';
 import type { Ask } from '../base/elicitations.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
+import { askAside } from './aside.ts';
 import { BackgroundWork } from './background-work.ts';
 import { answerFor, askedBy, planIn } from './commands.ts';
 import { implementPlan, isPlan, wordsAfterPlan } from './plan-question.ts';
@@ -308,6 +309,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
     await this.#state.change(id, value);
+  }
+
+  /** Throws ProviderError `NOT_ANSWERED` or `PROCESS_CRASH`. */
+  async aside(question: string): Promise<string> {
+    this.#checkAlive();
+    return askAside(this.#server, this.agentSessionId, question);
   }
 
   async setup(): Promise<SessionSetup> {

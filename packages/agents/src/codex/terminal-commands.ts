@@ -7,6 +7,7 @@ import { answeredHere } from '../base/answered-here.ts';
 
 const inTerminal = 'Codex has this only in its own terminal.';
 const inList = 'Do this in the list of sessions.';
+const inAside = 'Ask beside the conversation with /btw in the page, or with `liminal aside`.';
 const inSetup =
   'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
 const inSettings = 'This is a setting of the session: choose it beside the message.';
@@ -21,7 +22,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   approve: inTerminal,
   apps: inTerminal,
   archive: inList,
-  btw: inTerminal,
+  btw: inAside,
   cd: 'A session stays in its folder: start another session in the other folder.',
   clear: 'Start a new session: it knows nothing of this conversation.',
   collab: inSettings,
@@ -66,7 +67,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   resume: 'Open the other session in the list of sessions.',
   rollout: inTerminal,
   'setup-default-sandbox': inTerminal,
-  side: inTerminal,
+  side: inAside,
   skills: inSetup,
   status: inSetup,
   statusline: inTerminal,

@@ -1,5 +1,7 @@
 import {
   ApprovalAnswerBody,
+  AsideBody,
+  AsideResult,
   BackgroundBody,
   ConfigBody,
   DirectoriesBody,
@@ -279,6 +281,23 @@ export const commands = {
     fields: ['action'],
     answer: McpActionResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
+  },
+  /** The agent's model is asked with the conversation; neither question nor answer becomes part of it. */
+  aside: {
+    method: 'POST',
+    path: '/api/session/:id/aside',
+    summary:
+      'Asks a session’s model a question beside the conversation, which knows neither the question nor the answer.',
+    body: AsideBody,
+    fields: ['question'],
+    answer: AsideResult,
+    refusals: [
+      ...refusalsOfCommands,
+      ...refusalsOfStarts,
+      'NOT_SUPPORTED',
+      'NOT_ANSWERED',
+      'SHUTTING_DOWN',
+    ],
   },
   /** Starts the agent: only one that runs knows. */
   setup: {

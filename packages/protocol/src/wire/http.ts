@@ -81,6 +81,10 @@ export const SessionSetup = z.object({
 });
 export type SessionSetup = z.infer<typeof SessionSetup>;
 
+export const AsideBody = z.object({ question: z.string().trim().min(1).max(20_000) });
+export const AsideResult = z.object({ answer: z.string() });
+export type AsideResult = z.infer<typeof AsideResult>;
+
 /** Without `callId`: all calls of the running turn that can. */
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
 export type BackgroundBody = z.infer<typeof BackgroundBody>;

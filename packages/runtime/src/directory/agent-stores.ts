@@ -151,6 +151,7 @@ export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
     ...(provider.rewinds === true && { rewinds: true }),
     ...(provider.takesDirectories === true && { takesDirectories: true }),
     ...(provider.rewindsConversation === true && { rewindsConversation: true }),
+    ...(provider.answersAside === true && { answersAside: true }),
     ...(provider.tellsSetup === true && { tellsSetup: true }),
     ...(provider.managesMcp === true && { managesMcp: true }),
     ...(provider.backgrounds === true && { backgrounds: true }),

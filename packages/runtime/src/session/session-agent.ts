@@ -460,6 +460,16 @@ export class SessionAgent {
     return provider.changeMcpServer(this.#sessionId, name, action);
   }
 
+  async aside(question: string): Promise<string> {
+    const { provider } = this.#context;
+    if (provider.answersAside !== true || !provider.aside) {
+      const message = `${provider.cliType} answers nothing beside its conversation.`;
+      throw new ProviderError('NOT_SUPPORTED', message);
+    }
+    await this.start();
+    return provider.aside(this.#sessionId, question);
+  }
+
   async setup(): Promise<SessionSetup> {
     const { provider } = this.#context;
     if (provider.tellsSetup !== true || !provider.setup) {

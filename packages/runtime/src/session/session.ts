@@ -6,6 +6,7 @@ import { blobIn, DIRECTORIES_MAX, steeredItem } from '@liminal/protocol';
 import type {
   EventDraft,
   ApprovalAnswer,
+  AsideResult,
   ContentBlock,
   DirectoriesBody,
   DirectoriesResult,
@@ -386,6 +387,11 @@ export class Session {
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
     this.assertGoesOn();
     return this.#agent.changeMcpServer(name, action);
+  }
+
+  async aside(question: string): Promise<AsideResult> {
+    this.assertGoesOn();
+    return { answer: await this.#agent.aside(question) };
   }
 
   async setup(): Promise<SessionSetup> {

@@ -32,6 +32,8 @@ export interface Housekeeping {
   showDirectories: (session: SessionSummary) => void;
   /** Shows what holds in it, from one kind on. */
   showSetup: (session: SessionSummary, kind?: SetupKind) => void;
+  /** Asks its model beside the conversation. */
+  showAside: (session: SessionSummary, question: string) => void;
   /** Asks first. */
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
@@ -56,6 +58,7 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: true };
 
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
+const AsideDialog = fetched(() => import('./AsideDialog.tsx'));
 const DirectoriesDialog = fetched(() => import('./DirectoriesDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
 const SetupDialog = fetched(() => import('./SetupDialog.tsx'));
@@ -73,6 +76,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [permitted, setPermitted] = useState<SessionSummary>();
   const [served, setServed] = useState<SessionSummary>();
   const [setUp, setSetUp] = useState<{ session: SessionSummary; kind?: SetupKind | undefined }>();
+  const [asked, setAsked] = useState<{ session: SessionSummary; question: string }>();
   const [placed, setPlaced] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
   useEffect(
@@ -110,6 +114,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       showGrants: setPermitted,
       showMcp: setServed,
       showDirectories: setPlaced,
+      showAside: (session, question) => setAsked({ session, question }),
       showSetup: (session, kind) => setSetUp({ session, kind }),
       delete: setDoomed,
       deleted: (sessionId) => {
@@ -143,6 +148,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
         <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />
       )}
       {setUp !== undefined && <SetupDialog {...setUp} onClose={() => setSetUp(undefined)} />}
+      {asked !== undefined && <AsideDialog {...asked} onClose={() => setAsked(undefined)} />}
       {placed !== undefined && (
         <DirectoriesDialog session={placed} onClose={() => setPlaced(undefined)} />
       )}

@@ -2,7 +2,7 @@
 import type { AgentCommand, AgentInfo, SetupKind } from '@liminal/protocol';
 
 /** What a command shows. */
-export type PageCommand = 'directories' | 'mcp' | 'status' | SetupKind;
+export type PageCommand = 'aside' | 'directories' | 'mcp' | 'status' | SetupKind;
 
 interface Entry extends AgentCommand {
   shows: PageCommand;
@@ -28,6 +28,14 @@ const entries: Entry[] = [
   ofSetup('skills', 'Skills'),
   ofSetup('plugins', 'Plugins', 'plugin', 'plugins'),
   ofSetup('memory', 'Memory files: CLAUDE.md, AGENTS.md'),
+  {
+    name: 'btw',
+    aliases: ['side'],
+    description: 'Ask beside the conversation, which does not get the answer',
+    hint: 'question',
+    shows: 'aside',
+    isHere: ({ answersAside }) => answersAside === true,
+  },
   {
     name: 'add-dir',
     description: 'Let the agent work in another folder, too',

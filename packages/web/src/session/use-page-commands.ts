@@ -11,7 +11,7 @@ export function usePageCommands(
   attempt: (doing: Promise<unknown>) => Promise<void>,
 ) {
   const { requests } = useClient();
-  const { showDirectories, showMcp, showSetup } = useHousekeeping();
+  const { showAside, showDirectories, showMcp, showSetup } = useHousekeeping();
   const session = info?.session;
   const agent = useAgent(session?.cliType);
   const offered = useMemo(
@@ -28,6 +28,7 @@ export function usePageCommands(
       showDirectories({ ...session, ...changed });
     };
     if (shows === 'mcp') showMcp(session);
+    else if (shows === 'aside') showAside(session, words);
     else if (shows === 'status') showSetup(session);
     else if (shows !== 'directories') showSetup(session, shows);
     else if (words === '') showDirectories(session);

@@ -1,0 +1,87 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { SessionSummary } from '@liminal/protocol';
+import { useEffect, useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import { ShownText } from '../look/ShownText.tsx';
+import css from './AsideDialog.module.css';
+
+interface AsideDialogProps {
+  session: SessionSummary;
+  /** Asked at once; empty: it is still to be typed. */
+  question: string;
+  onClose: () => void;
+}
+
+/** A question to a session's model that the conversation does not get, nor the answer. */
+export default function AsideDialog({ session, question, onClose }: AsideDialogProps) {
+  const { requests } = useClient();
+  const { sessionId } = session;
+  const [typed, setTyped] = useState(question);
+  /** The question that is being asked. */
+  const [asked, setAsked] = useState(question === '' ? undefined : { question });
+  const [answer, setAnswer] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+
+  useEffect(() => {
+    if (asked === undefined) return undefined;
+    let isShown = true;
+    requests
+      .aside(sessionId, asked.question)
+      .then(
+        (found) => isShown && setAnswer(found.answer),
+        (error: unknown) => isShown && setProblem(describeError(error).message),
+      )
+      .finally(() => isShown && setAsked(undefined));
+    return () => void (isShown = false);
+  }, [asked, requests, sessionId]);
+
+  return (
+    <Dialog title="Beside the conversation" onClose={onClose}>
+      <form
+        className={form.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAnswer(undefined);
+          setProblem(undefined);
+          setAsked({ question: typed.trim() });
+        }}
+      >
+        <div className={form.field}>
+          <label className={form.label} htmlFor="aside-question">
+            Question
+          </label>
+          <input
+            id="aside-question"
+            data-autofocus
+            className={form.input}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            autoComplete="off"
+          />
+        </div>
+        {asked !== undefined && <p role="status">Asking …</p>}
+        {answer !== undefined && (
+          <section aria-label="Answer">
+            <p className={css.answer}>
+              <ShownText text={answer} />
+            </p>
+          </section>
+        )}
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <div className={form.actions}>
+          <Button type="submit" disabled={typed.trim() === '' || asked !== undefined}>
+            Ask
+          </Button>
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,37 @@
+/** A question beside the conversation, in the page. */
+import { beforeEach, expect, it } from 'vitest';
+import { openStage, sessionId, stage } from './stage.ts';
+
+openStage();
+
+const path = `/api/session/${sessionId}/aside`;
+
+beforeEach(() => {
+  const agent = { cliType: 'demo', name: 'Demo', description: '', available: true };
+  stage.answer = (_, asked) => {
+    if (asked === '/api/agents') return { agents: [{ ...agent, answersAside: true }] };
+    return asked === path ? { answer: 'A plum,\n<b>not</b> a pear.' } : undefined;
+  };
+});
+
+it('/btw asks beside the conversation, and shows the answer as plain text', async () => {
+  const page = await stage.visit();
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  await composer.fill('/btw which fruit?');
+  await composer.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Beside the conversation' });
+  const answer = dialog.getByRole('region', { name: 'Answer' });
+  await answer.waitFor();
+  expect(await answer.innerText()).toBe('A plum,\n<b>not</b> a pear.');
+  const asked = () => stage.requests.flatMap((one) => (one.path === path ? [one.body] : []));
+  expect(asked()).toEqual([{ question: 'which fruit?' }]);
+  expect(stage.requests.filter((one) => one.path.endsWith('/send'))).toEqual([]);
+
+  stage.refuse = (one) =>
+    one === path ? { code: 'NOT_ANSWERED', message: 'There is no answer.' } : undefined;
+  await dialog.getByRole('textbox', { name: 'Question' }).fill('and now?');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('There is no answer.').waitFor();
+  expect(await answer.count()).toBe(0);
+  expect(asked().at(-1)).toEqual({ question: 'and now?' });
+});
