@@ -172,7 +172,7 @@ export interface AgentCapabilities {
   readonly managesMcp?: boolean;
   /** Whether its model can be asked beside the conversation. */
   readonly answersAside?: boolean;
-  /** Whether its sessions tell what holds in them. */
+  /** Whether its sessions list what holds in them. */
   readonly tellsSetup?: boolean;
   /** Whether its sessions can let running calls go on in the background. */
   readonly backgrounds?: boolean;

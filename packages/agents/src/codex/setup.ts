@@ -123,7 +123,7 @@ function hookEntries(told: unknown): SetupEntry[] {
     name: matcher == null || matcher === '' ? eventName : `${eventName} (${matcher})`,
     detail: command ?? handlerType,
     source: sourcePath,
-    // Codex leaves out hooks that nobody has looked at.
+    // Codex does not run hooks before a person has trusted them.
     isOff: !hook.enabled || hook.trustStatus === 'untrusted' || hook.trustStatus === 'modified',
   }));
 }

@@ -30,8 +30,8 @@ test('a session is begun with a profile, and has it again after its agent’s en
   expect(newest()).toContain('Speak like a pirate.');
   const names = async () => (await provider.listMcpServers?.(sessionId))?.map(({ name }) => name);
   await expect.poll(names).toEqual(expect.arrayContaining(['own', 'theirs']));
-  const { facts = [] } = (await provider.setup?.(sessionId)) ?? {};
-  expect(facts).toContainEqual({ name: 'Profile', value: 'pirate' });
+  const setup = await provider.setup?.(sessionId);
+  expect(setup?.facts).toContainEqual({ name: 'Profile', value: 'pirate' });
 
   await provider.killSession(sessionId);
   await provider.loadSession(sessionId, { projectDir, config });

@@ -28,7 +28,7 @@ export interface RunFlags {
   agent: string;
   dir?: string;
   session?: string;
-  /** Paths of folders beside the project's in which the agent may work, too. */
+  /** Paths of folders beside the project's in which the agent may work. */
   addDir?: string[];
   /** The name of a profile of Codex; for a new session. */
   profile?: string;

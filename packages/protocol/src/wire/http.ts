@@ -23,7 +23,7 @@ export const CreateSessionBody = z.object({
   options: z.record(z.string(), z.unknown()).optional(),
   /** For this session, beside those of the configuration; one of the same name takes its place. */
   mcpServers: McpServers.optional(),
-  /** Folders beside the project's in which the agent may work, too. */
+  /** Folders beside the project's in which the agent may work. */
   additionalDirectories: AdditionalDirectories.optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
@@ -65,7 +65,7 @@ export type SetupKind = z.infer<typeof SetupKind>;
 /** A rule, hook, skill, plugin or memory file that holds in a session, for people. */
 export const SetupEntry = z.object({
   name: z.string(),
-  /** What it does, or for what it is. */
+  /** Its effect or its purpose. */
   detail: z.string().optional(),
   /** Where it comes from: a file, or the settings that have it. */
   source: z.string().optional(),
@@ -76,7 +76,7 @@ export type SetupEntry = z.infer<typeof SetupEntry>;
 export const SessionSetup = z.object({
   /** Version, account, folder and the like, for people; no secrets. */
   facts: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Only kinds that the agent tells of. */
+  /** Only kinds that the agent reports. */
   parts: z.array(z.object({ kind: SetupKind, entries: z.array(SetupEntry) })),
 });
 export type SessionSetup = z.infer<typeof SessionSetup>;

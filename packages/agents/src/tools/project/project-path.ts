@@ -66,7 +66,7 @@ export function findPlace(
   // An absolute path may name the project folder by a link that leads to it.
   const real = realPathOf(resolve(project, asked), asked);
   const holds = (folder: string): boolean => !isOutside(relative(folder, real));
-  // One that is a link by now leads where nobody has agreed to.
+  // A folder that has become a link no longer counts.
   const root = [project, ...additionalDirectories.filter(isReal)].find(holds);
   if (root === undefined) throw leadsOut(asked, additionalDirectories);
   if (hidden.hides(real)) throw isHidden(shortened(asked));
