@@ -6,7 +6,7 @@ import { ProviderError, turnNotStored } from '../errors.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { describeClaude } from './availability.ts';
-import { ClaudeSession, isUuid } from './claude-session.ts';
+import { ClaudeSession, type ClaudeSessionOptions, isUuid } from './claude-session.ts';
 import { readConfig, type Config } from './config-options.ts';
 import { forkStored, isAfterClear } from './fork.ts';
 import { findStored, listStored, readHistory } from './history.ts';
@@ -82,13 +82,13 @@ export class ClaudeDriver implements AgentDriver<Config> {
     const { used } = await findClaude(this.#env['PATH']);
     const program = this.#program ?? used?.path;
     try {
-      return await ClaudeSession.start({ ...options, program }, signal);
+      return await startAllowed({ ...options, program }, signal);
     } catch (error) {
       const installed = installedClaude();
       const isOwn = this.#program === undefined && used?.isOwn === true;
       if (signal.aborted || !isOwn || installed === undefined) throw error;
       const notice = `Your own ${used.path} did not start. This session runs the Claude Code of Liminal, ${installed.version}.`;
-      const session = await ClaudeSession.start(
+      const session = await startAllowed(
         { ...options, program: installed.path, notices: [...options.notices, notice] },
         signal,
       );
@@ -137,6 +137,23 @@ export class ClaudeDriver implements AgentDriver<Config> {
     await renameSession(agentSessionId, title, { dir: projectDir });
   }
 }
+
+type StartOptions = ClaudeSessionOptions & { notices: string[] };
+
+/** Starts a session; without the MCP servers of Liminal where an administrator allows only approved ones. */
+async function startAllowed(options: StartOptions, signal: AbortSignal): Promise<ClaudeSession> {
+  try {
+    return await ClaudeSession.start(options, signal);
+  } catch (error) {
+    const isForbidden = messageOf(error).includes('disableSideloadFlags');
+    const hasServers = Object.keys(options.mcpServers).length > 0;
+    if (signal.aborted || !isForbidden || !hasServers) throw error;
+    const notices = [...options.notices, serversForbidden];
+    return ClaudeSession.start({ ...options, mcpServers: {}, notices }, signal);
+  }
+}
+
+const serversForbidden = `The settings of your organization (disableSideloadFlags) allow ${name} only MCP servers that an administrator has approved. This session has none of the MCP servers of Liminal.`;
 
 /** The start options of the session's process. `SESSION_NOT_FOUND`, `INVALID_OPTION`. */
 async function startOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:f
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { reply } from '@liminal/testkit';
+import { greeter, reply } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { oldestClaude } from '../../src/claude-code/program.ts';
 import { runClaude, said } from './running-claude.ts';
@@ -87,6 +87,23 @@ test('one that does not start is replaced, with a notice, and is not tried again
     (await readFile(path, 'utf8')).replace('exit 3', `exec '${installed}' "$@"`),
   );
   expect(await provider.describe()).toMatchObject({ version: '9.9.9', program: path });
+});
+
+/** As Claude Code itself does where an administrator has set `disableSideloadFlags`. */
+const refusesServers = `IFS= read -r line
+case "$* $line" in *greeting-door*) echo 'Disabled by managed settings (disableSideloadFlags).' >&2; exit 1;; esac
+(printf '%s\\n' "$line"; cat) | exec '${installed}' "$@"`;
+
+test('where an administrator forbids MCP servers of Liminal, the session starts without them, with a notice', async () => {
+  const { path } = await ownClaude('9.9.9', refusesServers);
+  const { create } = await runClaude(() => () => reply('Hello.'), {
+    provider: { program: path, mcpServers: { 'greeting-door': greeter() } },
+  });
+  expect(said(await (await create()).ask('Hi.'))).toEqual([
+    'user: Hi.',
+    expect.stringContaining('This session has none of the MCP servers of Liminal.'),
+    'agent: Hello.',
+  ]);
 });
 
 test('SAFE: one in a relative folder of the search path is not used', async () => {
