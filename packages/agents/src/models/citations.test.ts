@@ -55,7 +55,7 @@ test('a title is one line without Markdown of its own', () => {
   expect(sourcesOf([{ ...page, title }], [])).toBe(
     String.raw`Sources of the answer:
 
-- [\!\[x\](https://b.example/) …](https://a.example/)`,
+- [!\[x\](https://b.example/) …](https://a.example/)`,
   );
 });
 

@@ -55,7 +55,8 @@ export function sourcesOf(
 }
 
 function lineOf({ title, url }: Citation): string {
-  const words = oneLine(title).replaceAll(/[\\`*_[\]<>&~|!#]/g, String.raw`\$&`);
+  // Only what is Markdown here: in a terminal the signs are seen.
+  const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
   if (url === undefined) return `- ${words}`;
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }

@@ -68,6 +68,16 @@ it('a title does not repeat the verb', () => {
   expect(toolWords(call)).toEqual({ verb: 'Fetch', subject: 'https://x.test' });
 });
 
+it.each([
+  [{}, 'Search the web', 'Search', 'the web'],
+  [{ query: 'news' }, 'Search the web for “news”', 'Search', 'news'],
+  [{ url: 'https://x.test' }, 'Open https://x.test', 'Fetch', 'https://x.test'],
+  [{ url: 'https://x.test', pattern: 'a' }, 'Find “a” in https://x.test', 'Search', 'a'],
+])('a search of the web with %j is called so', (toolArguments, title, verb, subject) => {
+  const call = tool('a', { toolName: 'web_search', kind: 'fetch', title, toolArguments });
+  expect(toolWords(call)).toEqual({ verb, subject });
+});
+
 it('a run of reads is one line', () => {
   const read = tool('a', { kind: 'read' });
   const search = tool('b', { kind: 'search' });

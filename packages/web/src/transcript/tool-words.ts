@@ -44,8 +44,15 @@ export function toolWords(call: ShownCall, folder?: string): ToolWords {
   if (isSubagent(call)) return { verb: 'Subagent', subject: oneLine(subagentTask(call)) };
   const code = codeOf(call);
   if (code !== undefined) return { verb: 'Script', subject: oneLine(firstLine(code)) };
-  const verb = (call.kind && verbs[call.kind]) || nameOf(call);
+  const verb = searchesWeb(call) ? 'Search' : (call.kind && verbs[call.kind]) || nameOf(call);
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
+}
+
+/** Whether a call searches the web, or a page, rather than fetches one. */
+function searchesWeb({ kind, toolName, toolArguments }: ShownCall): boolean {
+  const { pattern, query, url } = toolArguments;
+  if (kind !== 'fetch') return false;
+  return isText(pattern) || (!isText(url) && (isText(query) || toolName === 'web_search'));
 }
 
 /** The command that a call runs; undefined if it names none. Some agents give it as a list of words. */
