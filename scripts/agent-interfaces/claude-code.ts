@@ -114,10 +114,11 @@ export const claudeRequests: Section = {
     ['used', 'background_tasks', 'A running command or subagent goes to the background.'],
     ['used', 'mcp_status mcp_reconnect mcp_toggle', 'The MCP servers of a session.'],
     ['not used', 'mcp_set_servers', 'Liminal gives its MCP servers at the start of the process.'],
+    ['not used', 'mcp_call', 'The model calls the tools of MCP servers, not Liminal.'],
     [
       'not used',
-      'mcp_call mcp_read_resource',
-      'The model calls the tools of MCP servers, not Liminal.',
+      'mcp_read_resource',
+      'It reads only pages of MCP apps (`ui://`), so that `@server:resource` of the terminal cannot be expanded by it.',
     ],
     ['not used', 'mcp_message', 'It serves MCP servers inside the host, and Liminal has none.'],
     ['used', 'rename_session', 'A session has one title in Liminal and in Claude Code.'],
