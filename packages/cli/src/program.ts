@@ -108,6 +108,7 @@ function createProgram(done: (exitCode: number) => void): Command {
 
   acpCommand(program, done);
   turnCommands(command, done);
+  setupCommands(command, done);
   fileCommands(command, done);
   replayCommand(program, done);
   housekeepingCommands(command, done);
@@ -205,6 +206,19 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
       done(await rewind(sessionId, flags, configure(flags)));
     });
 
+  command('trace <runOrSession>')
+    .description('shows where the time of a run, or of each of a session’s, went: its spans')
+    .option('--json', 'as OTLP in JSON, in one line')
+    .option('--send', 'sends them to OTEL_EXPORTER_OTLP_ENDPOINT instead')
+    .option('--capture-content', 'with prompts, answers, and what tools are given and give')
+    .action(async (id: string, flags: Flags & TraceFlags) => {
+      const { trace } = await import('./commands/trace.ts');
+      done(await trace(id, flags, configure(flags), process.env));
+    });
+}
+
+/** Commands about what holds in a session and its agent, and questions to its model. */
+function setupCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('mcp <sessionId>')
     .description('lists the MCP servers of a session’s agent, or changes one')
     .addOption(mcpChange('--reconnect <name>', 'connects one anew'))
@@ -237,16 +251,6 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     .action(async (sessionId: string, flags: Flags & DirectoriesFlags) => {
       const { directories } = await import('./commands/directories.ts');
       done(await directories(sessionId, flags, configure(flags)));
-    });
-
-  command('trace <runOrSession>')
-    .description('shows where the time of a run, or of each of a session’s, went: its spans')
-    .option('--json', 'as OTLP in JSON, in one line')
-    .option('--send', 'sends them to OTEL_EXPORTER_OTLP_ENDPOINT instead')
-    .option('--capture-content', 'with prompts, answers, and what tools are given and give')
-    .action(async (id: string, flags: Flags & TraceFlags) => {
-      const { trace } = await import('./commands/trace.ts');
-      done(await trace(id, flags, configure(flags), process.env));
     });
 }
 
