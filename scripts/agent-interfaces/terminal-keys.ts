@@ -25,7 +25,7 @@ export const claudeKeys: readonly TerminalKey[] = [
   {
     keys: 'esc esc',
     does: 'to clear input',
-    here: 'Select the text and delete it. To go back to an earlier turn: *Fork from here*, or *Restore files to before this turn*.',
+    here: 'Select the text and delete it. To go back: *Edit and send again* at one of your messages, or *Fork from here*.',
   },
   { keys: 'shift+tab', does: 'to cycle modes', here: settings },
   { keys: 'ctrl+o', does: 'to see full transcript', here: whole },
