@@ -1,5 +1,5 @@
 /** Running calls of the real Claude Code that go to the background, as with Ctrl+B in its terminal. */
-import { reply, toolUse } from '@liminal/testkit';
+import { gate, held, reply, times, toolUse, withSubagents } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { shareClaude } from './running-claude.ts';
 
@@ -49,4 +49,37 @@ test('without a running turn nothing goes to the background, and the person is t
   await expect(provider.background(listener.sessionId)).rejects.toMatchObject({
     code: 'TASK_NOT_FOUND',
   });
+});
+
+test('a subagent that the turn waits for goes to the background, and its turn continues', async () => {
+  const working = gate();
+  const { listener, provider } = share(() =>
+    withSubagents(
+      [
+        reply(
+          toolUse('Agent', {
+            description: 'Inspect the notes',
+            prompt: 'Inspect notes.txt',
+            subagent_type: 'general-purpose',
+            run_in_background: false,
+          }),
+        ),
+        ...times(4, reply('It works beside.')),
+      ],
+      { 'Inspect notes.txt': [held(working, reply('No lines.'))] },
+    ),
+  );
+  const { turnId } = await listener.send('Have the notes inspected.');
+  await working.reached;
+  await provider.background(listener.sessionId);
+  const response = await listener.ended(turnId);
+  expect(JSON.stringify(response.outputItems)).toContain('It works beside.');
+  const { tasks = [] } = await listener.until(() =>
+    listener.updates.findLast((one) => (one.tasks ?? []).length > 0),
+  );
+  expect(tasks).toMatchObject([{ kind: 'agent', title: 'Inspect the notes' }]);
+  working.open();
+  await listener.until(() =>
+    listener.updates.findLast((one) => one.tasks !== undefined && one.tasks.length === 0),
+  );
 });
