@@ -52,8 +52,13 @@ const searching = [
 test.each(searching)(
   'by %s: a search is a call with its words and what it found, and goes back as it came',
   async (kind, native, output) => {
-    const { say, bodies } = await open(kind, [{ searched, words: 'So.' }]);
+    const { say, bodies, watch } = await open(kind, [{ searched, words: 'So.' }]);
     const turn = await say('What is new?');
+    const ended = watch.events.flatMap(({ payload }) =>
+      payload.type === 'item_done' ? payload.finalItem.type : [],
+    );
+    // People see that it has ended before the answer has.
+    expect(ended.slice(-3)).toEqual(['function_call', 'function_call_output', 'message']);
     expect(shown(turn.outputItems)).toEqual([
       'What is new?',
       'Search the web for “news” (fetch)',
