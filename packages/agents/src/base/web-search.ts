@@ -47,7 +47,7 @@ function titleOf({ kind, query = '', queries = [], url, pattern }: WebAction): s
 
 const SearchResult = z.looseObject({ title: z.string().nullish(), url: z.string() });
 
-/** What a search has found. A result with an address is its title and the address; any other is its JSON. */
+/** The results of a search as text. A result with an address is its title and the address; any other is its JSON. */
 export const webResults = (results: readonly unknown[]): string =>
   results.map(resultLine).join('\n\n');
 

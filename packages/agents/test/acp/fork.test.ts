@@ -6,7 +6,7 @@ import { Listener, runAgent } from './running-agent.ts';
 const turns = [{ steps: [{ say: 'Yes.' }] }];
 const offers = { fork: true };
 
-test('a session is forked by its own process; the copy is closed, and opened with what was said', async () => {
+test('a session is forked by its own process; the copy is closed, and can be opened', async () => {
   const { provider, control, create, projectDir } = await runAgent({ offers, turns });
   const original = await create();
   const { turnId } = await original.ask('One');

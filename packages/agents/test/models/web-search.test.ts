@@ -111,7 +111,7 @@ const result = {
   content: [{ type: 'web_search_result', encrypted_content: 'e', ...found[0] }],
 };
 
-test('a model that pauses amid a search goes on by itself, and gets its result in the next answer', async () => {
+test('a model that pauses amid a search continues by itself, and gets its result in the next answer', async () => {
   const { say, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { blocks: [result], words: 'So.' },

@@ -35,7 +35,7 @@ function fold({ turnId, events }: StoredTurn): Response {
   )!;
 }
 
-test('a session is forked whole: the fork knows what was said, and both go on apart', async () => {
+test('a session is forked whole: the fork knows the earlier turn, and both sessions continue apart', async () => {
   const { provider, api, create, workspace } = await runOpencode(() =>
     ['One.', 'Two.', 'Three.'].map((words) => reply(words)),
   );

@@ -49,7 +49,7 @@ export function useAgent(cliType: string | undefined): AgentInfo | undefined {
   return agents?.find((agent) => agent.cliType === cliType);
 }
 
-/** Loads the agents again when one of them has answered for the first time: only then it is known whether it forks. */
+/** Loads the agents again once this agent has answered, because an agent over ACP reports only then that it forks. */
 export function useForksOnceAnswered(cliType: string | undefined, hasAnswered: boolean): void {
   const { agents, refresh } = useAgents();
   const agent = agents?.find((one) => one.cliType === cliType);

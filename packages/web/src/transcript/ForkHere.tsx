@@ -7,7 +7,7 @@ import { useSessionActions } from './session-actions.ts';
 
 interface ForkHereProps {
   turnId: string;
-  /** Whether nothing was said after it. */
+  /** Whether no turn follows. */
   isLast: boolean;
   /** The class of the icon; a button with words without it. */
   iconClass?: string | undefined;
