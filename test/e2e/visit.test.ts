@@ -94,10 +94,12 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   await keyboard.press('Alt+n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
   const agent = (name: string) => dialog.getByRole('radio', { name });
-  await dialog.getByText(/Not signed in\. Run .*claude in a terminal/).waitFor();
+  await dialog.getByText(/^Not set up: Claude Code, Codex/).waitFor();
   expect(await agent('Demo').isChecked()).toBe(true);
-  // The folder is asked for first; before it stand the choice of agent and a button to look for agents again.
+  // The folder is asked for first; before it stand the agents, and those that are not set up are folded.
   await keyboard.press('Shift+Tab');
+  await keyboard.press('Enter');
+  await dialog.getByText(/Not signed in\. Run .*claude in a terminal/).waitFor();
   await keyboard.press('Shift+Tab');
   for (const [key, name] of [
     ['ArrowUp', 'Codex'],
@@ -108,6 +110,8 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
     await keyboard.press(key);
     expect(await agent(name).isChecked()).toBe(true);
   }
+  // The fold, and the button in it that looks for agents again.
+  await keyboard.press('Tab');
   await keyboard.press('Tab');
   await keyboard.press('Tab');
   await keyboard.type(folder);

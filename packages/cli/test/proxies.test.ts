@@ -225,7 +225,7 @@ test('every interface of models goes through the proxy', async () => {
 test('a Convex deployment and the spans of trace --send are reached through the proxy', async () => {
   const receiver = ending(await OtlpReceiver.start());
   const deployment = await serve((_, response) => {
-    response.end(JSON.stringify({ status: 'success', value: 6, logLines: [] }));
+    response.end(JSON.stringify({ status: 'success', value: 7, logLines: [] }));
   });
   const proxy = ending(
     await startProxy({ 'history.example': deployment, 'spans.example': portOf(receiver.url) }),

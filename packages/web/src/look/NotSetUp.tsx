@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import css from './NotSetUp.module.css';
 
 interface NotSetUpProps {
@@ -12,8 +12,10 @@ interface NotSetUpProps {
 
 /** A folded list of agents that are not set up: its summary names them. */
 export function NotSetUp({ names, isOpen = false, className, children }: NotSetUpProps) {
+  // From then on the person opens and closes it.
+  const [opensItself] = useState(isOpen);
   return (
-    <details className={className} open={isOpen}>
+    <details className={className} open={opensItself}>
       <summary className={css.summary}>
         <ChevronRight size={14} aria-hidden="true" />
         <span>Not set up: {names.join(', ')}</span>

@@ -85,9 +85,9 @@ const tabBar: Control[] = [
 ];
 
 /** Opens the list of agents that are not set up, if it is closed. */
-async function openNotSetUp(page: Page): Promise<void> {
-  const agentLink = link('https://x.org')(page);
-  if (!(await agentLink.isVisible())) await page.getByRole('main').locator('summary').click();
+async function openNotSetUp(page: Page, root = page.getByRole('main')): Promise<void> {
+  const agentLink = root.getByRole('link', { name: 'https://x.org' });
+  if (!(await agentLink.isVisible())) await root.locator('summary').click();
   await agentLink.waitFor();
 }
 
@@ -390,8 +390,18 @@ tryControls([
     go: async (page) => {
       await page.keyboard.press('Alt+n');
       await page.getByRole('radio', { name: /Demo/ }).waitFor();
+      await openNotSetUp(page, dialog(page, 'New session'));
     },
     controls: [
+      {
+        name: 'the list of agents that are not set up',
+        find: (page) => dialog(page, 'New session').locator('summary'),
+        effect: async (page) =>
+          await expect
+            .poll(() => page.getByRole('radio', { name: /Codex/ }).isVisible())
+            .toBe(false),
+        undo: (page) => openNotSetUp(page, dialog(page, 'New session')),
+      },
       {
         name: 'an agent',
         find: (page) => page.getByRole('radio'),
