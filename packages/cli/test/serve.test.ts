@@ -70,7 +70,7 @@ describe('serve', () => {
     client.close();
     await endsInOrder(first.command, 'SIGTERM');
     expect(await run.exitCode).toBe(1);
-    expect(run.stderr).toContain('! The turn failed: The server was ended while');
+    expect(run.stderr).toContain('! The turn failed: The server stopped while');
 
     const second = await home.serve();
     expect(second.token).toBe(first.token);

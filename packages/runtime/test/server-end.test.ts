@@ -66,7 +66,7 @@ test('a turn that its server’s end cuts off ends as an error that says so, wit
   await reader.untilTurn('turn_error');
   expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
     errorCode: 'SERVER_ENDED',
-    errorMessage: expect.stringMatching(/server was ended .* send a message to go on/),
+    errorMessage: expect.stringMatching(/server stopped .* send a message to continue/),
   });
   expect(await second.runtime.getRun(cut.turnId)).toMatchObject({
     status: 'error',
