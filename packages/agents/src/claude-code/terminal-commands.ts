@@ -10,7 +10,7 @@ const fork = 'Fork the session at one of its turns.';
 const inSetup =
   'This stands under “Status and setup” in the session’s menu, or in the answer of `liminal setup`.';
 const restore =
-  'Go back with “Edit and send again” at one of your messages; files can be restored there, too.';
+  'Go back with “Edit and send again” at one of your messages. You can restore files there.';
 const tasks = 'Background commands and subagents are listed above the message.';
 const signIn = 'Run `claude` in a terminal to sign in or out.';
 

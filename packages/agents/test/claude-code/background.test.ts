@@ -42,7 +42,7 @@ test('a running command goes to the background, and its turn continues', async (
   await provider.stopTask(listener.sessionId, tasks[0]?.taskId ?? '');
 });
 
-test('without a running turn nothing goes to the background, and the person is told', async () => {
+test('without a running turn nothing goes to the background, and the request is refused', async () => {
   const { listener, provider } = share(() => [reply('Done.')]);
   const { turnId } = await listener.send('Say done.');
   await listener.ended(turnId);

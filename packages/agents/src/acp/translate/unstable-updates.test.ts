@@ -83,7 +83,7 @@ describe('messages between sessions', () => {
   });
 });
 
-test('a subagent is announced, and each change of its state is said once', () => {
+test('a subagent is announced, and each change of its state is shown once', () => {
   const update = (more: object) => ({ sessionUpdate: 'subagent_update', sessionId: 's', ...more });
   const state = (name: string) => ({ state: { state: name } });
   expect(

@@ -61,7 +61,7 @@ test('what a tool or a hook is at is what the turn waits for', () => {
   expect(activityOf('hook/completed', hook('completed'))).toBeUndefined();
 });
 
-test('what Codex checks before it goes on is said, and ends', () => {
+test('a check by Codex is shown while it lasts', () => {
   const action = { type: 'command' };
   const review = { status: 'inProgress', rationale: null };
   const buffering = { model: 'gpt', showBufferingUi: true };
@@ -74,7 +74,7 @@ test('what Codex checks before it goes on is said, and ends', () => {
   expect(activityOf(update, { ...buffering, showBufferingUi: false })).toBe('');
 });
 
-test('a verification that OpenAI asks for is said', () => {
+test('a verification that OpenAI asks for is shown', () => {
   const asked = (...verifications: string[]) => noticeOf('model/verification', { verifications });
   expect(asked('trustedAccessForCyber')).toContain('trusted access for cyber');
   expect(asked('new')).toBe('OpenAI asks to verify this account: new.');
