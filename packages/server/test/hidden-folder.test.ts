@@ -37,11 +37,18 @@ test('every operation that takes a path is tried here', () => {
     [operation.query, operation.body].some(
       (schema) =>
         schema instanceof z.ZodObject &&
-        Object.keys(schema.shape).some((name) => /path|dir|folder|file|prefix/i.test(name)),
+        Object.keys(schema.shape).some((name) => /path|dir|folder|file|prefix|^add$/i.test(name)),
     );
   const all = Object.entries<Operation>({ ...operations, ...serverOperations });
   const found = all.flatMap(([name, operation]) => (takesPath(operation) ? [name] : []));
-  expect(found.toSorted()).toEqual(['createSession', 'findFiles', 'listFolders', 'readFile']);
+  expect(found.toSorted()).toEqual([
+    'changeDirectories',
+    'createSession',
+    'findFiles',
+    'listFolders',
+    'loadSession',
+    'readFile',
+  ]);
 });
 
 test.each([
@@ -92,5 +99,27 @@ test('listFolders names neither the hidden folder nor what lies in it', async ()
     const { status, text } = await get('/api/folders', { prefix: `${server.folder}${path}` });
     expect(status).toBe(200);
     expect(text).not.toMatch(/"name":"(\.liminal|sub)"/);
+  }
+});
+
+test('createSession, loadSession and changeDirectories refuse a hidden folder beside the project', async () => {
+  const { folder: projectDir, port } = server;
+  const post = async (path: string, body: object) => {
+    const { status, code } = await rawRequest(port, {
+      path,
+      method: 'POST',
+      headers: { ...bearer, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status, code };
+  };
+  const refused = { status: 403, code: 'PROJECT_DIR_NOT_ALLOWED' };
+  for (const path of ['.liminal', '.liminal/sub', '.liminal/none', 'folder-link/sub']) {
+    const additionalDirectories = [join(projectDir, path)];
+    const create = { cliType: 'scripted', projectDir, additionalDirectories };
+    const session = `/api/session/${sessionId}`;
+    expect(await post('/api/session/create', create)).toEqual(refused);
+    expect(await post(`${session}/load`, { additionalDirectories })).toEqual(refused);
+    expect(await post(`${session}/directories`, { add: additionalDirectories })).toEqual(refused);
   }
 });

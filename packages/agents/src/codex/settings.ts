@@ -128,8 +128,7 @@ export class CodexSettings {
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
     const effort = reasoningEffort ?? '';
-    this.#workOfThread = collaborationMode?.mode;
-    const [mode, work] = [presetOf(opened), this.#workOfThread ?? 'default'];
+    const [mode, work] = [presetOf(opened), collaborationMode?.mode ?? 'default'];
     const tier = opened.serviceTier ?? standardTier;
     this.#current = {
       mode,
