@@ -149,6 +149,8 @@ export interface StoredTurn {
   after?: string;
   /** A resumed agent goes on from another turn's end and does not know this one: the conversation has forked. */
   isLeft?: boolean;
+  /** The turn was copied from another session when this one was forked. */
+  isCopied?: boolean;
 }
 
 /** A copy of a stored conversation. */

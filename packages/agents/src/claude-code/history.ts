@@ -40,7 +40,7 @@ export async function readHistory(
 ): Promise<StoredTurn[] | undefined> {
   const stored = await readConversation(sessionId, projectDir);
   if (stored === undefined) return undefined;
-  const { places, subagents } = stored;
+  const { copied: copies, places, subagents } = stored;
   for (const [callId, entries] of await readSubagents(sessionId, projectDir)) {
     subagents.set(callId, entries);
   }
@@ -50,7 +50,11 @@ export async function readHistory(
   const placeOf = (uuid: string): number => places.get(uuid) ?? Infinity;
   const left = stored.branches.flatMap(({ root, entries }) => {
     const from = main.findLast(({ turnId }) => placeOf(turnId) <= placeOf(root));
-    return chained(translate(entries), from?.turnId).map((turn) => ({ ...turn, isLeft: true }));
+    return chained(translate(entries), from?.turnId).map((turn) => ({
+      ...turn,
+      isLeft: true,
+      ...(copies.has(turn.turnId) && { isCopied: true }),
+    }));
   });
   return [...main, ...left].toSorted((a, b) => placeOf(a.turnId) - placeOf(b.turnId));
 }
@@ -62,6 +66,8 @@ interface Conversation {
   main: TranscriptEntry[];
   /** What it does not know any more, each with the entry that it goes on from. */
   branches: { root: string; entries: TranscriptEntry[] }[];
+  /** The ids of the entries that a fork has copied from another session. */
+  copied: ReadonlySet<string>;
   /** What subagents have said in the same file, by the call that started each. */
   subagents: Map<string, TranscriptEntry[]>;
 }
@@ -83,6 +89,9 @@ export async function readConversation(
     places: new Map(entries.map(({ uuid }, place) => [uuid, place])),
     main: readTranscript([...entries.filter(({ uuid }) => main.has(uuid)), ...strays]),
     branches: branches.filter((branch) => branch.entries.length > 0),
+    copied: new Set(
+      entries.flatMap(({ uuid, forkedFrom }) => (forkedFrom === undefined ? [] : [uuid])),
+    ),
     subagents: new Map([...subagents].map(([callId, said]) => [callId, readTranscript(said)])),
   };
 }

@@ -89,6 +89,22 @@ test('its store has what was taken back as left, even if that is all', async () 
   expect(await left()).toEqual(turns);
 });
 
+test('a fork marks what was taken back before it as copied', async () => {
+  const { claude, listener, turns, rewind } = await talk();
+  const { projectDir } = claude.workspace;
+  await rewind(turns[2] ?? '');
+  const { turnId } = await listener.ask('Ask anew');
+  const fork = await claude.provider.fork!(listener.sessionId, projectDir, turnId);
+  const stored = await claude.provider.readStoredHistory(fork.agentSessionId!, projectDir);
+  const marks = stored.map(({ turnId: id, isLeft = false, isCopied = false }) => {
+    return { id, isLeft, isCopied };
+  });
+  const kept = [turns[0], turns[1], turnId].map((id) => fork.copies.get(id ?? ''));
+  expect(marks.filter(({ isLeft }) => !isLeft).map(({ id }) => id)).toEqual(kept);
+  const gone = { id: fork.copies.get(turns[2] ?? ''), isLeft: true, isCopied: true };
+  expect(marks.filter(({ isLeft }) => isLeft)).toEqual([gone]);
+});
+
 test('a turn in which people said more is taken back with that', async () => {
   const waiting = gate();
   const script = [

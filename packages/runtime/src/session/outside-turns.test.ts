@@ -67,3 +67,10 @@ test('a turn taken back before the first message here stays away; one left behin
   const adopted = [run('a', { madeElsewhere: true }), run('b', { madeElsewhere: true })];
   expect(outsideTurns(turns, adopted)).toEqual([]);
 });
+
+test('a turn taken back before a fork was made is not in the fork, which lacks it; one left there later is', () => {
+  const left = { isLeft: true };
+  const copied = { ...left, isCopied: true };
+  const turns = [stored('a'), stored('x', 'a', copied), stored('b', 'a'), stored('y', 'b', left)];
+  expect(ids(outsideTurns(turns, [run('a'), run('b')]))).toEqual(['y']);
+});

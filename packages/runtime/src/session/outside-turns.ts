@@ -321,7 +321,7 @@ export function outsideTurns(
     const run = runs.get(turnId);
     return run !== undefined && run.madeElsewhere !== true;
   });
-  return stored.filter(({ turnId, after = '', events, isLeft }, index) => {
+  return stored.filter(({ turnId, after = '', events, isLeft, isCopied }, index) => {
     const run = runs.get(turnId);
     const first = events[0]?.payload;
     const isOwnAccord = first?.type === 'response_start' && first.trigger === 'agent';
@@ -329,8 +329,9 @@ export function outsideTurns(
       ours.add(turnId);
       return false;
     }
-    // A turn that was taken back in a terminal before the first message here does not belong here.
-    if (isLeft === true && !run && (start === -1 || index < start)) return false;
+    // A turn that was taken back before the fork, or before the first message here, does not belong here.
+    const isEarlier = isCopied === true || start === -1 || index < start;
+    if (isLeft === true && !run && isEarlier) return false;
     return !run || run.lastSeq < events.length - 1;
   });
 }
