@@ -3,7 +3,7 @@ import type { AgentInfo, ConfigOption } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { past } from './controls/scene.ts';
-import { turn } from './items.ts';
+import { begun, turn } from './items.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage(() => {
@@ -46,6 +46,25 @@ it('settings come, change and go in the middle of a session', async () => {
   await expect.poll(() => settings(page).allInnerTexts()).toEqual(['its own']);
   stage.tell({ configOptions: [] });
   await expect.poll(() => settings(page).count()).toBe(0);
+});
+
+it('the mode is legible beside long settings, also while the agent works', async () => {
+  stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
+  stage.history = begun('Go');
+  const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
+  const long = 'Default (recommended) of all models';
+  stage.tell({
+    configOptions: [
+      option('Model', choices(long), { category: 'model' }),
+      option('Mode', choices('Accept edits'), { category: 'mode' }),
+      option('Thinking', choices('Extra high, as long as it takes'), { category: 'thought_level' }),
+      option('Speed', choices('Standard, for all requests'), { category: 'speed' }),
+    ],
+  });
+  await page.getByRole('button', { name: 'Stop' }).first().waitFor();
+  const mode = page.getByRole('combobox', { name: 'Mode' }).getByText('Accept edits');
+  await mode.waitFor();
+  expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
 it('a choice shows at once, and is undone if the agent refuses it', async () => {

@@ -1,7 +1,7 @@
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { append, begun, tool, upsert } from './items.ts';
+import { append, begun, message, tool, turn, upsert } from './items.ts';
 import { shareStage, stage } from './stage.ts';
 
 shareStage(() => {
@@ -194,4 +194,27 @@ testAtLength('on a phone the output is no wider than the page', async () => {
   program().write(`${'a-very-long-word-'.repeat(40)}\n`);
   await output(page).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+it('the output of a person’s own command is in sight; that of a quick command of the agent is not', async () => {
+  const shown = { toolOutput: ' M src/login.ts\n', status: 'complete' } as const;
+  const git = tool('own', { kind: 'execute', toolArguments: { command: 'git status' }, ...shown });
+  const user = (id: string, content: string, turnId: string) =>
+    message(id, content, { origin: 'user', status: 'complete', turnId });
+  stage.history = {
+    entries: [
+      user('u1', '!git status', 't1'),
+      { ...git, turnId: 't1' },
+      user('u2', 'What has changed?', 't2'),
+      { ...git, turnId: 't2', itemId: 'agents', callId: 'agents' },
+    ],
+    turns: ['t1', 't2'].map((id) => turn(id, { status: 'complete', endedAt: 1_000 })),
+    cursor: 't2:0',
+    hasMore: false,
+  };
+  const page = await stage.visit();
+  const cards = page.getByRole('group', { name: 'Run git status' });
+  await cards.nth(1).waitFor();
+  await cards.first().getByText('M src/login.ts').waitFor();
+  expect(await cards.nth(1).getByLabel('Output').count()).toBe(0);
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { begun, message, tool, turn, upsert } from './items.ts';
+import { approval, begun, message, tool, turn, upsert } from './items.ts';
 import { sessionId, shareStage, stage } from './stage.ts';
 
 const turnId = 't2';
@@ -69,4 +69,13 @@ it('is known of turns in history, too', async () => {
   stage.history = { ...stage.history, entries: [...entries, said], turns: [...turns, unasked] };
   const page = await stage.visit();
   await line(page).waitFor();
+});
+
+it('a turn that only asks a person something is not one that the agent began', async () => {
+  const page = await stage.visitShared();
+  await page.getByText('Start the build').waitFor();
+  beginUnasked();
+  stage.say(upsert(approval('plan', { turnId, title: 'Implement this plan?' })));
+  await page.getByRole('group', { name: 'Permission: Implement this plan?' }).waitFor();
+  expect(await line(page).count()).toBe(0);
 });

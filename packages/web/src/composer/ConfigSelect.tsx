@@ -59,7 +59,7 @@ function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) 
         if (next !== null) onChange(next);
       }}
     >
-      <Select.Trigger className={css.trigger} data-waits={isPending} {...names(option)}>
+      <Select.Trigger className={css.trigger} data-waits={isPending} {...triggerOf(option)}>
         <Face option={option}>
           <Select.Value className={css.value} />
         </Face>
@@ -117,7 +117,7 @@ function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
       }}
       autoHighlight
     >
-      <Combobox.Trigger className={css.trigger} data-waits={isPending} {...names(option)}>
+      <Combobox.Trigger className={css.trigger} data-waits={isPending} {...triggerOf(option)}>
         <Face option={option}>
           <span className={css.value}>{chosen?.name ?? `Choose: ${option.name}`}</span>
         </Face>
@@ -166,8 +166,8 @@ function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
 
 const place = { className: css.positioner, side: 'top', align: 'start', sideOffset: 6 } as const;
 
-function names({ name, description }: ConfigOption) {
-  return { 'aria-label': name, title: description ?? name };
+function triggerOf({ name, description, category }: ConfigOption) {
+  return { 'aria-label': name, title: description ?? name, 'data-category': category };
 }
 
 function Description({ of: { description } }: { of: Choice }) {

@@ -1,7 +1,18 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { Bookmark, Copy, Ellipsis, GitFork, Pencil, PowerOff, Search, X } from 'lucide-react';
+import { fillPath, serverOperations } from '@liminal/protocol';
+import {
+  Bookmark,
+  Copy,
+  Download,
+  Ellipsis,
+  GitFork,
+  Pencil,
+  PowerOff,
+  Search,
+  X,
+} from 'lucide-react';
 import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
 import { useMenuLayer } from '../app/history.ts';
@@ -56,6 +67,9 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </MenuItem>
+              <MenuItem icon={<Download size={14} />} onClick={() => download(sessionId)}>
+                Export
+              </MenuItem>
               {preview === sessionId && (
                 <MenuItem icon={<Bookmark size={14} />} onClick={() => keep(sessionId)}>
                   Pin tab
@@ -93,4 +107,12 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
       )}
     </>
   );
+}
+
+/** Downloads the session's file; the server names the file. */
+function download(id: string): void {
+  const link = document.createElement('a');
+  link.href = fillPath(serverOperations.exportSession, { id });
+  link.download = '';
+  link.click();
 }

@@ -46,6 +46,7 @@ function RowContent({ row, ...place }: { row: Row } & RowPlace) {
           call={row.call}
           approval={row.approval}
           script={row.script}
+          isOwn={row.isOwn}
           waitsFor={row.script && waitingBelow(row.below)}
           saidBelow={isSubagent(row.call) ? lastSaid(row.below) : undefined}
           folder={folder}

@@ -22,6 +22,8 @@ interface ToolCardProps {
   approval?: ApprovalUpsert | undefined;
   /** What it runs. */
   script?: ToolCallUpsert | undefined;
+  /** A person's own command: it is open. */
+  isOwn?: boolean | undefined;
   /** A question of its script's, that is not answered. */
   waitsFor?: ApprovalUpsert | undefined;
   folder: string | undefined;
@@ -34,7 +36,7 @@ interface ToolCardProps {
 
 /** One tool call: a line with its kind, its subject and its outcome, which opens to show the rest. */
 export function ToolCard(props: ToolCardProps) {
-  const { call, approval, script, waitsFor, saidBelow, folder, turnEnded, children } = props;
+  const { call, approval, script, isOwn, waitsFor, saidBelow, folder, turnEnded, children } = props;
   const asked = [approval, waitsFor].find((one) => one !== undefined && isWaiting(one));
   const waits = asked !== undefined && !turnEnded;
   const phase = toolPhase(call, waits, turnEnded, approval, script);
@@ -47,7 +49,7 @@ export function ToolCard(props: ToolCardProps) {
   const showsBelow = hasBelow && (isSubagent(call) ? isAtWork : wasLive);
   const question = isQuestion(call) ? approval?.title : undefined;
   const worthWatching = useWorthWatching(call, phase);
-  const isLive = showsBelow || worthWatching;
+  const isLive = showsBelow || worthWatching || isOwn === true;
   const open = chosen ?? (question === undefined && opensItself(phase, isLive));
   const bodyId = useId();
   const said = approval === undefined || waits ? undefined : saidWith(approval);

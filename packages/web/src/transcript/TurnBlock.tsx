@@ -97,6 +97,8 @@ function isUnexplained({ trigger, goesOnFrom, items: [first] }: JoinedTurn): boo
   const isWhy =
     goesOnFrom !== undefined ||
     (first?.type === 'message' && first.origin !== 'agent') ||
+    // A question after a turn: no agent has begun.
+    first?.type === 'approval' ||
     // The server asks: no agent has begun.
     (first?.type === 'tool_call' && first.toolName === projectSettingsCall);
   return trigger === 'agent' && first !== undefined && !isWhy;

@@ -116,3 +116,16 @@ it('no item is lost or shown twice, for any parents', () => {
     }),
   );
 });
+
+it('only the call of a person’s own command is marked as such', () => {
+  const run = (callId: string, command: string) =>
+    tool(callId, { kind: 'execute', toolArguments: { command } });
+  const own = (content: string) =>
+    arrange([
+      { ...text('m'), origin: 'user', content } as UpsertObject,
+      run('a', 'git status'),
+      run('b', 'ls'),
+    ]).map((row) => row.kind === 'tool' && row.isOwn === true);
+  expect(own('!git status')).toEqual([false, true, false]);
+  expect(own('git status')).toEqual([false, false, false]);
+});

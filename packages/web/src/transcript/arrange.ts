@@ -1,6 +1,7 @@
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
 import { saidWith } from './answering.ts';
 import { isNotMade, toolPhase } from './tool-outcome.ts';
+import { commandOf } from './tool-words.ts';
 
 /** A row of a turn. */
 export type Row =
@@ -12,6 +13,8 @@ export type Row =
       approval?: ApprovalUpsert;
       /** What the call runs, which is shown with it; what it does is below. */
       script?: ToolCallUpsert;
+      /** A person's own command (`!ls`): its output is what the person asked for. */
+      isOwn?: true;
       below: Row[];
     }
   | { kind: 'reads'; key: string; calls: ToolCallUpsert[] }
@@ -51,15 +54,28 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
       changesLast(children.get(parent) ?? [], turnEnded).map((item) => toRow(item)),
       turnEnded,
     );
+  const own = ownCommand(items[0]);
   const toRow = (item: UpsertObject): Row => {
     if (item.type !== 'tool_call') return { kind: 'item', key: item.itemId, item };
     const approval = approvals.get(item.callId);
     const script = scripts.get(item.callId);
     const below = [...(script ? rowsBelow(script.callId) : []), ...rowsBelow(item.callId)];
     const row: ToolRow = { kind: 'tool', key: item.itemId, call: item, below };
-    return { ...row, ...(approval && { approval }), ...(script && { script }) };
+    const isOwn = own !== undefined && commandOf(item) === own;
+    return {
+      ...row,
+      ...(approval && { approval }),
+      ...(script && { script }),
+      ...(isOwn && { isOwn }),
+    };
   };
   return rowsBelow(undefined);
+}
+
+/** The command that a message is, as agents run people's own commands. */
+function ownCommand(item: UpsertObject | undefined): string | undefined {
+  if (item?.type !== 'message' || item.origin !== 'user') return undefined;
+  return item.content.startsWith('!') ? item.content.slice(1).trim() : undefined;
 }
 
 /** Whether the item is the script that the call runs: it says nothing that the call does not. */

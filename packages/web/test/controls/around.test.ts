@@ -546,6 +546,12 @@ tryControls([
         effect: async (page) => await expect.poll(() => clipboard(page)).toBe(sessionId),
       },
       {
+        name: 'Export',
+        find: (page) => page.getByRole('menuitem', { name: 'Export' }),
+        use: take,
+        effect: asked('GET', /\/session\/s1\/export$/),
+      },
+      {
         name: 'Pin tab',
         find: (page) => page.getByRole('menuitem', { name: 'Pin tab' }),
         use: take,
