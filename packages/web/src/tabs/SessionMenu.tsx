@@ -1,7 +1,6 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { fillPath, serverOperations } from '@liminal/protocol';
 import {
   Bookmark,
   Copy,
@@ -20,6 +19,7 @@ import { altKey, commandKey } from '../app/keys.ts';
 import { openFind } from '../session/FindBar.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
+import { saveFile } from '../attachments/use-file.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import controls from '../look/controls.module.css';
 import menu from '../look/menu.module.css';
@@ -42,6 +42,11 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const attempt = (doing: Promise<void>) => {
     setProblem(undefined);
     doing.catch((error: unknown) => setProblem(describeError(error).message));
+  };
+
+  const save = async () => {
+    const file = await new Response(await requests.exportSession(sessionId)).blob();
+    saveFile(file, `liminal-${sessionId}.jsonl`);
   };
 
   return (
@@ -67,7 +72,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </MenuItem>
-              <MenuItem icon={<Download size={14} />} onClick={() => download(sessionId)}>
+              <MenuItem icon={<Download size={14} />} onClick={() => attempt(save())}>
                 Export
               </MenuItem>
               {preview === sessionId && (
@@ -107,12 +112,4 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
       )}
     </>
   );
-}
-
-/** Downloads the session's file; the server names the file. */
-function download(id: string): void {
-  const link = document.createElement('a');
-  link.href = fillPath(serverOperations.exportSession, { id });
-  link.download = '';
-  link.click();
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keyAnswers, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
+import { keyAnswers, outcomeWords, saidWith, sortOptions, wasAllowed } from './answering.ts';
 import { approval } from './testing/items.ts';
 
 it('allowing comes first, and keys never answer permanently', () => {
@@ -52,4 +52,20 @@ it('an outcome is shown in the words of the option', () => {
   expect([outcomeWords(gone), wasAllowed(gone)]).toEqual(['The agent ended.', false]);
   const ended = approval('p', { outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
   expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
+});
+
+it('short words of an answer share a line; a plan that was edited stands apart from the note', () => {
+  const plan = { type: 'string', title: 'The plan' } as const;
+  const form = { type: 'object', properties: { plan } } as const;
+  const answered = (text: string, note: string) =>
+    saidWith(
+      approval('p', {
+        form,
+        outcome: { outcome: 'selected', optionId: 'yes', content: { plan: text }, note },
+      }),
+    );
+  expect(answered('Only the cart', 'Be short.')).toBe('Only the cart; Be short.');
+  expect(answered('# Plan\n\n1. Only the cart\n', 'Be short.')).toBe(
+    '# Plan\n\n1. Only the cart\n\nBe short.',
+  );
 });

@@ -51,7 +51,9 @@ export function saidWith({ form, outcome }: ApprovalUpsert): string | undefined 
   if (outcome?.outcome !== 'selected') return undefined;
   const { note = '', content = {} } = outcome;
   const answers = filledRows(form, content).map(({ text }) => text);
-  return [...answers, note].filter((text) => text.trim() !== '').join('; ') || undefined;
+  const words = [...answers, note].map((text) => text.trim()).filter((text) => text !== '');
+  const isLong = words.some((text) => text.includes('\n'));
+  return words.join(isLong ? '\n\n' : '; ') || undefined;
 }
 
 export function wasAllowed(approval: ApprovalUpsert): boolean {
