@@ -35,7 +35,7 @@ const groups: { name: string; keys: Row[] }[] = [
       [[commandKey('Enter')], 'Steer: send it now'],
       [[altKey('↑'), altKey('↓')], 'In the queue: move the message'],
       [['Shift+Enter'], 'New line'],
-      [['↑'], 'Edit your last message'],
+      [['↑'], 'Bring an earlier message back'],
       [['Esc'], 'Stop the agent; in a file: close it'],
     ],
   },

@@ -14,6 +14,7 @@ import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
+import type { Recall } from '../session/use-earlier-messages.ts';
 import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
 import { PastedTexts, usePasted } from './PastedTexts.tsx';
@@ -38,8 +39,8 @@ interface ComposerProps {
   onMention: (path: string) => void;
   info: SessionInfo | undefined;
   agentName: string;
-  /** Puts the last message back, to be edited and sent again; undefined if there is none. */
-  onLast: (() => void) | undefined;
+  /** Puts an earlier message back, to be edited and sent again; false if there is none. */
+  onRecall: Recall;
   running: boolean;
 }
 
@@ -49,7 +50,7 @@ interface ComposerProps {
  */
 export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer } = props;
-  const { info, agentName, onLast } = props;
+  const { info, agentName, onRecall } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const pasted = usePasted(props.sessionId);
   const { isCut, shown, onPaste } = useLongDraft(draft, onDraft, pasted.onPaste);
@@ -67,7 +68,10 @@ export function Composer(props: ComposerProps) {
   const isNarrow = useMediaQuery('(max-width: 560px)');
   const hint = commandHint(info?.commands ?? [], draft);
   const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
-  const isEmpty = !hasWords && attachments.list.length + attachments.incoming.length === 0;
+  const hasFiles = attachments.list.length + attachments.incoming.length > 0;
+  /** Only words: what else there is would not go away with them. */
+  const isBare = !hasFiles && pasted.texts.length === 0;
+  const isEmpty = !hasWords && !hasFiles;
   const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
   const { isReading } = attachments;
   /** What was pressed while files were still being read. */
@@ -90,10 +94,8 @@ export function Composer(props: ComposerProps) {
   }, [isDue]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (menu.onKey(event)) return event.preventDefault();
-    if (event.key === 'ArrowUp' && draft === '' && isEmpty && onLast !== undefined) {
-      event.preventDefault();
-      return onLast();
-    }
+    const step = isBare ? stepOf(event, field.current) : undefined;
+    if (step !== undefined && onRecall(step)) return event.preventDefault();
     if (event.key !== 'Enter') return;
     const isCommand = hasCommandKey(event.nativeEvent);
     // A new line is no answer to a request that is docked.
@@ -244,4 +246,16 @@ function useCommands({ draft, onDraft, info }: ComposerProps): Completion<AgentC
     onPick: ({ name }) => onDraft(`/${name} `),
     isWritten: (command) => prefix !== undefined && isNamed(command, prefix),
   });
+}
+
+/** Up in the first line of the draft goes to an earlier message, down in the last line to a later one. */
+function stepOf(
+  { key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent,
+  field: HTMLTextAreaElement | null,
+): 'earlier' | 'later' | undefined {
+  if (field === null || altKey || ctrlKey || metaKey || shiftKey) return undefined;
+  const { value, selectionStart, selectionEnd } = field;
+  if (key === 'ArrowUp' && !value.slice(0, selectionStart).includes('\n')) return 'earlier';
+  if (key === 'ArrowDown' && !value.slice(selectionEnd).includes('\n')) return 'later';
+  return undefined;
 }

@@ -6,7 +6,6 @@ import {
   type ContentBlock,
   type SessionInfo,
   type SessionSummary,
-  blobIn,
   linkedMentions,
 } from '@liminal/protocol';
 import {
@@ -42,6 +41,7 @@ import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
 import { BackgroundTasks } from './BackgroundTasks.tsx';
 import { Find } from './FindBar.tsx';
+import { useEarlierMessages } from './use-earlier-messages.ts';
 import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { useRewindDialog } from './RewindDialog.tsx';
@@ -135,7 +135,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   );
   const steer = (message: string) => actions.steer(message, attachments.take());
   const page = usePageCommands(info, attempt);
-  const last = lastMessage(view);
+  const recall = useEarlierMessages(view, draft, setDraft, takeBack);
   const intro = useIntro(info?.session, view.turns.length === 0);
 
   return (
@@ -189,7 +189,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
               onConfig={setConfig}
               info={page.offered}
               agentName={recipient.name}
-              onLast={last && (() => actions.takeBack(last.message, last.blocks))}
+              onRecall={recall}
               running={running}
             />
           </UnlessImported>
@@ -273,20 +273,6 @@ function useShownRequest() {
       ?.focus();
   }, []);
   return { shown, choose, show };
-}
-
-/** The person's newest message, with those of its attachments that the server has by name. */
-function lastMessage(
-  view: SessionView,
-): { message: string; blocks: readonly ContentBlock[] } | undefined {
-  for (const turn of view.turns.toReversed()) {
-    const said = turn.items.findLast((item) => item.type === 'message' && item.origin === 'user');
-    if (said?.type !== 'message') continue;
-    const { content: message, blocks: all = [] } = said;
-    const blocks = all.filter((one) => one.type === 'resource_link' || blobIn(one) !== undefined);
-    if (message !== '' || blocks.length > 0) return { message, blocks };
-  }
-  return undefined;
 }
 
 type Attempt = (doing: Promise<unknown>) => Promise<void>;
