@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { LiminalError } from '@liminal/protocol';
+import { LiminalError } from '@liminal/protocol/errors';
 
 /** Larger than any small file of the data folder becomes, bytes. */
 const LARGEST = 16 * 1024 * 1024;
