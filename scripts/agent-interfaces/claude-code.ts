@@ -228,7 +228,7 @@ export const claudeOptions: Section = {
     [
       'not used',
       'additionalDirectories',
-      'Folders are added in the running process (`apply_flag_settings`): by this option, skills that they bring would be used, too.',
+      'Folders are added in the running process (`apply_flag_settings`): this option would also use the skills of these folders.',
     ],
     ['not used', 'projectConfigRoot', 'Settings of a project come from the session’s own folder.'],
     [

@@ -32,3 +32,15 @@ export async function connect(config: Config): Promise<Connection> {
   };
   return { client, url, token, isShared: false, close };
 }
+
+/** As `connect`, with the session loaded: it may be one that only an agent's own store has. */
+export async function connectTo(sessionId: string, config: Config): Promise<Connection> {
+  const connection = await connect(config);
+  try {
+    await connection.client.requests.loadSession(sessionId);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}

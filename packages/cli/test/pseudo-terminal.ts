@@ -1,8 +1,9 @@
-/** A command in a pseudo-terminal, as `script` (util-linux, macOS) opens them, and the screen that a person sees. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** A command in a pseudo-terminal, and the screen that a person sees. */
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { spawnInTerminal } from '@liminal/testkit/spawn-in-terminal';
 
-const size = { rows: 24, columns: 80 };
+const size = { rows: 24, cols: 80 };
 
 export class PseudoTerminal {
   output = '';
@@ -14,17 +15,7 @@ export class PseudoTerminal {
   #seen = 0;
 
   constructor(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
-    const command = args.map((arg) => `'${arg.replaceAll("'", String.raw`'\''`)}'`).join(' ');
-    const line = `stty rows ${size.rows} cols ${size.columns}; exec ${command}`;
-    const how =
-      process.platform === 'darwin'
-        ? ['-q', '/dev/null', 'sh', '-c', line]
-        : ['-qec', line, '/dev/null'];
-    this.#child = spawn('script', how, {
-      cwd,
-      env: { ...env, SHELL: '/bin/sh' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    this.#child = spawnInTerminal(args, { cwd, env, size });
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.output += text;
       this.#wake();
@@ -56,8 +47,8 @@ export class PseudoTerminal {
   get rows(): string[] {
     return this.output.split(/\r*\n/).flatMap((line) => {
       const rows: string[] = [];
-      for (let at = 0; at === 0 || at < line.length; at += size.columns) {
-        rows.push(line.slice(at, at + size.columns));
+      for (let at = 0; at === 0 || at < line.length; at += size.cols) {
+        rows.push(line.slice(at, at + size.cols));
       }
       return rows;
     });

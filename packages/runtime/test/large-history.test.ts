@@ -1,6 +1,7 @@
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { HistoryPage } from '@liminal/protocol';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expectFourAtATime } from './four-readers.ts';
 import { Reader, startWorld, type World } from './harness.ts';
 
 let world: World;
@@ -76,25 +77,6 @@ test('SAFE: four readers of a session are loaded at the same time, and none that
   await expect
     .poll(async () => (await world.runtime.history(sessionId)).turns[0]?.status)
     .toBe('complete');
-  const { store } = world.storage;
-  const { readItems } = store;
-  const gate = Promise.withResolvers<void>();
-  let reads = 0;
-  store.readItems = async (...asked) => {
-    reads += 1;
-    await gate.promise;
-    return readItems.apply(store, asked);
-  };
-  const readers = Array.from({ length: 12 }, () => new Reader(world.runtime, sessionId));
-  await expect.poll(() => reads).toBe(4);
-  for (const reader of readers.slice(4, 8)) reader.close();
-  // A page by itself is read after the readers that could begin.
-  const page = world.runtime.history(sessionId);
-  await expect.poll(() => reads).toBe(5);
-  gate.resolve();
-  await page;
-  const staying = [...readers.slice(0, 4), ...readers.slice(8)];
-  for (const reader of staying) await reader.untilType('session:history');
-  expect(reads).toBe(9);
-  for (const reader of staying) reader.close();
+  const { runtime, storage } = world;
+  await expectFourAtATime({ runtime, store: storage.store, sessionId });
 });

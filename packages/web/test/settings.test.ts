@@ -67,6 +67,20 @@ it('the mode is legible beside long settings, also while the agent works', async
   expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
+it('the mode is legible beside a long model on a phone', async () => {
+  const page = await stage.visit({ viewport: { width: 390, height: 844 } });
+  stage.tell({
+    configOptions: [
+      option('Model', choices('Default (recommended) of all models'), { category: 'model' }),
+      option('Mode', choices('Accept edits'), { category: 'mode' }),
+      option('Thinking', choices('High'), { category: 'thought_level' }),
+    ],
+  });
+  const mode = page.getByRole('combobox', { name: 'Mode' }).getByText('Accept edits');
+  await mode.waitFor();
+  expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+});
+
 it('a choice shows at once, and is undone if the agent refuses it', async () => {
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });

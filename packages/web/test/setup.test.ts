@@ -48,6 +48,10 @@ it('/status shows the facts of the agent, the settings and the MCP servers, and 
   const facts = dialog(page).getByRole('list', { name: 'Status' });
   await facts.getByText('1.2.3').waitFor();
   await facts.getByText('MCP server files').waitFor();
+  // A list that has shrunk to a line would count as visible.
+  const { height = 0 } = (await facts.boundingBox()) ?? {};
+  const { height: row = 0 } = (await facts.getByRole('listitem').first().boundingBox()) ?? {};
+  expect(height).toBeGreaterThan(row);
   expect(await part(page, 'Skills').innerText()).toContain('None.');
   expect(await part(page, 'Hooks').innerText()).toMatch(/U\+202E[^]*Not in force/);
   expect(stage.requests.filter(({ path }) => path.endsWith('/send'))).toEqual([]);

@@ -192,7 +192,7 @@ export class StoredSessions {
     void ended.finally(() => this.#ending.delete(ended));
   }
 
-  #failure(error: unknown, failed = 'did not tell what it has stored'): ProviderError {
+  #failure(error: unknown, failed = 'did not list its stored sessions'): ProviderError {
     if (error instanceof ProviderError) return error;
     const { name } = this.#options;
     const said = readRpcError(error);

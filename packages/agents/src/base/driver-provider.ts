@@ -256,7 +256,7 @@ export class DriverProvider implements CliProvider {
 
   async rewindConversation(sessionId: string, rewind: ConversationRewind): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.rewindConversation) throw this.#notSupported('cannot take back what was said');
+    if (!session.rewindConversation) throw this.#notSupported('cannot take turns back');
     await session.rewindConversation(rewind);
   }
 

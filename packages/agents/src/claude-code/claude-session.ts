@@ -362,7 +362,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
   async background(callId?: string): Promise<void> {
     this.#checkAlive();
-    // Without a call id Claude Code always answers yes, even where nothing runs.
+    // Without a call id Claude Code always answers yes, even if nothing runs.
     if (callId === undefined && this.#translator.turn === undefined) throw nothingRuns();
     const moved = await this.#process.query.backgroundTasks(callId).catch((error: unknown) => {
       const message = `Claude Code did not send it to the background. ${this.#process.explain(error)}`;
@@ -603,7 +603,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
 /**
  * They are set in the running process, where they only widen what may be read and edited: with the SDK's option
- * `additionalDirectories` Claude Code would also use the skills that these folders bring, to which nobody has agreed.
+ * `additionalDirectories` Claude Code would also use the skills that these folders bring, which nobody has allowed.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
   await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });

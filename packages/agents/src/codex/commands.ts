@@ -14,7 +14,7 @@ const Skills = z.looseObject({
           name: z.string(),
           description: z.string().catch(''),
           shortDescription: z.string().optional().catch(undefined),
-          path: z.string(),
+          path: z.string().catch(''),
           enabled: z.boolean().catch(true),
         }),
       ),
@@ -23,11 +23,13 @@ const Skills = z.looseObject({
 });
 export type Skill = z.infer<typeof Skills>['data'][number]['skills'][number];
 
-/** The skills of an answer to `skills/list` that can be used. */
+/** All skills of an answer to `skills/list`. */
+export const listedSkills = (answer: unknown): Skill[] =>
+  (Skills.safeParse(answer).data?.data ?? []).flatMap(({ skills }) => skills);
+
+/** Those that can be used. */
 export const readSkills = (answer: unknown): Skill[] =>
-  (Skills.safeParse(answer).data?.data ?? [])
-    .flatMap(({ skills }) => skills)
-    .filter(({ enabled }) => enabled);
+  listedSkills(answer).filter(({ enabled, path }) => enabled && path !== '');
 
 export const builtIn: readonly AgentCommand[] = [
   { name: 'compact', description: 'Summarise the conversation to make room.' },

@@ -3,6 +3,7 @@ import type { SessionSetup, SetupEntry } from '@liminal/protocol';
 import { z } from 'zod';
 import { shownPart } from '../base/shown-setup.ts';
 import type { AppServer } from './app-server.ts';
+import { listedSkills } from './commands.ts';
 
 const Hooks = z.looseObject({
   data: z.array(
@@ -20,22 +21,6 @@ const Hooks = z.looseObject({
           }),
         )
         .catch([]),
-    }),
-  ),
-});
-
-const Skills = z.looseObject({
-  data: z.array(
-    z.looseObject({
-      skills: z.array(
-        z.looseObject({
-          name: z.string(),
-          description: z.string().catch(''),
-          shortDescription: z.string().optional().catch(undefined),
-          path: z.string().catch(''),
-          enabled: z.boolean().catch(true),
-        }),
-      ),
     }),
   ),
 });
@@ -100,14 +85,14 @@ export async function readSetup({
       shownPart('hooks', hookEntries(hooks)),
       shownPart(
         'skills',
-        (Skills.safeParse(skills).data?.data ?? [])
-          .flatMap((entry) => entry.skills)
-          .map(({ name, description, shortDescription = description, path, enabled }) => ({
+        listedSkills(skills).map(
+          ({ name, description, shortDescription = description, path, enabled }) => ({
             name,
             detail: shortDescription,
             source: path,
             isOff: !enabled,
-          })),
+          }),
+        ),
       ),
       shownPart(
         'memory',

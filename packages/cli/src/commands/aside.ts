@@ -1,14 +1,12 @@
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 import { withMarkedRows } from '../terminal/rows.ts';
 
 /** Asks a session's model beside its conversation, and prints the answer. */
 export async function aside(sessionId: string, question: string, config: Config): Promise<number> {
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
-    // It may be one that only an agent's own store has.
-    await requests.loadSession(sessionId);
     const { answer } = await requests.aside(sessionId, question);
     console.log(withMarkedRows(answer));
     return 0;

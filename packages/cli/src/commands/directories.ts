@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 export interface DirectoriesFlags {
@@ -14,11 +14,9 @@ export async function directories(
   { add = [], remove = [] }: DirectoriesFlags,
   config: Config,
 ): Promise<number> {
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
-    // It may be one that only an agent's own store has.
-    await requests.loadSession(sessionId);
     const { additionalDirectories } = await requests.changeDirectories(sessionId, {
       add: add.map((each) => resolve(each)),
       remove: remove.map((each) => resolve(each)),

@@ -1,5 +1,5 @@
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 import { findTurn } from '../find-turn.ts';
 
 export interface ForkFlags {
@@ -13,10 +13,8 @@ export async function fork(
   { turn }: ForkFlags,
   config: Config,
 ): Promise<number> {
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   try {
-    // It may be one that only an agent's own store has.
-    await client.requests.loadSession(sessionId);
     const turnId = turn === undefined ? undefined : await findTurn(client, sessionId, turn);
     const made = await client.requests.fork(sessionId, { turnId });
     console.log(made.sessionId);

@@ -1,6 +1,6 @@
 import type { McpAction, McpServerState } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 /** The name of the server to change, by what is done with it. */
@@ -17,11 +17,9 @@ export async function mcp(
   { reconnect, on, off, signIn }: McpFlags,
   config: Config,
 ): Promise<number> {
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
-    // It may be one that only an agent's own store has.
-    await requests.loadSession(sessionId);
     const changes = { reconnect, on, off, 'sign-in': signIn } satisfies Record<McpAction, unknown>;
     for (const [action, name] of Object.entries(changes)) {
       if (name === undefined) continue;

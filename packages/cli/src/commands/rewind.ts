@@ -1,7 +1,7 @@
 import type { RewindResult, RewindScope } from '@liminal/protocol';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 import { findTurn } from '../find-turn.ts';
 import { canAsk, confirm } from '../terminal/ask.ts';
 import { oneRow } from '../terminal/rows.ts';
@@ -35,11 +35,9 @@ export async function rewind(
       'Nobody is at the terminal to be asked: rewind with --yes, or --dry-run.',
     );
   }
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
-    // It may be one that only an agent's own store has.
-    await requests.loadSession(sessionId);
     const turnId = await findTurn(client, sessionId, turn);
     const planned = await requests.rewind(sessionId, turnId, { scope, dryRun: true });
     const { files, takenBack } = planned;

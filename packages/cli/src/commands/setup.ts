@@ -1,15 +1,13 @@
 import type { SessionSetup } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 /** Prints what holds in a session: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
 export async function setup(sessionId: string, config: Config): Promise<number> {
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
-    // It may be one that only an agent's own store has.
-    await requests.loadSession(sessionId);
     for (const row of rowsOf(await requests.setup(sessionId))) console.log(oneRow(row));
     return 0;
   } finally {

@@ -1,6 +1,6 @@
 import { readAttachments, uploadAttachments } from '../attach.ts';
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 
 export interface SteerFlags {
   attach?: string[];
@@ -14,10 +14,8 @@ export async function steer(
   config: Config,
 ): Promise<number> {
   const files = await readAttachments(attach);
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   try {
-    // It may be one that only an agent's own store has.
-    await client.requests.loadSession(sessionId);
     const blocks = await uploadAttachments(client.requests, files);
     const beside = blocks.length > 0 ? { blocks } : {};
     const { turnId } = await client.requests.steer(sessionId, message, undefined, beside);

@@ -222,7 +222,7 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/fork',
     summary:
-      'Begins a new session with all that was said up to the end of a turn; the session itself stays as it is.',
+      'Begins a new session with the conversation up to the end of a turn; the session itself stays as it is.',
     body: ForkBody,
     status: 201,
     answer: SessionHandle,

@@ -426,11 +426,11 @@ export class SessionAgent {
     return provider.rewindFiles(this.#sessionId, turnId, dryRun);
   }
 
-  /** Throws `NOT_SUPPORTED` for an agent that cannot take back what was said. */
+  /** Throws `NOT_SUPPORTED` for an agent that cannot take turns back. */
   checkRewindsConversation(): void {
     const { provider } = this.#context;
     if (provider.rewindsConversation === true) return;
-    const message = `${provider.cliType} cannot take back what was said.`;
+    const message = `${provider.cliType} cannot take turns back.`;
     throw new ProviderError('NOT_SUPPORTED', message);
   }
 

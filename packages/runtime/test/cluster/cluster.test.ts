@@ -4,6 +4,7 @@ import type { StoredTurn } from '@liminal/agents';
 import { encodeCursor, type EventPayload, type UpsertObject } from '@liminal/protocol';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
+import { expectFourAtATime } from '../four-readers.ts';
 import { Reader } from '../reader.ts';
 import { LEASE_MS, startServers, type Server } from './servers.ts';
 
@@ -531,26 +532,8 @@ test('SAFE: on a server that follows a session four of its readers are loaded at
   a.agent.finish(sessionId);
   const kept = await new Reader(b.runtime, sessionId).untilType('session:history');
   await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
-  const { readItems } = servers.store;
-  const gate = Promise.withResolvers<void>();
-  let reads = 0;
-  servers.store.readItems = async (...asked) => {
-    reads += 1;
-    await gate.promise;
-    return readItems.apply(servers.store, asked);
-  };
-  const readers = Array.from({ length: 12 }, () => new Reader(b.runtime, sessionId));
-  await expect.poll(() => reads).toBe(4);
-  for (const reader of readers.slice(4, 8)) reader.close();
-  // A page by itself is read after the readers that could begin.
-  const page = b.runtime.history(sessionId);
-  await expect.poll(() => reads).toBe(5);
-  gate.resolve();
-  await page;
-  const staying = [...readers.slice(0, 4), ...readers.slice(8)];
-  for (const reader of staying) await reader.untilType('session:history');
-  expect(reads).toBe(9);
-  for (const reader of [kept, ...staying]) reader.close();
+  await expectFourAtATime({ runtime: b.runtime, store: servers.store, sessionId });
+  kept.close();
 });
 
 test('SAFE: readers that wait for what another server has shown them do not hold up others; those that leave meanwhile are not loaded', async () => {

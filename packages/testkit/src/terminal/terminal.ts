@@ -1,10 +1,12 @@
 /**
- * A program in a pseudo-terminal, as `script` (util-linux, macOS) opens them, with a terminal emulator that answers what
- * the program asks of it and has the screen that a person sees.
+ * A program in a pseudo-terminal, with a terminal emulator that answers what the program asks of it and has the screen that
+ * a person sees.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
 import xterm from '@xterm/headless';
+import { spawnInTerminal } from './spawn-in-terminal.ts';
 
 export interface TerminalOptions {
   cwd: string;
@@ -17,26 +19,19 @@ export class Terminal {
   readonly #child: ChildProcess;
   readonly #emulator = new xterm.Terminal({ ...size, scrollback: 0, allowProposedApi: true });
   readonly #ended: Promise<unknown>;
+  /** All that the program has printed. */
+  #output = '';
   #isOver = false;
   #changed = Promise.withResolvers<void>();
 
   constructor(command: readonly string[], { cwd, env }: TerminalOptions) {
-    const words = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
-    // `script` runs its command with the shell of its environment, which the program must not see.
-    const line = `stty rows ${size.rows} cols ${size.cols}; unset SHELL; exec ${words}`;
-    const args =
-      process.platform === 'darwin'
-        ? ['-q', '/dev/null', 'sh', '-c', line]
-        : ['-qec', line, '/dev/null'];
-    this.#child = spawn('script', args, {
-      cwd,
-      env: { ...env, SHELL: '/bin/sh', TERM: 'xterm-256color', LANG: 'C.UTF-8' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    const inTerminal = { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+    this.#child = spawnInTerminal(command, { cwd, env: inTerminal, size });
     this.#emulator.onData((answer) => this.press(answer));
-    this.#child.stdout!.on('data', (chunk: Buffer) =>
-      this.#emulator.write(chunk, () => this.#wake()),
-    );
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#output += text;
+      this.#emulator.write(text, () => this.#wake());
+    });
     this.#ended = once(this.#child, 'close').then(() => {
       this.#isOver = true;
       this.#wake();
@@ -75,6 +70,18 @@ export class Terminal {
       if (this.#isOver) throw new Error(`It ended without ${String(wanted)}:\n${this.screen}`);
       await this.#changed.promise;
     }
+  }
+
+  /**
+   * Presses keys, and waits until the program has printed this since then. Without its spaces: some of them are moves of the
+   * cursor. Rejects if the program ends before.
+   */
+  async draws(keys: string, wanted: RegExp): Promise<void> {
+    const before = keys === '' ? 0 : this.#output.length;
+    this.press(keys);
+    await this.shows(() =>
+      wanted.test(stripVTControlCharacters(this.#output.slice(before)).replaceAll(/\s/g, '')),
+    );
   }
 
   /** Resolves when the program has ended. */

@@ -5,7 +5,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Advice } from '../look/Advice.tsx';
-import { NotSetUp } from '../look/NotSetUp.tsx';
+import { Fold } from '../look/Fold.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import { shortPath } from '../words/paths.ts';
 import { AgentMark } from './AgentMark.tsx';
@@ -107,7 +107,10 @@ function MissingAgents() {
   if (problem !== undefined) return <p className={css.problem}>{problem}</p>;
   if (missing.length === 0) return null;
   return (
-    <NotSetUp className={css.notSetUp} names={missing.map(({ name }) => name)}>
+    <Fold
+      className={css.notSetUp}
+      summary={`Not set up: ${missing.map(({ name }) => name).join(', ')}`}
+    >
       <ul className={css.missing}>
         {missing.map((agent) => (
           <li key={agent.cliType}>
@@ -119,6 +122,6 @@ function MissingAgents() {
           </li>
         ))}
       </ul>
-    </NotSetUp>
+    </Fold>
   );
 }

@@ -14,7 +14,7 @@ import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
-import type { Recall } from '../session/use-earlier-messages.ts';
+import type { Recall } from './use-earlier-messages.ts';
 import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
 import { PastedTexts, usePasted } from './PastedTexts.tsx';

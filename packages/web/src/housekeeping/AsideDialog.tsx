@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import css from './AsideDialog.module.css';
 
@@ -62,7 +63,7 @@ export default function AsideDialog({ session, question, onClose }: AsideDialogP
             autoComplete="off"
           />
         </div>
-        {asked !== undefined && <p role="status">Asking …</p>}
+        {asked !== undefined && <p role="status">Asking…</p>}
         {answer !== undefined && (
           <section aria-label="Answer">
             <p className={css.answer}>
@@ -70,11 +71,7 @@ export default function AsideDialog({ session, question, onClose }: AsideDialogP
             </p>
           </section>
         )}
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <div className={form.actions}>
           <Button type="submit" disabled={typed.trim() === '' || asked !== undefined}>
             Ask

@@ -6,6 +6,7 @@ import { useAgentName } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { labelOf } from '../words/label.ts';
 import css from './DeleteDialog.module.css';
 import { useHousekeeping } from './housekeeping.tsx';
@@ -43,11 +44,7 @@ export default function DeleteDialog({ session, onClose }: DeleteDialogProps) {
           {isAlive && ' Its agent is stopped first.'}
         </p>
         <p className={css.not}>{agentName}’s own copy stays on disk, but is no longer listed.</p>
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <div className={form.actions}>
           <Button data-autofocus onClick={onClose}>
             Cancel

@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import spoken from '../look/spoken.module.css';
 import { labelOf } from '../words/label.ts';
-// The same list of rows with buttons.
-import css from './GrantsDialog.module.css';
+import css from './RowList.module.css';
 
 interface DirectoriesDialogProps {
   session: SessionSummary;
@@ -56,10 +56,10 @@ export default function DirectoriesDialog({ session, onClose }: DirectoriesDialo
           {folders.length === 0 ? '.' : ', and in these folders:'}
         </p>
         {folders.length > 0 && (
-          <ul className={css.grants}>
+          <ul className={css.rows}>
             {folders.map((folder) => (
               <li key={folder}>
-                <span className={css.grant}>
+                <span className={css.row}>
                   <ShownText text={folder} />
                 </span>
                 <Button
@@ -87,11 +87,7 @@ export default function DirectoriesDialog({ session, onClose }: DirectoriesDialo
             autoCapitalize="off"
           />
         </div>
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <p className={spoken.only} role="status">
           {said}
         </p>

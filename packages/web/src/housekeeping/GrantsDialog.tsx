@@ -5,11 +5,12 @@ import { useEffect, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import spoken from '../look/spoken.module.css';
 import { baseName, shortPath } from '../words/paths.ts';
 import { moment } from '../words/time.ts';
-import css from './GrantsDialog.module.css';
+import css from './RowList.module.css';
 import { labelOf } from '../words/label.ts';
 
 interface GrantsDialogProps {
@@ -64,11 +65,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
             <GrantList grants={grants} onRevoke={(grant) => void revoke(grant)} />
           </>
         )}
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <p className={spoken.only} role="status">
           {said}
         </p>
@@ -98,10 +95,10 @@ const isRefusal = ({ rule }: Grant): boolean => rule.startsWith('project-setting
 function GrantList({ grants, onRevoke }: GrantListProps) {
   const [now] = useState(() => Date.now());
   return (
-    <ul className={css.grants}>
+    <ul className={css.rows}>
       {grants.map((grant) => (
         <li key={grant.rule} title={labelOf(grant.rule)}>
-          <span className={css.grant}>
+          <span className={css.row}>
             <ShownText text={grant.title} />
             <small>
               {isRefusal(grant) ? 'Refused' : 'Allowed'} {moment(grant.grantedAt, now)}

@@ -5,11 +5,12 @@ import { useEffect, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import spoken from '../look/spoken.module.css';
 import { labelOf } from '../words/label.ts';
-// The same list of rows with buttons.
-import css from './GrantsDialog.module.css';
+import { mcpStates } from './mcp-states.ts';
+import css from './RowList.module.css';
 
 interface McpDialogProps {
   session: SessionSummary;
@@ -54,7 +55,7 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
     <Dialog title="MCP servers" onClose={onClose}>
       <div className={form.form}>
         {servers === undefined && problem === undefined && <p role="status">Loading…</p>}
-        {servers?.length === 0 && <p>The agent has none.</p>}
+        {servers?.length === 0 && <p>This agent has no MCP servers.</p>}
         {servers !== undefined && servers.length > 0 && (
           <ServerList servers={servers} onChange={(name, action) => void change(name, action)} />
         )}
@@ -63,14 +64,10 @@ export default function McpDialog({ session: { sessionId }, onClose }: McpDialog
             <a href={signIn.url} target="_blank" rel="noopener noreferrer">
               Sign in to <ShownText text={signIn.name} />
             </a>
-            , and look again then. The page comes back to the server’s own machine.
+            , then choose Look again. The sign-in returns to an address of the server’s own machine.
           </p>
         )}
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <p className={spoken.only} role="status">
           {said}
         </p>
@@ -92,13 +89,13 @@ interface ServerListProps {
 
 function ServerList({ servers, onChange }: ServerListProps) {
   return (
-    <ul className={css.grants}>
+    <ul className={css.rows}>
       {servers.map(({ name, state, tools, problem, actions }) => (
         <li key={name}>
-          <span className={css.grant}>
+          <span className={css.row}>
             <ShownText text={name} />
             <small>
-              {stateWords[state]}
+              {mcpStates[state]}
               {tools !== undefined && `, ${tools} ${tools === 1 ? 'tool' : 'tools'}`}
               {problem !== undefined && (
                 <>
@@ -124,15 +121,6 @@ function ServerList({ servers, onChange }: ServerListProps) {
     </ul>
   );
 }
-
-const stateWords: Record<McpServerState['state'], string> = {
-  connected: 'Connected',
-  starting: 'Starting',
-  failed: 'Failed',
-  'signed-out': 'Wants you to sign in',
-  off: 'Switched off',
-  unknown: 'Unknown',
-};
 
 const words: Record<McpAction, string> = {
   reconnect: 'Reconnect',

@@ -12,9 +12,10 @@ import { useAgent } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { ShownText } from '../look/ShownText.tsx';
-// The same list of rows.
-import css from './GrantsDialog.module.css';
+import { mcpStates } from './mcp-states.ts';
+import css from './RowList.module.css';
 
 interface SetupDialogProps {
   session: SessionSummary;
@@ -50,7 +51,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
   return (
     <Dialog title="Status and setup" onClose={onClose}>
       <div className={form.form}>
-        {setup === undefined && problem === undefined && <p role="status">Looking …</p>}
+        {setup === undefined && problem === undefined && <p role="status">Loading…</p>}
         {setup !== undefined && (
           <>
             <Facts facts={[...setup.facts, ...factsOf(info, servers)]} />
@@ -65,11 +66,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
             ))}
           </>
         )}
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <div className={form.actions}>
           <Button data-autofocus onClick={onClose}>
             Done
@@ -93,19 +90,22 @@ function factsOf(
   const used = limits.flatMap(({ name, usedPercent }) =>
     usedPercent === undefined ? [] : [{ name, value: `${Math.round(usedPercent)} % used` }],
   );
-  const mcp = servers.map(({ name, state }) => ({ name: `MCP server ${name}`, value: state }));
+  const mcp = servers.map(({ name, state }) => ({
+    name: `MCP server ${name}`,
+    value: mcpStates[state],
+  }));
   return [...settings, ...mcp, ...used];
 }
 
 function Facts({ facts }: Pick<SessionSetup, 'facts'>) {
   return (
-    <ul className={css.grants} aria-label="Status">
+    <ul className={css.rows} aria-label="Status">
       {facts.map(({ name, value }, index) => (
         <li key={index}>
           <span>
             <ShownText text={name} />
           </span>
-          <span className={css.grant}>
+          <span className={css.row}>
             <ShownText text={value} />
           </span>
         </li>
@@ -121,10 +121,10 @@ function Part({ kind, entries }: SessionSetup['parts'][number]) {
       {entries.length === 0 ? (
         <p>None.</p>
       ) : (
-        <ul className={css.grants}>
+        <ul className={css.rows}>
           {entries.map(({ name, detail, source, isOff }, index) => (
             <li key={index}>
-              <span className={css.grant}>
+              <span className={css.row}>
                 <ShownText text={name} />
                 {detail !== undefined && (
                   <small>

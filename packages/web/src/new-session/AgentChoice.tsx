@@ -3,7 +3,7 @@ import { AgentMark } from '../app/AgentMark.tsx';
 import { Button } from '../look/controls.tsx';
 import form from '../look/form.module.css';
 import { Advice } from '../look/Advice.tsx';
-import { NotSetUp } from '../look/NotSetUp.tsx';
+import { Fold } from '../look/Fold.tsx';
 import css from './AgentChoice.module.css';
 
 interface AgentChoiceProps {
@@ -39,8 +39,8 @@ export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoicePr
       <div className={css.agents}>
         {ready.map(choiceOf)}
         {missing.length > 0 && (
-          <NotSetUp
-            names={missing.map(({ name }) => name)}
+          <Fold
+            summary={`Not set up: ${missing.map(({ name }) => name).join(', ')}`}
             isOpen={ready.length === 0 || missing.some(({ cliType }) => cliType === chosen)}
           >
             <div className={css.missing}>
@@ -49,7 +49,7 @@ export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoicePr
                 Check again
               </Button>
             </div>
-          </NotSetUp>
+          </Fold>
         )}
       </div>
     </fieldset>

@@ -1,4 +1,4 @@
-import form from '../look/form.module.css';
+import { Fold } from '../look/Fold.tsx';
 import css from './FoldersBeside.module.css';
 
 interface FoldersBesideProps {
@@ -9,9 +9,9 @@ interface FoldersBesideProps {
 
 /** Folders in which the agent may work beside the project's; folded while there are none. */
 export function FoldersBeside({ value, onChange }: FoldersBesideProps) {
+  const count = linesOf(value).length;
   return (
-    <details className={css.beside} open={value === '' ? undefined : true}>
-      <summary className={form.label}>Additional folders</summary>
+    <Fold summary={`Additional folders${count > 0 ? `: ${count}` : ''}`} isOpen={count > 0}>
       <textarea
         aria-label="Additional folders, one a line"
         className={css.folders}
@@ -22,7 +22,7 @@ export function FoldersBeside({ value, onChange }: FoldersBesideProps) {
         autoComplete="off"
         autoCapitalize="off"
       />
-    </details>
+    </Fold>
   );
 }
 

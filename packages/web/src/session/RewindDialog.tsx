@@ -7,6 +7,7 @@ import { useAgent } from '../app/agents.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 import { shortPath } from '../words/paths.ts';
 import css from './RewindDialog.module.css';
 import { labelOf } from '../words/label.ts';
@@ -112,11 +113,7 @@ function RewindDialog(props: RewindDialogProps) {
         {plan !== undefined && scope !== 'conversation' && plan.files.length === 0 && (
           <p>{scope === 'both' ? 'No files differ.' : 'Nothing to restore.'}</p>
         )}
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <div className={form.actions}>
           <Button onClick={onClose} data-autofocus>
             {button === undefined ? 'Close' : 'Cancel'}
@@ -150,8 +147,8 @@ function Turns({ count }: { count: number }) {
   return (
     <p>
       {count === 1 ? 'This turn is' : `This turn and ${counted(count - 1, 'later one')} are`} taken
-      back: the agent forgets {count === 1 ? 'it' : 'them'}. Nothing is lost here: what was said
-      stays, folded. The message goes into the composer.
+      back: the agent forgets {count === 1 ? 'it' : 'them'}. The turns stay here, folded. Your
+      message returns to the message field.
     </p>
   );
 }

@@ -41,7 +41,7 @@ import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
 import { BackgroundTasks } from './BackgroundTasks.tsx';
 import { Find } from './FindBar.tsx';
-import { useEarlierMessages } from './use-earlier-messages.ts';
+import { useEarlierMessages } from '../composer/use-earlier-messages.ts';
 import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { useRewindDialog } from './RewindDialog.tsx';

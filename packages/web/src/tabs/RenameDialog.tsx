@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { FormProblem } from '../look/FormProblem.tsx';
 
 interface RenameDialogProps {
   title: string;
@@ -39,11 +40,7 @@ export function RenameDialog({ title, onRename, onClose }: RenameDialogProps) {
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
-        {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
-        )}
+        <FormProblem text={problem} />
         <div className={form.actions}>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={text.trim() === ''}>

@@ -30,8 +30,8 @@ interface ReadRequest {
 }
 
 /**
- * The text files of a session's folders, for an agent: only inside these, wherever links lead. What a client of ours has
- * open goes through it.
+ * Reads and writes text files in a session's folders for an agent. A path that leads outside these folders, also by a link,
+ * is refused. A file that is open in a client, such as an editor, is read and written by that client.
  */
 export class ProjectFiles {
   readonly #projectDir: string;

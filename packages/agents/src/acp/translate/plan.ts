@@ -16,7 +16,7 @@ const namedPlan = {
 };
 const planRemoved = { sessionUpdate: z.string(), planId: z.string() };
 
-/** What a session's newest plans show, by their ids; the plan without an id has ''. */
+/** The newest state of each plan of a session, as text, by the plan's id; the plan without an id has ''. */
 export type NewestPlans = Newest<string, string>;
 
 /** How many plans of a session are compared with what comes. */

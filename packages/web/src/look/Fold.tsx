@@ -1,24 +1,23 @@
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import css from './NotSetUp.module.css';
+import css from './Fold.module.css';
 
-interface NotSetUpProps {
-  names: readonly string[];
-  /** Whether the list is open when it appears. */
+interface FoldProps {
+  summary: string;
+  /** Whether the fold is open when it appears; later the person opens and closes it. */
   isOpen?: boolean;
   className?: string | undefined;
   children: ReactNode;
 }
 
-/** A folded list of agents that are not set up: its summary names them. */
-export function NotSetUp({ names, isOpen = false, className, children }: NotSetUpProps) {
-  // From then on the person opens and closes it.
+/** Content below a summary that opens and closes it. */
+export function Fold({ summary, isOpen = false, className, children }: FoldProps) {
   const [opensItself] = useState(isOpen);
   return (
     <details className={className} open={opensItself}>
       <summary className={css.summary}>
         <ChevronRight size={14} aria-hidden="true" />
-        <span>Not set up: {names.join(', ')}</span>
+        <span>{summary}</span>
       </summary>
       {children}
     </details>

@@ -1,0 +1,29 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+interface InTerminal {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  size: { rows: number; cols: number };
+}
+
+/**
+ * Starts a program in a pseudo-terminal of this size, as `script` (util-linux, macOS) opens them. What it prints is on the
+ * child's standard output; what is written to the child's standard input are the keys.
+ */
+export function spawnInTerminal(
+  command: readonly string[],
+  { cwd, env, size }: InTerminal,
+): ChildProcess {
+  const words = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+  // `script` runs its command with the shell of its environment, which the program must not see.
+  const line = `stty rows ${size.rows} cols ${size.cols}; unset SHELL; exec ${words}`;
+  const args =
+    process.platform === 'darwin'
+      ? ['-q', '/dev/null', 'sh', '-c', line]
+      : ['-qec', line, '/dev/null'];
+  return spawn('script', args, {
+    cwd,
+    env: { ...env, SHELL: '/bin/sh' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+}
