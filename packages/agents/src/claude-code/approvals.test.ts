@@ -1,22 +1,24 @@
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
-import { defaultOption } from '@liminal/protocol';
+import { type ApprovalAnswer, defaultOption } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { ApprovalRequest } from '../base/pending-approvals.ts';
 import { ClaudeApprovals } from './approvals.ts';
 
 type Context = Partial<Parameters<CanUseTool>[2]>;
 
-function start() {
+function start(notesQueued = Promise.resolve(), answer?: ApprovalAnswer) {
   const opened: ApprovalRequest[] = [];
   const approvals = new ClaudeApprovals(
     {
       open: (request) => {
         opened.push(request);
-        approvals.cancelAll('turn_ended');
+        if (answer === undefined) approvals.cancelAll('turn_ended');
+        else approvals.answer(request.approvalId, answer);
       },
       close: () => {},
       canAsk: () => true,
       offersAutoMode: () => false,
+      notesQueued: () => notesQueued,
       titleOfSubagent: (agentId) => (agentId === 'known' ? 'Inspect the notes' : undefined),
     },
     '/project',
@@ -37,6 +39,21 @@ async function asked(context: Context, tool = 'Bash', input = {}): Promise<Appro
   });
   return opened[0]!;
 }
+
+test('a call with a note does not run before Claude Code has the note', async () => {
+  const queued = Promise.withResolvers<void>();
+  const { approvals } = start(queued.promise, { optionId: 'allow_once', note: 'Use oak.' });
+  const { signal } = new AbortController();
+  const context = { signal, toolUseID: 'call', requestId: 'request' };
+  const order: string[] = [];
+  const answered = approvals.canUseTool('Bash', {}, context).then(() => order.push('runs'));
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  order.push('queued');
+  queued.resolve();
+  await answered;
+  expect(order).toEqual(['queued', 'runs']);
+});
 
 const input = { command: 'git push', description: 'Push it' };
 

@@ -38,6 +38,8 @@ interface ApprovalOutput extends ApprovalEvents {
   canAsk: () => boolean;
   /** Whether a second model can decide what is allowed. */
   offersAutoMode: () => boolean;
+  /** Resolves when Claude Code has queued the notes to what was allowed, or after a limit. */
+  notesQueued: () => Promise<void>;
   /** The task of the subagent with this id. */
   titleOfSubagent: (agentId: string) => string | undefined;
 }
@@ -91,6 +93,7 @@ export class ClaudeApprovals {
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
     if (result?.behavior !== 'allow') return refusedWith(outcome.note);
     this.#project.allowed(result.updatedPermissions ?? []);
+    if (outcome.note !== undefined) await this.#output.notesQueued();
     const { plan } = outcome.content ?? {};
     return plan === undefined ? result : { ...result, updatedInput: { ...input, plan } };
   };

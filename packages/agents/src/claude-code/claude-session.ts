@@ -37,6 +37,7 @@ import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import type { ConversationRewind } from '../provider.ts';
 import { rewindConversation } from './rewind-conversation.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
+import { NotesQueued } from './notes-queued.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
 import { SessionStatus } from './session-status.ts';
@@ -95,6 +96,7 @@ export class ClaudeSession implements AgentSession<Config> {
   #isStopping = false;
   /** The messages that were said amid turns; one may begin a turn of its own. */
   readonly #steered = new Newest<string, true>(maxSteered);
+  readonly #notes = new NotesQueued();
   /** The ids by which Claude Code knows messages, by ours. */
   readonly #uuids = new Newest<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
@@ -156,8 +158,9 @@ export class ClaudeSession implements AgentSession<Config> {
         this.#translator.openApproval(request, now()),
       close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) => {
         this.#translator.closeApproval(id, outcome, now());
-        this.#tellNote(outcome);
+        this.#sendNote(outcome);
       },
+      notesQueued: () => this.#notes.allQueued(),
       offersAutoMode: () => this.#status.offersMode('auto'),
       canAsk: () => this.#translator.turn !== undefined,
       titleOfSubagent: (agentId: string) => this.#translator.titleOfTask(agentId),
@@ -250,11 +253,12 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /** A note to what was allowed is read after the call; the SDK's answer has a place for a refusal's alone. */
-  #tellNote(outcome: ApprovalOutcome): void {
+  #sendNote(outcome: ApprovalOutcome): void {
     if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
     if (!outcome.optionId.startsWith('allow')) return;
     const uuid = randomUUID();
     this.#options.marks.noteSent(uuid);
+    this.#notes.add(uuid);
     this.#process.push(uuid, outcome.note, { priority: 'next' });
   }
 
@@ -483,6 +487,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
     const facts = readFacts(message);
     this.#status.hear(message, facts, this.#translator.turn !== undefined);
+    this.#notes.read(message);
     if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);
     this.#translator.read(message, now());
     this.#tellTasks();
@@ -538,6 +543,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#isStopping = false;
     this.#status.turnEnded();
     this.#approvals.cancelAll('turn_ended');
+    this.#notes.giveUp();
     this.#turnEnd.resolve();
     this.#turnEnd = Promise.withResolvers();
   }
