@@ -135,6 +135,13 @@ export const rules: IForbiddenRuleType[] = [
     to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
   },
   {
+    name: 'no-circles',
+    comment: 'Files do not import each other in a circle, types included.',
+    severity: 'error',
+    from: { path: '^packages/' },
+    to: { circular: true },
+  },
+  {
     name: 'resolvable',
     comment: 'What cannot be found cannot be judged.',
     severity: 'error',

@@ -22,8 +22,7 @@ import type {
 } from '@liminal/protocol';
 import type { ClientFiles } from './client-files.ts';
 import type { ClientTerminals } from './client-terminals.ts';
-import type { AgentCapabilities, SteerTarget } from './driver.ts';
-import type { ProjectTrust } from './project-settings.ts';
+import type { ProjectSettings, ProjectTrust } from './project-settings.ts';
 
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
@@ -269,4 +268,86 @@ export interface CliProvider extends AgentCapabilities {
   listMcpServers?(sessionId: string): Promise<McpServerState[]>;
   /** `INVALID_OPTION`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   changeMcpServer?(sessionId: string, name: string, action: McpAction): Promise<McpActionResult>;
+}
+
+/** The turn that a message is for, and the message's own id, a UUID. */
+export interface SteerTarget {
+  turnId: string;
+  messageId: string;
+}
+
+/** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */
+export interface AgentCapabilities {
+  /**
+   * Whether opening a session ahead of a message saves time, or tells its settings; the runtime then does so while the
+   * user types, and for clients that show settings when they open it.
+   */
+  readonly prewarms?: boolean;
+  /** Whether its sessions can rewind files. */
+  readonly rewinds?: boolean;
+  /** Whether its sessions can have folders beside the project's; one that cannot after all refuses to be opened with them. */
+  readonly takesDirectories?: boolean;
+  /** Whether its sessions can rewind their conversation. */
+  readonly rewindsConversation?: boolean;
+  /** Whether its sessions list their MCP servers, and change them. */
+  readonly managesMcp?: boolean;
+  /** Whether its model can be asked beside the conversation. */
+  readonly answersAside?: boolean;
+  /** Whether its sessions list what holds in them. */
+  readonly tellsSetup?: boolean;
+  /** Whether its sessions can let running calls go on in the background. */
+  readonly backgrounds?: boolean;
+  /** Whether its sessions keep what people allow for good in their project's grants. */
+  readonly usesGrants?: boolean;
+  /**
+   * Whether a turn that waits for a person goes on after agent and server have ended: a session that is opened again then
+   * asks the same again, by the same ids, in a turn of its own (`EarlierSession.goesOn`).
+   */
+  readonly resumes?: boolean;
+  /**
+   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. `describe` then says whether the
+   * agent forks at all.
+   */
+  readonly forksWhole?: boolean;
+  /**
+   * Whether the ids of stored turns are only numbers, so that turns must be matched by what was said. Such an agent can
+   * report its stored turns only while it runs.
+   */
+  readonly numbersStoredTurns?: boolean;
+  /**
+   * What a project folder would make the agent run, or would permit it; undefined if nothing. Starts no process. Such
+   * settings are used only if `SessionOpening.projectTrust` says so.
+   */
+  readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
+  /** Starts the agent up to its greeting, and ends it. Rejects with the reason if there is none within `limitMs`. */
+  introduce?(limitMs: number): Promise<AgentIntroduction>;
+  /**
+   * Sessions in the agent's own store, newest first; of one folder, or all. `known` are project folders, for agents
+   * that list sessions only by folder.
+   */
+  listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
+  /**
+   * The same from an agent that is running anyway; undefined if none is. An agent with this method starts a program for
+   * `listStoredSessions`, which is then called only when a user asks for it.
+   */
+  peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
+  /**
+   * Beside `peekStoredSessions`: the sessions that can be found on disk without a program, newest first. Titles may be
+   * older than the agent's own.
+   */
+  scanStoredSessions?(): Promise<StoredSession[]>;
+  /**
+   * A mark that changes whenever others than Liminal add to a stored session, by the agent's id for it. Cheap, and
+   * starts no process. Undefined if no such session is stored, or if the mark is unknown just now.
+   */
+  storedMark?(agentSessionId: string, projectDir: string): Promise<string | undefined>;
+  /** The conversation as the agent stored it, oldest turn first. `SESSION_NOT_FOUND`. */
+  readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
+  /**
+   * Copies a stored conversation up to the end of a turn, as a session of its own that can be loaded. The original, which
+   * may be at work on a later turn, stays as it is. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
+   */
+  fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
+  /** Gives a stored session that is not open this title in the agent's own store. */
+  renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;
 }

@@ -1,5 +1,3 @@
-import type { ApprovalPolicy } from './session/index.ts';
-
 /** What can be tuned; `defaultSettings` has the defaults. Times are ms. */
 export interface RuntimeSettings {
   /** The longest that deltas of one item are gathered into one event; 0 logs each at once. */
@@ -27,6 +25,17 @@ export interface RuntimeSettings {
   upserts: Partial<UpsertSettings>;
   /** How many agent processes are kept for idle sessions; the longest idle ends first. */
   maxIdleProcesses: number;
+}
+
+/** What happens to a permission request without an answer. */
+export interface ApprovalPolicy {
+  /** ms; 0 waits without a limit. */
+  deadlineMs: number;
+  /**
+   * The answer that is then given, for this once. A request that offers no refusal is cancelled by stopping the turn; one
+   * that cannot be allowed just once, or asks for a form, waits for a person.
+   */
+  fallback: 'reject' | 'allow';
 }
 
 /** How upserts are published for readers in any language (seed 003, UpsertStreamProcessorOptions). */

@@ -7,7 +7,8 @@ import {
   type ContentBlock,
 } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
-import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
+import type { AgentSession, SessionOutput } from '../driver.ts';
+import type { SteerTarget } from '../provider.ts';
 import { noDirectories, ProviderError } from '../errors.ts';
 import type { SessionUpdate, StoredTurn } from '../provider.ts';
 import type { AcpAgent, HostedSession, SteeredMessages } from './acp-agent.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentBlock } from '@liminal/protocol';
-import type { SteerTarget } from '../driver.ts';
+import type { SteerTarget } from '../provider.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AcpAgent, SteeredMessages } from './acp-agent.ts';

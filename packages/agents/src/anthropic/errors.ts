@@ -5,7 +5,7 @@ import { isRecord } from '../base/parse-line.ts';
 import { ownRefusal } from '../models/patient-fetch.ts';
 import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import type { Refusal } from '../models/refusals.ts';
-import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
+import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-error.ts';
 
 /** An error as the API words it, in an answer of its own or in the middle of a stream. */
 interface ApiFailure {

@@ -11,13 +11,8 @@ import {
   type SessionSetup,
   whyNotAccepted,
 } from '@liminal/protocol';
-import type {
-  AgentDriver,
-  AgentSession,
-  EarlierSession,
-  SessionOpening,
-  SteerTarget,
-} from '../driver.ts';
+import type { AgentDriver, AgentSession, EarlierSession, SessionOpening } from '../driver.ts';
+import type { SteerTarget } from '../provider.ts';
 import { ProviderError } from '../errors.ts';
 import type {
   CliProvider,

@@ -25,7 +25,8 @@ import {
   userCommandIn,
   type UserCommandResult,
 } from '../base/user-command.ts';
-import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
+import type { AgentSession, SessionOutput } from '../driver.ts';
+import type { SteerTarget } from '../provider.ts';
 import { accepted, promptOf } from './prompt.ts';
 import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
@@ -39,7 +40,7 @@ import { rewindConversation } from './rewind-conversation.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { NotesQueued } from './notes-queued.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
-import { isPlainDelta } from './translate/plain-delta.ts';
+import { isPlainDelta } from './translate/native.ts';
 import { SessionStatus } from './session-status.ts';
 import { readSetup } from './setup.ts';
 import { askSettings } from './settings-in-force.ts';

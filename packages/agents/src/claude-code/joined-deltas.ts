@@ -1,4 +1,4 @@
-import { isPlainDelta } from './translate/plain-delta.ts';
+import { isPlainDelta } from './translate/native.ts';
 
 /** The start of a line that may be a delta. */
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';

@@ -1,12 +1,7 @@
 import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
 import type { StoredFork } from '../provider.ts';
-import type {
-  AgentDriver,
-  AgentSession,
-  SessionOpening,
-  SessionOutput,
-  SteerTarget,
-} from '../driver.ts';
+import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '../driver.ts';
+import type { SteerTarget } from '../provider.ts';
 import { nothingToSteer, ProviderError } from '../errors.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
 import { paceOption, readPace, speedOf, type Pace } from './pace.ts';

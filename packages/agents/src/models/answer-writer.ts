@@ -1,7 +1,7 @@
 import type { OutputItem } from '@liminal/protocol';
 import { isoNow } from '../base/iso-clock.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 import { InlineThinking, type Piece } from './inline-thinking.ts';
 
 /** The most parts of one answer, shown or not. */

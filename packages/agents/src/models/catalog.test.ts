@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { costOf, ModelCatalog, type ModelServer } from './catalog.ts';
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 import { ScriptedClient } from './testing/scripted-client.ts';
 
 function server(

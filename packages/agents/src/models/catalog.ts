@@ -1,7 +1,8 @@
 import type { ConfigOption, Usage } from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
-import { type ListedModel, type ModelClient, ModelError } from './model-client.ts';
+import type { ListedModel, ModelClient } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 
 /** US dollars for a million tokens. */
 export interface ModelPrices {

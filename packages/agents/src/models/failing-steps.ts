@@ -2,7 +2,7 @@
 import { cutText } from '@liminal/protocol';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import type { Answer } from './script-tool.ts';
-import type { WantedCall } from './tool-calls.ts';
+import type { WantedCall } from './waiting-calls.ts';
 
 /** How often a step may fail in the same way before its turn ends: a call that cannot be run, and one that was run. */
 const [mostNotRun, mostRun] = [3, 5];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { secretsOf, withoutSecrets } from './hide-secrets.ts';
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 
 test('SAFE: the key of a server and the values of its headers are secrets, the longest first, without their schemes', () => {
   const headers = { authorization: 'Bearer hush-1234567', 'x-team': 'hush-12', accept: 'hush-123' };

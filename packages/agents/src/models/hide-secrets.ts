@@ -1,4 +1,4 @@
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 
 /** The secrets of a server: its key and the values of its headers, as far as they are long enough to be one. */
 export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): string[] =>

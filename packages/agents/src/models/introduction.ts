@@ -1,6 +1,7 @@
 import type { AgentIntroduction } from '../provider.ts';
 import type { ModelServer } from './catalog.ts';
-import { type ListedModel, ModelError } from './model-client.ts';
+import type { ListedModel } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 
 const interfaces: Record<string, string> = {
   openai: 'OpenAI’s interface',

@@ -22,11 +22,24 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { childEnvironment } from '../base/child-environment.ts';
+import type { FairLimit } from '../base/fair-limit.ts';
 import { findProgram } from '../base/find-program.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
 import { mcpLimits, type McpLimits, McpTraffic } from './mcp-traffic.ts';
-import type { McpSurroundings } from './mcp-tools.ts';
+
+export interface McpSurroundings {
+  /** Where programs run. */
+  projectDir: string;
+  /** Variables that they do not see. */
+  hiddenVariables: readonly string[];
+  /** Bounds the servers of all sessions that start at the same time. */
+  starts: FairLimit;
+  /** A server could not be reached, or says something about its end: in a sentence; `undefined` once it is well. */
+  onProblem: (server: string, problem: string | undefined) => void;
+  /** Default: `mcpLimits`. */
+  limits?: Partial<McpLimits>;
+}
 
 /** A name that all makers of models take. */
 const maxName = 64;

@@ -1,21 +1,8 @@
 import type { McpServers } from '@liminal/protocol';
 import type { FairLimit } from '../base/fair-limit.ts';
 import type { Tool } from '../tools/index.ts';
-import type { McpConnection } from './mcp-connection.ts';
+import type { McpConnection, McpSurroundings } from './mcp-connection.ts';
 import type { McpLimits } from './mcp-traffic.ts';
-
-export interface McpSurroundings {
-  /** Where programs run. */
-  projectDir: string;
-  /** Variables that they do not see. */
-  hiddenVariables: readonly string[];
-  /** Bounds the servers of all sessions that start at the same time. */
-  starts: FairLimit;
-  /** A server could not be reached, or says something about its end: in a sentence; `undefined` once it is well. */
-  onProblem: (server: string, problem: string | undefined) => void;
-  /** Default: `mcpLimits`. */
-  limits?: Partial<McpLimits>;
-}
 
 /** The tools of the configured MCP servers, for one session. Their programs end with it. */
 export class McpTools {

@@ -1,6 +1,5 @@
 /** The contract for a maker of models: one request, and its streamed answer as items of a turn. */
-import type { ErrorObject, OutputItem, Usage } from '@liminal/protocol';
-import { LiminalError } from '@liminal/protocol';
+import type { OutputItem, Usage } from '@liminal/protocol';
 import type { AnswerWriter } from './answer-writer.ts';
 import type { Citation } from './citations.ts';
 
@@ -83,55 +82,4 @@ export interface ModelClient {
    * aborts, the request really ends, and the promise rejects.
    */
   answer(request: ModelRequest, writer: AnswerWriter, signal: AbortSignal): Promise<ModelAnswer>;
-}
-
-export type ModelErrorCode =
-  | 'RATE_LIMIT'
-  | 'CONTENT_FILTER'
-  | 'CONTEXT_LENGTH'
-  /** The key is missing, wrong, or may not use this model. */
-  | 'AUTHENTICATION'
-  | 'MODEL_NOT_FOUND'
-  /** The model calls no tools: ask it without any. */
-  | 'NO_TOOLS'
-  /** The server is overloaded, failed, or is not configured as it must be. */
-  | 'MODEL_UNAVAILABLE'
-  /** The server could not be reached, or the stream broke off. */
-  | 'CONNECTION_FAILED'
-  /** The server did not take the request, or its answer could not be read. */
-  | 'MODEL_ERROR';
-
-/** As OpenRouter, Ollama, vLLM and llama.cpp say it of a model that calls no tools. */
-export const lacksTools =
-  /does not support (tools|tool (use|calls?|calling)|function calling)|tools? (use |calling )?(is|are) not supported|no endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja/i;
-
-/** Why a model gave no whole answer. The message is a sentence for people with the server's own words in it. */
-export class ModelError extends LiminalError {
-  declare readonly code: ModelErrorCode;
-  /** Whether the same request may succeed later. */
-  readonly isPassing: boolean;
-  /** How long the server asks to wait before that, ms. */
-  readonly retryAfterMs: number | undefined;
-  readonly details: unknown;
-
-  constructor(
-    code: ModelErrorCode,
-    message: string,
-    options: {
-      isPassing?: boolean;
-      retryAfterMs?: number | undefined;
-      details?: unknown;
-      cause?: unknown;
-    } = {},
-  ) {
-    super(code, message, { cause: options.cause });
-    this.isPassing = options.isPassing ?? false;
-    this.retryAfterMs = options.retryAfterMs;
-    this.details = options.details;
-  }
-
-  get asObject(): ErrorObject {
-    const { code, message, details } = this;
-    return { code, message, ...(details !== undefined && { details }) };
-  }
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/parse-line.ts';
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 import { patientFetch } from './patient-fetch.ts';
 
 /** The address answers with a web page, as a gateway's sign-in or another program does. */

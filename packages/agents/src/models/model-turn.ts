@@ -21,11 +21,13 @@ import {
   type TurnItems,
 } from './conversation.ts';
 import { FailingSteps, withCutNamed } from './failing-steps.ts';
-import { type ModelAnswer, ModelError, type ModelRequest } from './model-client.ts';
+import type { ModelAnswer, ModelRequest } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 import { type RetrySettings, waitAfter } from './retries.ts';
 import { blockIn } from './script-block.ts';
 import type { Answer } from './script-tool.ts';
-import type { ToolCalls, WantedCall } from './tool-calls.ts';
+import type { ToolCalls } from './tool-calls.ts';
+import type { WantedCall } from './waiting-calls.ts';
 import type { AskedCall } from './waiting-calls.ts';
 
 export interface ModelTurnOptions {

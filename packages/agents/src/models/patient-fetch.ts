@@ -1,7 +1,7 @@
 import { type Dispatcher, interceptors, request } from 'undici';
 import { proxyingDispatcher } from '../proxy/index.ts';
 import { type AnswerBound, boundedAnswer } from './bounded-answer.ts';
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 
 type Body = Dispatcher.ResponseData['body'];
 

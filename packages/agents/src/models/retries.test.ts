@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 import { waitAfter } from './retries.ts';
 
 const settings = { attempts: 3, firstMs: 1_000, maxMs: 60_000 };

@@ -1,4 +1,4 @@
-import { ModelError } from './model-client.ts';
+import { ModelError } from './model-error.ts';
 
 export interface RetrySettings {
   /** How often a request is made in all. */

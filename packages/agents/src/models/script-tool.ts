@@ -12,7 +12,7 @@ import {
 import type { Tool, ToolResult } from '../tools/index.ts';
 import type { ToolFace } from './model-client.ts';
 import { ScriptReplay } from './script-replay.ts';
-import type { WantedCall } from './tool-calls.ts';
+import type { WantedCall } from './waiting-calls.ts';
 import { outputOf, type RecordedCall, scriptCallOf, scriptOf } from './waiting-calls.ts';
 
 /** The name of the tool that runs a script. */

@@ -5,13 +5,8 @@ import type { PendingApprovals } from '../base/pending-approvals.ts';
 import type { TurnWriter } from '../base/turn-writer.ts';
 import type { ClientFiles } from '../client-files.ts';
 import type { Folders } from '../tools/project/project-path.ts';
-import {
-  type CallFace,
-  type Permission,
-  type Tool,
-  ToolError,
-  type ToolResult,
-} from '../tools/tool.ts';
+import type { CallFace, Permission, Tool, ToolResult } from '../tools/tool.ts';
+import { ToolError } from '../tools/tool-error.ts';
 import type { ModelCall, ToolFace } from './model-client.ts';
 import type { Permissions } from './permissions.ts';
 import {
@@ -22,7 +17,7 @@ import {
   scriptTool,
   type ScriptTurn,
 } from './script-tool.ts';
-import { outputOf, type ScriptRecord } from './waiting-calls.ts';
+import { outputOf, type ScriptRecord, type WantedCall } from './waiting-calls.ts';
 
 export interface ToolCallsOptions {
   tools: readonly Tool[];
@@ -37,20 +32,6 @@ export interface ToolCallsOptions {
   owner: object;
   approvals: PendingApprovals;
   permissions: Permissions;
-}
-
-/** A call that is to be run. */
-export interface WantedCall extends ModelCall {
-  /** Of the question that was asked before, and is asked again. */
-  approvalId?: string | undefined;
-  /** Its item, whole and still open. */
-  item?: OutputItem | undefined;
-  /** Why it is not to be run, as a sentence for the model. */
-  problem?: string;
-  /** Of a script that was cut off, and is gone on with. */
-  script?: ScriptRecord;
-  /** Called as soon as people are asked, or need not be; it may be called again. */
-  onAsked?: () => void;
 }
 
 interface Prepared {

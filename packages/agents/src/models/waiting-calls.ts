@@ -1,6 +1,7 @@
 /** What a turn was still asking people when it was cut off: pure, made of what history has of it. */
 import { isServerTurn, type OutputItem, type Response } from '@liminal/protocol';
 import { isFullMark } from '../base/turn-writer.ts';
+import type { ModelCall } from './model-client.ts';
 
 type Call = Extract<OutputItem, { type: 'function_call' }>;
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;
@@ -23,6 +24,20 @@ export interface RecordedCall {
   output?: Output;
   /** Of the question that it waited for. */
   approvalId?: string;
+}
+
+/** A call that is to be run. */
+export interface WantedCall extends ModelCall {
+  /** Of the question that was asked before, and is asked again. */
+  approvalId?: string | undefined;
+  /** Its item, whole and still open. */
+  item?: OutputItem | undefined;
+  /** Why it is not to be run, as a sentence for the model. */
+  problem?: string;
+  /** Of a script that was cut off, and is gone on with. */
+  script?: ScriptRecord;
+  /** Called as soon as people are asked, or need not be; it may be called again. */
+  onAsked?: () => void;
 }
 
 /** The id of the script that a call of `run_script` runs. @param itemId - Of the call. */

@@ -2,7 +2,7 @@
 import { headOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import type { Complaint } from '../models/complaints.ts';
-import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-client.ts';
+import { lacksTools, ModelError, type ModelErrorCode } from '../models/model-error.ts';
 
 /**
  * Reads the body of an error. Known shapes: OpenAI `{error: {message, code, type, param}}`, Ollama `{error: "…"}`,

@@ -4,13 +4,13 @@ import { isRecord } from '../base/parse-line.ts';
 import type { AnswerWriter } from '../models/answer-writer.ts';
 import type { Complaint } from '../models/complaints.ts';
 import { callIdsOf } from '../models/conversation.ts';
-import {
-  type ListedModel,
-  type ModelAnswer,
-  type ModelClient,
-  ModelError,
-  type ModelRequest,
+import type {
+  ListedModel,
+  ModelAnswer,
+  ModelClient,
+  ModelRequest,
 } from '../models/model-client.ts';
+import { ModelError } from '../models/model-error.ts';
 import { ownRefusal } from '../models/patient-fetch.ts';
 import { secretsOf, withoutSecrets } from '../models/hide-secrets.ts';
 import { PageError } from '../models/model-fetch.ts';

@@ -6,7 +6,8 @@ import { commandPermissions, hasReading, onlyReads } from './bash/command-rules.
 import { leadsOut, mayShowHidden } from './bash/hidden-files.ts';
 import { mayStartPrograms } from './bash/repository-programs.ts';
 import { maxPrinted, runCommand, type CommandEnd } from './bash/run-command.ts';
-import { ToolError, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
+import { ToolError } from './tool-error.ts';
 
 const defaultTimeout = 120_000;
 const maxTimeout = 600_000;

@@ -6,7 +6,8 @@ import { replaced } from './project/replaced.ts';
 import { findPlace, refuseGit, type ProjectPlace } from './project/project-path.ts';
 import { shownChange } from './project/shown-change.ts';
 import { putText, readText, type FoundText } from './project/text-file.ts';
-import { ToolError, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
+import { ToolError } from './tool-error.ts';
 
 const Input = z.object({
   path: z.string().min(1).describe('The file, from the project folder on.'),

@@ -2,7 +2,8 @@ import { headOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { pageText } from './fetch/page-text.ts';
 import { get, webAddress, type Answer, type RequestOptions } from './fetch/request.ts';
-import { ToolError, type Tool, type ToolResult } from './tool.ts';
+import type { Tool, ToolResult } from './tool.ts';
+import { ToolError } from './tool-error.ts';
 
 const maxRedirects = 5;
 /** For all redirects together, ms. */

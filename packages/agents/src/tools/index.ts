@@ -15,6 +15,7 @@ import { writeTool } from './write.ts';
 export { isAllowed } from './permissions.ts';
 export { remoteTools, serveTools, type ToolQueue } from './remote/index.ts';
 export * from './tool.ts';
+export { ToolError } from './tool-error.ts';
 
 export interface BuiltInOptions {
   /** Whether models may fetch pages from the internet; off unless asked for. */

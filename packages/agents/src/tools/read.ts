@@ -6,7 +6,8 @@ import type { HiddenFolders } from '../hidden-folders.ts';
 import { findPlace, openFile, type OpenFile } from './project/project-path.ts';
 import { NumberedLines } from './project/numbered-lines.ts';
 import { unsavedText } from './project/text-file.ts';
-import { ToolError, type Tool, type ToolResult } from './tool.ts';
+import type { Tool, ToolResult } from './tool.ts';
+import { ToolError } from './tool-error.ts';
 
 /** The largest image that a model is given (bytes); in base64 it has 5 MiB, which every maker takes. */
 const maxImageBytes = (5 * 1024 * 1024 * 3) / 4;

@@ -6,7 +6,8 @@ import { fileProblem, findPlace, refuseOthers, shownIn } from './project/project
 import { plainSearch } from './search/plain-search.ts';
 import type { FoundLine } from './search/query.ts';
 import { findRipgrep, ripgrep } from './search/ripgrep.ts';
-import { ToolError, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
+import { ToolError } from './tool-error.ts';
 
 const Input = z.object({
   pattern: z.string().min(1).max(10_000).describe('A regular expression for one line.'),

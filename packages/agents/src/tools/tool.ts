@@ -39,9 +39,6 @@ export interface Permission {
   also?: readonly string[];
 }
 
-/** A wrong use of a tool, in a sentence that tells the model what to do instead. */
-export class ToolError extends Error {}
-
 export interface ToolResult {
   /** What the model reads. */
   output: string;

@@ -23,7 +23,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { AnthropicClient } from '../../src/anthropic/index.ts';
 import { TurnWriter } from '../../src/base/turn-writer.ts';
 import { AnswerWriter } from '../../src/models/answer-writer.ts';
-import { ModelError, type ModelRequest } from '../../src/models/model-client.ts';
+import type { ModelRequest } from '../../src/models/model-client.ts';
+import { ModelError } from '../../src/models/model-error.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 
 const ended: (() => Promise<unknown>)[] = [];

@@ -11,7 +11,7 @@ import { putText } from '../../src/tools/project/text-file.ts';
 import { readTool } from '../../src/tools/read.ts';
 import { searchTool } from '../../src/tools/search.ts';
 import { findRipgrep } from '../../src/tools/search/ripgrep.ts';
-import { ToolError } from '../../src/tools/tool.ts';
+import { ToolError } from '../../src/tools/tool-error.ts';
 import { writeTool } from '../../src/tools/write.ts';
 import { call, contentOf, makeProject, refusal, type Project, nothingHidden } from './project.ts';
 import { startRacer } from './racer.ts';

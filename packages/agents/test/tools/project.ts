@@ -8,7 +8,8 @@ import type { z } from 'zod';
 import type { ClientFiles } from '../../src/client-files.ts';
 import { HiddenFolders } from '../../src/hidden-folders.ts';
 import type { Folders } from '../../src/tools/project/project-path.ts';
-import { ToolError, type Tool, type ToolResult } from '../../src/tools/tool.ts';
+import type { Tool, ToolResult } from '../../src/tools/tool.ts';
+import { ToolError } from '../../src/tools/tool-error.ts';
 
 /** For tests that are not about hidden folders. */
 export const nothingHidden = new HiddenFolders();

@@ -4,7 +4,7 @@ import type { Board } from '@liminal/storage';
 import { z } from 'zod';
 import { postSettled } from './projector.ts';
 import type { SessionReaders } from '../readers/index.ts';
-import type { Session } from '../session/index.ts';
+import type { SharedSession } from '../session/index.ts';
 import { untilDone } from '../until-done.ts';
 
 /** Where a session stands. */
@@ -61,7 +61,7 @@ async function postDeleted(board: Board, sessionId: string): Promise<void> {
 /** Posts a session's state for the other servers, which read its conversation from the log. */
 export class PostedSession implements SessionReaders {
   readonly #board: Board;
-  readonly #session: Session;
+  readonly #session: SharedSession;
   readonly #fence: () => number | undefined;
   readonly #onTrouble: (error: unknown) => void;
   readonly #closing = new AbortController();
@@ -74,7 +74,7 @@ export class PostedSession implements SessionReaders {
   /** @param fence - The token of the lease under which this server owns the session. */
   constructor(
     board: Board,
-    session: Session,
+    session: SharedSession,
     fence: () => number | undefined,
     onTrouble: (error: unknown) => void,
   ) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Response, SessionSummary } from '@liminal/protocol';
 import type { Board, Leases } from '@liminal/storage';
 import type { RunWatchers } from '../history/index.ts';
-import type { Cluster, Session } from '../session/index.ts';
+import type { Cluster, SharedSession } from '../session/index.ts';
 import type { SessionReaders } from '../readers/index.ts';
 import type { Ownership } from './ownership.ts';
 import { PostedSession } from './posted-state.ts';
@@ -59,7 +59,7 @@ export class SessionCluster extends PostedEnds implements Cluster {
     this.#options = options;
   }
 
-  readers(session: Session): SessionReaders {
+  readers(session: SharedSession): SessionReaders {
     const { board, onTrouble } = this.#options;
     return new PostedSession(board, session, () => this.fenceOf(session.sessionId), onTrouble);
   }

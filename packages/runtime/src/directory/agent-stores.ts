@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
-import { type LearntStores, Learnt } from './learnt-sessions.ts';
+import { type FoundSession, type LearntStores, Learnt } from './learnt-sessions.ts';
 
 /**
  * How long a reading of the agents' own stores stays fresh, in ms: long enough for callers that ask together, and short
@@ -16,10 +16,6 @@ const PATIENCE_MS = 1_000;
 
 /** A running agent is asked at most this often, in ms. */
 const LEARN_MS = 60_000;
-
-export interface FoundSession extends StoredSession {
-  cliType: string;
-}
 
 interface AgentStoresOptions {
   providers: Pick<ProviderRegistry, 'list'>;

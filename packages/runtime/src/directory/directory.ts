@@ -5,7 +5,8 @@ import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readProjectFile } from '../files/index.ts';
-import type { AgentStores, FoundSession } from './agent-stores.ts';
+import type { AgentStores } from './agent-stores.ts';
+import type { FoundSession } from './learnt-sessions.ts';
 import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
@@ -26,6 +27,8 @@ interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;
   agentStores: AgentStores;
   watchers: SessionWatchers;
+  /** A session's summary has changed. */
+  onChange: (session: Session) => void;
 }
 
 /** Which sessions there are: in memory, in the store, and in the agents' own stores. */
@@ -387,7 +390,8 @@ export class Directory {
   }
 
   #make(record: SessionRecord, provider: CliProvider, lastKnown?: AgentReport): Session {
-    return new Session({ ...this.#options, record, provider, lastKnown });
+    const { onChange, ...options } = this.#options;
+    return new Session({ ...options, record, provider, lastKnown }, onChange);
   }
 
   async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {

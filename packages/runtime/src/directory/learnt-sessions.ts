@@ -1,5 +1,9 @@
+import type { StoredSession } from '@liminal/agents';
 import { z } from 'zod';
-import type { FoundSession } from './agent-stores.ts';
+
+export interface FoundSession extends StoredSession {
+  cliType: string;
+}
 
 /** Keeps what agents have listed of their own stores across restarts, as JSON. */
 export interface LearntStores {

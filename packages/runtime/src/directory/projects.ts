@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Project, SessionSummary } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
-import type { FoundSession } from './agent-stores.ts';
+import type { FoundSession } from './learnt-sessions.ts';
 import { nameOf } from '../session/index.ts';
 
 export function summarizeFound(found: FoundSession): SessionSummary {

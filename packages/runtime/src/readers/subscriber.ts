@@ -3,11 +3,11 @@ import type { HistoryReader, Resumed } from '../history/index.ts';
 import type { Outgoing, Sink } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import { outgoing } from './outgoing.ts';
-import type { WatchedSession } from './watched-session.ts';
 
 interface SubscriberOptions {
   sessionId: string;
-  view: WatchedSession;
+  /** The session's present state. */
+  infoMessage: () => Outgoing;
   history: HistoryReader;
   sink: Sink;
   cursor: string | undefined;
@@ -148,13 +148,13 @@ export class Subscriber {
       this.#startsOver = false;
       return void this.#load();
     }
-    const { view, sessionId } = this.#options;
+    const { infoMessage, sessionId } = this.#options;
     this.#state = 'live';
     const missed = !this.#greeted || resumed.cursor !== this.#cursor;
     this.#greeted = true;
     this.#cursor = resumed.cursor;
     if (missed) this.offer(outgoing({ type: 'session:history', sessionId, ...resumed }));
-    this.offer(view.infoMessage());
+    this.offer(infoMessage());
   }
 
   #fail(error: unknown): void {

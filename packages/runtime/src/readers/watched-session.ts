@@ -146,7 +146,7 @@ export class WatchedSession implements SessionReaders {
   subscribe(options: SubscribeOptions, sink: Sink): Subscription {
     const subscriber = new Subscriber({
       sessionId: this.#options.sessionId,
-      view: this,
+      infoMessage: () => this.infoMessage(),
       history: this.#options.history,
       sink,
       cursor: options.cursor,

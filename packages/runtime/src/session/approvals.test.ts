@@ -2,7 +2,8 @@ import type { ApprovalAnswer, ApprovalOption, Form } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { RuntimeError } from '../errors.ts';
 import { defaultSettings } from '../settings.ts';
-import { Approvals, type ApprovalPolicy } from './approvals.ts';
+import { Approvals } from './approvals.ts';
+import type { ApprovalPolicy } from '../settings.ts';
 import type { Cluster } from './session-options.ts';
 
 const MANY = 101;

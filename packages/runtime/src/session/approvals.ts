@@ -8,17 +8,6 @@ import { errorCode, RuntimeError, sessionGivenUp } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** What happens to a permission request without an answer. */
-export interface ApprovalPolicy {
-  /** ms; 0 waits without a limit. */
-  deadlineMs: number;
-  /**
-   * The answer that is then given, for this once. A request that offers no refusal is cancelled by stopping the turn; one
-   * that cannot be allowed just once, or asks for a form, waits for a person.
-   */
-  fallback: 'reject' | 'allow';
-}
-
 type ApprovalsContext = Pick<
   SessionContext,
   'settings' | 'changed' | 'warn' | 'cliType' | 'now' | 'meter' | 'cluster' | 'sessionId'

@@ -2,7 +2,6 @@
  * One session: its agent, its queue of messages, its turns, its record, its open approvals. In: commands of users, what
  * the agent says. Out: messages to the agent, turns, a record in the store, changes for readers.
  */
-export type { ApprovalPolicy } from './approvals.ts';
 export { AttachedClients } from './attached-clients.ts';
 export { ClosedSessions } from './closed-sessions.ts';
 export {
@@ -14,7 +13,7 @@ export {
 } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export { type AgentReport, readLastKnown } from './last-known.ts';
-export type { Cluster, SessionOptions } from './session-options.ts';
+export type { Cluster, SessionOptions, SharedSession } from './session-options.ts';
 export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { assertTakesDirectories } from './session-agent.ts';
 export { SessionWatchers } from './session-watchers.ts';

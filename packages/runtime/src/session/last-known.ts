@@ -1,7 +1,7 @@
 import { AgentCommand, ConfigOption, type SessionInfo } from '@liminal/protocol';
 import type { BlobStore, SessionRecord } from '@liminal/storage';
 import { z } from 'zod';
-import type { SessionContext } from './session-context.ts';
+import type { SessionRecordHolder } from './session-record.ts';
 
 /** The most characters of values that a record takes: lists of records are read whole. */
 const VALUES_MAX = 20_000;
@@ -51,16 +51,24 @@ async function readOffers(blobs: BlobStore, hash: string): Promise<Offers | unde
   }
 }
 
+interface KeeperContext {
+  sessionId: string;
+  record: SessionRecordHolder;
+  blobs: BlobStore;
+  /** Writes to the server's log. */
+  warn: (error: unknown, message: string) => void;
+}
+
 /** Keeps the settings and commands that a session's agent reports, each time that they change. */
 export class LastKnownKeeper {
-  readonly #context: SessionContext;
+  readonly #context: KeeperContext;
   /** The settings and commands that were kept last, as JSON, and their blob. */
   #kept: { json: string; hash: string } | undefined;
   #next: Offers | undefined;
   #keeping: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(context: SessionContext) {
+  constructor(context: KeeperContext) {
     this.#context = context;
   }
 

@@ -6,7 +6,7 @@ import type { SessionOptions } from './session-options.ts';
 import { SessionRecordHolder } from './session-record.ts';
 
 /** What all parts of a session share: what it is, its record, and how to report changes and trouble. */
-export interface SessionContext extends Omit<SessionOptions, 'record' | 'onChange'> {
+export interface SessionContext extends Omit<SessionOptions, 'record'> {
   sessionId: string;
   cliType: string;
   record: SessionRecordHolder;

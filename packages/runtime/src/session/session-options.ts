@@ -1,5 +1,5 @@
 import type { CliProvider } from '@liminal/agents';
-import type { Response, SessionSummary } from '@liminal/protocol';
+import type { Response, SessionInfo, SessionSummary } from '@liminal/protocol';
 import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from '../readers/index.ts';
 import type { RunWatchers, Storage } from '../history/index.ts';
@@ -7,14 +7,21 @@ import type { Meter } from '../meter.ts';
 import type { Roots } from '../roots.ts';
 import type { AttachedClients } from './attached-clients.ts';
 import type { AgentReport } from './last-known.ts';
-import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from '../settings.ts';
 import type { Tracing } from '../tracing/index.ts';
 import type { DeltaPace } from '../turn/index.ts';
 
+/** The parts of a session that other servers show. */
+export interface SharedSession {
+  readonly sessionId: string;
+  /** The id of the turn under way. */
+  readonly turnId: string | undefined;
+  info(): SessionInfo;
+}
+
 /** Other servers, which also show a session and bring its runs into history. */
 export interface Cluster extends RunWatchers {
-  readers(session: Session): SessionReaders;
+  readers(session: SharedSession): SessionReaders;
   /** Resolves when history has the run, or when the signal aborts. */
   project(run: Response, signal: AbortSignal): Promise<void>;
   /** The token of the lease under which this server owns a session; undefined if it does not. */
@@ -48,8 +55,6 @@ export interface SessionOptions {
   now: () => number;
   /** Whether the server is ending, and lets no further turn begin. */
   serverEnds: () => boolean;
-  /** The session's summary has changed. */
-  onChange: (session: Session) => void;
   /** Set where there are other servers. */
   cluster?: Cluster;
   /** Set where spans are wanted. */

@@ -91,11 +91,12 @@ export class Session {
   #isGivenUp = false;
   #isDeleted = false;
 
-  constructor(options: SessionOptions) {
+  /** @param onChange - The session's summary has changed. */
+  constructor(options: SessionOptions, onChange: (session: Session) => void) {
     const changed = (): void => {
       if (this.#isDeleted) return;
       this.#readers.infoChanged();
-      options.onChange(this);
+      onChange(this);
     };
     const context = sessionContext(options, {
       changed,

@@ -4,7 +4,6 @@ import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
 import { readHead, readItem } from '../store/stored-json.ts';
 import { wordList } from '../store/words.ts';
-import type { Database } from './database.ts';
 
 /**
  * Only words, without the text, positions or counts: so the index stays small. The words are split already, so the
@@ -35,7 +34,7 @@ export class ItemWords {
   readonly #has: StatementSync;
   readonly #remove: StatementSync;
 
-  constructor(database: Pick<Database, 'prepare'>) {
+  constructor(database: Pick<DatabaseSync, 'prepare'>) {
     this.#add = database.prepare('INSERT INTO item_words (rowid, words) VALUES (?, ?)');
     this.#has = database.prepare('SELECT 1 FROM item_words WHERE rowid = ?');
     this.#remove = database.prepare('DELETE FROM item_words WHERE rowid >= ? AND rowid < ?');

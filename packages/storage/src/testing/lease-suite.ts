@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lease } from '../coordination.ts';
-import type { TwoServers } from './coordination-suite.ts';
+import type { TwoServers } from './subject.ts';
 
 const LONG_MS = 600_000;
 const patience = { timeout: 15_000, interval: 10 };

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunClaim } from '../coordination.ts';
-import type { Server, TwoServers } from './coordination-suite.ts';
+import type { Server, TwoServers } from './subject.ts';
 import { delta, eventsOf, start, wholeRun } from './runs.ts';
 
 const patience = { timeout: 15_000, interval: 10 };

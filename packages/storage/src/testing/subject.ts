@@ -1,3 +1,5 @@
+import type { Coordination } from '../coordination.ts';
+import type { EventLog } from '../event-log.ts';
 import { atLength } from '@liminal/testkit/at-length';
 
 /** What a driver provides for a suite: a fresh subject per test. */
@@ -31,4 +33,16 @@ export function partOf<Subject, Part extends keyof Subject>(
       ...(reopen && { reopen: async () => (await reopen())[part] }),
     };
   };
+}
+
+/** What one server uses. */
+export interface Server {
+  log: EventLog;
+  coordination: Coordination;
+}
+
+/** Two servers that share a log. */
+export interface TwoServers {
+  one: Server;
+  two: Server;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TwoServers } from './coordination-suite.ts';
+import type { TwoServers } from './subject.ts';
 import { delta, done, eventsOf, start } from './runs.ts';
 
 /** The contract for a server that writes to a run that another has taken over. */

@@ -3,6 +3,7 @@ import { Activity, useCallback, useEffect, useMemo, useRef, useState } from 'rea
 import { focusComposer } from '../composer/focus-composer.ts';
 import { ToastShelf } from '../housekeeping/ToastShelf.tsx';
 import { Dialog } from '../look/Dialog.tsx';
+import type { Overlay } from './overlay.ts';
 import { fetched } from '../look/fetched.tsx';
 import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
@@ -30,9 +31,6 @@ const NewSession = fetched(() => import('../new-session/NewSession.tsx'));
 const Palette = fetched(() => import('../palette/Palette.tsx'));
 const AgentSessions = fetched(() => import('../agent-sessions/AgentSessions.tsx'));
 const KeyboardHelp = fetched(() => import('./KeyboardHelp.tsx'));
-
-/** A layer in front of the page. */
-export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar' | 'agent-sessions';
 
 export function App() {
   const { projects } = useSessions();

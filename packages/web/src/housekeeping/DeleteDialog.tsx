@@ -9,18 +9,18 @@ import form from '../look/form.module.css';
 import { FormProblem } from '../look/FormProblem.tsx';
 import { labelOf } from '../words/label.ts';
 import css from './DeleteDialog.module.css';
-import { useHousekeeping } from './housekeeping.tsx';
 
 interface DeleteDialogProps {
   session: SessionSummary;
+  /** The server has deleted it. */
+  onDeleted: (sessionId: string) => void;
   onClose: () => void;
 }
 
 /** Says what is deleted and what is not, and asks. */
-export default function DeleteDialog({ session, onClose }: DeleteDialogProps) {
+export default function DeleteDialog({ session, onDeleted, onClose }: DeleteDialogProps) {
   const { sessionId, title, cliType, isAlive } = session;
   const { requests } = useClient();
-  const { deleted } = useHousekeeping();
   const agentName = useAgentName(cliType);
   const [isDeleting, setDeleting] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -28,7 +28,7 @@ export default function DeleteDialog({ session, onClose }: DeleteDialogProps) {
     setDeleting(true);
     try {
       await requests.deleteSession(sessionId);
-      deleted(sessionId);
+      onDeleted(sessionId);
       onClose();
     } catch (error) {
       setProblem(describeError(error).message);

@@ -142,7 +142,11 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
     <HousekeepingContext value={housekeeping}>
       <ToastContext value={shown}>{children}</ToastContext>
       {doomed !== undefined && (
-        <DeleteDialog session={doomed} onClose={() => setDoomed(undefined)} />
+        <DeleteDialog
+          session={doomed}
+          onDeleted={housekeeping.deleted}
+          onClose={() => setDoomed(undefined)}
+        />
       )}
       {permitted !== undefined && (
         <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />

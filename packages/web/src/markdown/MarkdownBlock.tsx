@@ -9,7 +9,7 @@ import { neededBy, type References } from './references.ts';
 import { rehypeDirection } from './rehype-direction.ts';
 import { remarkPlugins } from './plugins.ts';
 import { remarkNote } from './remark-page.ts';
-import type { Block } from './split-blocks.ts';
+import type { Block } from './block.ts';
 
 const notePlugins = [...remarkPlugins, remarkNote];
 const rehypePlugins = [rehypeDirection];

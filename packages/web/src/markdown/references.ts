@@ -1,13 +1,6 @@
 /** Links and footnotes that are defined in one block of a message and used in others. */
 import type { Definition as LinkDefinition, FootnoteDefinition } from 'mdast';
-import type { Block } from './split-blocks.ts';
-
-export interface Definition {
-  /** Normalized; begins with `^` for a footnote. */
-  label: string;
-  /** Its Markdown. */
-  source: string;
-}
+import type { Block, Definition } from './block.ts';
 
 /** The definition of a link or footnote; `text` is the whole Markdown that it is from. */
 export function readDefinition(

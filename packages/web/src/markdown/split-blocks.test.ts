@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Block, emptySplit, splitBlocks } from './split-blocks.ts';
+import { emptySplit, splitBlocks } from './split-blocks.ts';
+import type { Block } from './block.ts';
 
 function blocksOf(text: string) {
   return splitBlocks(text, emptySplit).blocks;

@@ -2,8 +2,10 @@ import type { Nodes, RootContent } from 'mdast';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Processor, unified } from 'unified';
+import type { Block } from './block.ts';
 import { whyPlain } from './limits.ts';
-import { type Definition, labelsIn, readDefinition } from './references.ts';
+import { labelsIn, readDefinition } from './references.ts';
+import type { Definition } from './block.ts';
 import { sectionsOf } from './sections.ts';
 import { remarkTex } from './tex-syntax.ts';
 
@@ -19,21 +21,6 @@ function withoutInline(this: Processor): void {
   const others = ['htmlText', 'hardBreakEscape', 'strikethrough'];
   const disable = { null: [...inline, ...links, ...notes, ...formulas, ...others] };
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), { disable }];
-}
-
-/** A piece of Markdown that is rendered by itself. Its text never changes once another block has begun after it. */
-export interface Block {
-  /** Its place in the message: a stable key while the message grows. */
-  key: number;
-  raw: string;
-  /** Set for a fenced code block, which is shown as code from its first line on. */
-  code?: { text: string; lang: string; open: boolean };
-  /** Why it is shown as plain text (see `whyPlain`). */
-  plain?: string;
-  /** Definitions that other blocks can refer to. */
-  defines: readonly Definition[];
-  /** Texts in brackets, which may refer to definitions in another block. */
-  labels: ReadonlySet<string>;
 }
 
 /** The state of the last splitting, so that a growing message is not read from its start each time. */

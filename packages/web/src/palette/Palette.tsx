@@ -4,7 +4,7 @@ import { useSessions } from '@liminal/client/react';
 import { useAgent } from '../app/agents.tsx';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useNavigation } from '../app/navigation.tsx';
-import type { Overlay } from '../app/App.tsx';
+import type { Overlay } from '../app/overlay.ts';
 import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { useState } from 'react';
 import { Button } from '../look/controls.tsx';

@@ -3,8 +3,14 @@ import type { SessionSummary } from '@liminal/protocol';
 import { useLayer } from '../app/history.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import menu from '../look/menu.module.css';
-import type { Anchor } from './row-menu.tsx';
 import { labelOf } from '../words/label.ts';
+
+/** Where a menu opens: at an element, or where the pointer was. */
+export interface Anchor {
+  /** Gets the focus back. */
+  element: HTMLElement;
+  at?: { x: number; y: number } | undefined;
+}
 
 interface RowMenuProps {
   session: SessionSummary;

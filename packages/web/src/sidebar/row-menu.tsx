@@ -1,13 +1,7 @@
 import type { SessionSummary } from '@liminal/protocol';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import { fetched } from '../look/fetched.tsx';
-
-/** Where a menu opens: at an element, or where the pointer was. */
-export interface Anchor {
-  /** Gets the focus back. */
-  element: HTMLElement;
-  at?: { x: number; y: number } | undefined;
-}
+import type { Anchor } from './RowMenu.tsx';
 
 type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
 

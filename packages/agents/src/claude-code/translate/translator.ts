@@ -11,7 +11,7 @@ import {
 } from './native.ts';
 import { isLasting, isSilentType, readNotice, readOtherNotice } from './notices.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
-import { isPlainDelta } from './plain-delta.ts';
+import { isPlainDelta } from './native.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
 
 /** A sent user message; the agent refers to it by `uuid` when it takes it up. */

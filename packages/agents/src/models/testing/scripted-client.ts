@@ -1,12 +1,12 @@
 import type { AnswerWriter } from '../answer-writer.ts';
-import {
-  type ListedModel,
-  type ModelAnswer,
-  type ModelCall,
-  type ModelClient,
-  ModelError,
-  type ModelRequest,
+import type {
+  ListedModel,
+  ModelAnswer,
+  ModelCall,
+  ModelClient,
+  ModelRequest,
 } from '../model-client.ts';
+import { ModelError } from '../model-error.ts';
 
 /** What a model does when it is asked. */
 export type Act = (

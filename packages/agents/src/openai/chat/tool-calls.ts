@@ -1,5 +1,6 @@
 import type { AnswerWriter } from '../../models/answer-writer.ts';
-import { type ModelCall, ModelError } from '../../models/model-client.ts';
+import type { ModelCall } from '../../models/model-client.ts';
+import { ModelError } from '../../models/model-error.ts';
 import type { CallIds } from '../call-ids.ts';
 import { GrowingObject } from './growing-object.ts';
 import type { CallPiece } from './wire.ts';

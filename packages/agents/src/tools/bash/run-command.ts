@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endTree, processMark } from '../../process/index.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 
 export interface Command {
   command: string;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StartLimit } from '../../base/start-limit.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import type { PageText } from './html-text.ts';
 
 /** How long one page may take, ms. */

@@ -8,7 +8,7 @@ import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { hideUrlSecrets, messageOf } from '@liminal/protocol';
 import { proxyAgentFor, refusalOfProxy, throughProxy } from '../../proxy/index.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface RequestOptions {

@@ -9,7 +9,7 @@ import { constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stat
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { HiddenFolders } from '../../hidden-folders.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 
 /** A place in the project. */
 export interface ProjectPlace {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { replaced } from './replaced.ts';
 
 const edit = (text: string, oldText: string, newText: string, replaceAll = false) =>

@@ -1,4 +1,4 @@
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { maxTextBytes } from './text-file.ts';
 
 interface Replacement {

@@ -6,7 +6,7 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { messageOf } from '@liminal/protocol';
 import type { ClientFiles } from '../../client-files.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import {
   codeOf,
   fileProblem,

@@ -3,7 +3,7 @@ import { opendir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 // What git ignores, to the letter; git's own rules have many corners.
 import ignore, { type Ignore } from 'ignore';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { openFolder, openIn, type OpenFolder, type ProjectPlace } from './project-path.ts';
 
 export interface WalkOptions {

@@ -1,4 +1,5 @@
-import { type Tool, type ToolContext, ToolError, type ToolResult } from '../tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { type FromAsker, FromWorker, type Order, read } from './messages.ts';
 import { defaultPatience, type Patience, type ToolQueue } from './task-queue.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '@liminal/protocol';
-import { type Tool, ToolError } from '../tool.ts';
+import type { Tool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { FromAsker, type FromWorker, Order, read } from './messages.ts';
 import { defaultPatience, type Patience, type Task, type ToolQueue } from './task-queue.ts';
 

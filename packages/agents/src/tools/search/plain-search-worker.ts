@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { HiddenFolders } from '../../hidden-folders.ts';
 import { openFile, type ProjectPlace } from '../project/project-path.ts';
 import { walk } from '../project/walk.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import type { FromWorker, Search } from './plain-search.ts';
 import { maxLineBytes, type FoundLine, type Query } from './query.ts';
 

@@ -1,7 +1,7 @@
 /** The search where there is no ripgrep: in a thread of its own, because a regular expression may take for ever. */
 import { Worker } from 'node:worker_threads';
 import type { ProjectPlace } from '../project/project-path.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import type { FoundLine, Query } from './query.ts';
 
 /** The query as a message to the thread: an instance of `HiddenFolders` cannot be sent. */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { findProgram } from '../../base/find-program.ts';
 import { processMark } from '../../process/index.ts';
 import { openFile, openFolder, type OpenFile } from '../project/project-path.ts';
-import { ToolError } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.ts';
 
 /** Longer records of ripgrep are not read as a whole (bytes). */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { StreamMessage } from './native.ts';
-import { isPlainDelta } from './plain-delta.ts';
+import { isPlainDelta } from './native.ts';
 
 const plain = {
   type: 'stream_event',

@@ -1,0 +1,22 @@
+/** A definition of a link or a footnote. */
+export interface Definition {
+  /** Normalized; begins with `^` for a footnote. */
+  label: string;
+  /** Its Markdown. */
+  source: string;
+}
+
+/** A piece of Markdown that is rendered by itself. Its text never changes once another block has begun after it. */
+export interface Block {
+  /** Its place in the message: a stable key while the message grows. */
+  key: number;
+  raw: string;
+  /** Set for a fenced code block, which is shown as code from its first line on. */
+  code?: { text: string; lang: string; open: boolean };
+  /** Why it is shown as plain text (see `whyPlain`). */
+  plain?: string;
+  /** Definitions that other blocks can refer to. */
+  defines: readonly Definition[];
+  /** Texts in brackets, which may refer to definitions in another block. */
+  labels: ReadonlySet<string>;
+}
