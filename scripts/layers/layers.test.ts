@@ -43,6 +43,8 @@ const plants: [rule: string, file: string, text: string][] = [
   ['room-storage', 'storage/src/type-only.ts', "import type { a } from '@liminal/runtime';"],
   ['room-storage', 'storage/src/dynamic.ts', "export const a = import('@liminal/runtime');"],
   ['room-storage', 'storage/src/passed-on.ts', "export * from '@liminal/runtime';"],
+  ['no-circles', 'client/src/round.ts', "import type { a } from './about.ts';"],
+  ['no-circles', 'client/src/about.ts', "import('./round.ts');"],
   ['known-rooms', 'attic/src/index.ts', "import '@liminal/protocol';"],
   ['front-door', 'runtime/src/inside.ts', "import '../../protocol/src/inner.ts';"],
   ['front-door', 'cli/test/inside.ts', "import '../../protocol/src/inner.ts';"],
