@@ -105,7 +105,9 @@ test.each(
   const command = home.start(['run', 'What is it?', '--attach', file, '--agent', 'local']);
   expect(await command.exitCode).toBe(1);
   await api.close();
-  expect(command.stderr).toMatch(/takes no such audio\. Take “bell\.mp3” \(audio\/mpeg\) out/);
+  expect(command.stderr).toMatch(
+    /does not accept such audio\. Remove “bell\.mp3” \(audio\/mpeg\) from/,
+  );
   expect(api.requests).toEqual([]);
 });
 

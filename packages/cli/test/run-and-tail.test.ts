@@ -187,7 +187,7 @@ describe('run --attach', () => {
     ['a file that is not there', 'nowhere.png', /"nowhere.png" cannot be read: ENOENT/],
     ['a folder', '.', /"." is no file/],
     ['an empty file', 'empty.txt', /"empty.txt" is empty/],
-    ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, and may have 20/],
+    ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, but the limit is 20 MiB/],
   ])('says what is wrong with %s, and starts nothing', async (_, file, sentence) => {
     write('empty.txt', '');
     write('large.bin', '');
@@ -204,6 +204,6 @@ describe('run --attach', () => {
     write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
     const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/takes no such files.* Take “film.mp4” \(video\/mp4\) out/);
+    expect(stderr).toMatch(/does not accept such files.* Remove “film.mp4” \(video\/mp4\) from/);
   });
 });

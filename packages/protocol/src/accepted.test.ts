@@ -15,14 +15,14 @@ const some: AcceptedContent = {
   resource: ['text/*', 'application/pdf'],
 };
 
-describe('what an agent takes', () => {
+describe('content that an agent accepts', () => {
   test.each<[string, ContentBlock]>([
-    ['an image of a kind that it names', png],
+    ['an image of an accepted type', png],
     ['a link, always', link],
-    ['a file by the beginning of its type', file('text/markdown', { blob: 'AA==' })],
-    ['a file by its whole type', file('application/pdf', { blob: 'AA==' })],
-    ['any file that is text', file('application/json', { text: '{}' })],
-  ])('is %s', (_, block) => {
+    ['a file that matches a type’s prefix', file('text/markdown', { blob: 'AA==' })],
+    ['a file of an accepted type', file('application/pdf', { blob: 'AA==' })],
+    ['any file with text content', file('application/json', { text: '{}' })],
+  ])('includes %s', (_, block) => {
     expect(whyNotAccepted('Agent', some, [block])).toBeUndefined();
   });
 
@@ -31,33 +31,33 @@ describe('what an agent takes', () => {
       'an image',
       some,
       { type: 'image', mimeType: 'image/tiff', data: 'AA==' },
-      'Agent takes no such images, only image/png, image/jpeg. Take image/tiff out of the message.',
+      'Agent does not accept such images, only image/png, image/jpeg. Remove image/tiff from the message.',
     ],
     [
       'audio',
       some,
       { type: 'audio', mimeType: 'audio/wav', data: 'AA==', name: 'voice.wav' },
-      'Agent takes no such audio. Take “voice.wav” (audio/wav) out of the message.',
+      'Agent does not accept such audio. Remove “voice.wav” (audio/wav) from the message.',
     ],
     [
       'a file without a type',
       some,
       file(undefined, { blob: 'AA==' }),
-      'Agent takes no such files, only text/*, application/pdf. Take application/octet-stream out of the message.',
+      'Agent does not accept such files, only text/*, application/pdf. Remove application/octet-stream from the message.',
     ],
     [
-      'a file whose type only begins alike',
+      'a file whose type only begins with an accepted one',
       some,
       file('application/pdfx', { blob: 'AA==' }),
-      'Agent takes no such files, only text/*, application/pdf. Take application/pdfx out of the message.',
+      'Agent does not accept such files, only text/*, application/pdf. Remove application/pdfx from the message.',
     ],
     [
-      'anything, where it takes only text',
+      'an image, if the agent accepts only text',
       { image: [], audio: [], resource: [] },
       png,
-      'Agent takes no such images. Take image/png out of the message.',
+      'Agent does not accept such images. Remove image/png from the message.',
     ],
-  ])('is not %s, and a sentence says what to do', (_, accepts, block, sentence) => {
+  ])('does not include %s, and the error says what to do', (_, accepts, block, sentence) => {
     expect(whyNotAccepted('Agent', accepts, [link, block])).toBe(sentence);
   });
 });

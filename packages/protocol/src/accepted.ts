@@ -1,7 +1,7 @@
 import type { ContentBlock } from './content.ts';
 import type { AcceptedContent } from './sessions.ts';
 
-/** Why an agent cannot take a message, in a sentence; undefined if it can. */
+/** Why an agent does not accept a message, in one sentence; undefined if it accepts the message. */
 export function whyNotAccepted(
   agent: string,
   accepts: AcceptedContent,
@@ -11,10 +11,10 @@ export function whyNotAccepted(
   if (block === undefined || block.type === 'resource_link') return undefined;
   const patterns = accepts[block.type];
   const things = { image: 'images', audio: 'audio', resource: 'files' }[block.type];
-  const taken = patterns.length === 0 ? '' : `, only ${patterns.join(', ')}`;
+  const only = patterns.length === 0 ? '' : `, only ${patterns.join(', ')}`;
   const name = block.type === 'resource' ? block.resource.name : block.name;
   const which = name === undefined ? typeOf(block) : `“${name}” (${typeOf(block)})`;
-  return `${agent} takes no such ${things}${taken}. Take ${which} out of the message.`;
+  return `${agent} does not accept such ${things}${only}. Remove ${which} from the message.`;
 }
 
 function isAccepted(block: ContentBlock, accepts: AcceptedContent): boolean {
@@ -25,7 +25,7 @@ function isAccepted(block: ContentBlock, accepts: AcceptedContent): boolean {
   );
 }
 
-/** A file that is given as text counts as text, whatever it is. */
+/** The block's MIME type; a file that is given as text counts as `text/plain` unless its own type is `text/…`. */
 function typeOf(block: Exclude<ContentBlock, { type: 'resource_link' }>): string {
   if (block.type !== 'resource') return block.mimeType;
   const { mimeType = 'application/octet-stream', text } = block.resource;

@@ -19,19 +19,19 @@ test('text is added to a message and to a thought', () => {
   }
 });
 
-test('text is added to what a tool has put out, if it has', () => {
+test('text is added to a tool’s output, or begins it', () => {
   const begun = appendText(call, { at: 0, text: 'one' });
   expect(begun).toEqual({ ...call, toolOutput: 'one', status: 'update' });
   expect(appendText(begun!, { at: 3, text: ' two' })).toMatchObject({ toolOutput: 'one two' });
 });
 
-test('text that belongs elsewhere is not added', () => {
+test('text is not added if the item’s text has another length', () => {
   for (const item of [message, thought, call]) {
     expect(appendText(item, { at: 2, text: 'lo' })).toBeUndefined();
   }
 });
 
-test('what has no text takes none', () => {
+test('appending to an item without text is ignored', () => {
   const plan = shown({ type: 'item_start', itemId: 'p', itemType: 'plan' });
   expect(appendText(plan, { at: 0, text: 'a' })).toBeUndefined();
 });

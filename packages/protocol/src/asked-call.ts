@@ -1,4 +1,4 @@
-/** What a permission request asks for, compared with what its call says. */
+/** Compares the call that a permission request shows with the call as the agent made it. */
 import type { AskedCall } from './content.ts';
 import { parseArguments } from './folds/render-upsert.ts';
 import type { ApprovalUpsert, ShownCall } from './upserts.ts';
@@ -7,7 +7,8 @@ const keys = ['title', 'kind', 'locations', 'diffs'] as const;
 
 /**
  * Returns the fields of `said` that differ from `asked`; of the arguments, those that `asked` lacks or has with another
- * value. Undefined if nothing differs. Additional arguments of `asked` are not a difference, since the request shows them.
+ * value. Undefined if nothing differs. Additional arguments of `asked` are not a difference, since the request shows
+ * them.
  */
 export function saidOtherwise(
   asked: AskedCall,
@@ -23,7 +24,7 @@ export function saidOtherwise(
   return Object.keys(other).length === 0 ? undefined : other;
 }
 
-/** What the call said before the request, or says now, where the request says something else. */
+/** The fields of the call, before the request or now, that differ from the request. */
 export function changedWords(
   { asked, earlier }: Pick<ApprovalUpsert, 'asked' | 'earlier'>,
   call: ShownCall | undefined,
@@ -41,7 +42,7 @@ const wordsOf = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall => 
   ...rest,
 });
 
-/** The arguments of `said` that `asked` lacks or has otherwise, as JSON; empty if there are none. */
+/** The arguments of `said` that `asked` lacks or has with another value, as JSON; empty if there are none. */
 function otherArguments(asked: string, said: string): string {
   if (said === asked) return '';
   const known = parseArguments(asked);
@@ -51,7 +52,7 @@ function otherArguments(asked: string, said: string): string {
   return other.length === 0 ? '' : JSON.stringify(Object.fromEntries(other));
 }
 
-/** Whether two values have the same JSON, in whatever order their fields are. */
+/** Whether two values have the same JSON, regardless of the order of fields. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || inOrder(one) === inOrder(other);
 }

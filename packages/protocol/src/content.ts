@@ -3,20 +3,20 @@
  */
 import { z } from 'zod';
 
-/** Where bytes lie: in base64, or as `uri: "blob:<hash>"` in the blob store, which the log holds. */
+/** The bytes of a block: in base64 (`data`), or as `uri: "blob:<hash>"` in the blob store, as in the log. */
 const bytes = {
   data: z.string().optional(),
   uri: z.string().optional(),
-  /** The file's name, or its address, for people. */
+  /** The file's name or address, for people. */
   name: z.string().optional(),
-  /** In bytes. */
+  /** The size in bytes. */
   size: z.number().optional(),
 };
 const hasBytes = ({ data, uri }: { data?: string | undefined; uri?: string | undefined }) =>
   data !== undefined || uri !== undefined;
-const noBytes = 'has neither data nor uri';
+const noBytes = 'must have data or uri';
 
-/** What a message can have besides its text. */
+/** An attachment of a message. */
 export const ContentBlock = z.discriminatedUnion('type', [
   z.object({ type: z.literal('image'), mimeType: z.string(), ...bytes }).refine(hasBytes, noBytes),
   z.object({ type: z.literal('audio'), mimeType: z.string(), ...bytes }).refine(hasBytes, noBytes),
@@ -27,7 +27,7 @@ export const ContentBlock = z.discriminatedUnion('type', [
       uri: z.string(),
       mimeType: z.string().optional(),
       text: z.string().optional(),
-      /** In base64. */
+      /** The bytes in base64. */
       blob: z.string().optional(),
       name: z.string().optional(),
       size: z.number().optional(),
@@ -45,7 +45,7 @@ export const ContentBlock = z.discriminatedUnion('type', [
 ]);
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
-/** What kind of work a tool does, so that a reader can show it without knowing the tool. */
+/** The kind of work that a tool does, so that a reader can show the tool without knowing it. */
 export const ToolKind = z.enum([
   'read',
   'edit',
@@ -64,7 +64,7 @@ export type ToolKind = z.infer<typeof ToolKind>;
 export const ToolLocation = z.object({ path: z.string(), line: z.number().int().optional() });
 export type ToolLocation = z.infer<typeof ToolLocation>;
 
-/** One file's change: `oldText` is absent or null for a new file. */
+/** The change of one file; `oldText` is absent or null for a new file. */
 export const FileDiff = z.object({
   path: z.string(),
   oldText: z.string().nullish(),
@@ -72,7 +72,7 @@ export const FileDiff = z.object({
 });
 export type FileDiff = z.infer<typeof FileDiff>;
 
-/** A tool call in the words of a permission request: what runs if it is allowed. */
+/** A tool call as a permission request describes it: the call that runs if it is allowed. */
 export const AskedCall = z.object({
   name: z.string(),
   /** A JSON string. */
@@ -99,8 +99,8 @@ export const ApprovalOption = z.object({
   /** An answer may include a reason for the agent (`note`). */
   takesNote: z.boolean().optional(),
   /**
-   * A person may choose the option, a default (a deadline, the Enter key) never does: the agent's own kind is not one of
-   * these, or the agent asks for a deliberate answer.
+   * Only a person may choose the option, never a default (a deadline, the Enter key): the agent's own kind is none of
+   * these four, or the agent asks for a deliberate answer.
    */
   isUnclear: z.boolean().optional(),
 });
@@ -119,7 +119,7 @@ export const FormField = z.looseObject({
   /** `string`, `number`, `integer`, `boolean`, or `array` for several values of a list. */
   type: z.string(),
   title: z.string().nullish(),
-  /** A word or two for the subject. */
+  /** The subject in a word or two. */
   header: z.string().nullish(),
   description: z.string().nullish(),
   default: z.unknown().optional(),
@@ -127,14 +127,14 @@ export const FormField = z.looseObject({
   enum: z.array(z.string()).nullish(),
   /** Values to choose from, each with a name. */
   oneOf: z.array(FormChoice).nullish(),
-  /** `array`: the values to choose several from. */
+  /** For an `array`: the values to choose from. */
   items: z
     .looseObject({
       enum: z.array(z.string()).optional(),
       anyOf: z.array(FormChoice).optional(),
     })
     .optional(),
-  /** Own text may be given instead of the choices, or, in an `array`, besides them. */
+  /** A person may answer with own text instead of the choices, or, in an `array`, in addition to them. */
   other: z.boolean().optional(),
 });
 export type FormField = z.infer<typeof FormField>;
@@ -148,7 +148,7 @@ export const Form = z.looseObject({
 });
 export type Form = z.infer<typeof Form>;
 
-/** A filled-in form, by field. */
+/** The values of a filled-in form, by field. */
 export const FormContent = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),

@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 test.each([
   { runId: 'run', seq: 0 },
   { runId: 'a:1:b', seq: 999_999_999_999_999 },
-])('a cursor tells the place that it was made of: %j', (position) => {
+])('a decoded cursor is the encoded position: %j', (position) => {
   expect(decodeCursor(encodeCursor(position))).toEqual(position);
 });
 
@@ -18,6 +18,6 @@ test.each([
   'run:1\n',
   '\nrun:1',
   'run:1234567890123456',
-])('what is none tells nothing: %j', (text) => {
+])('an invalid cursor is decoded as undefined: %j', (text) => {
   expect(decodeCursor(text)).toBeUndefined();
 });

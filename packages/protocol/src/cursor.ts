@@ -1,4 +1,4 @@
-/** A reader's position in a session: the id of the last event it has seen. Opaque on the wire. */
+/** A reader's position in a session: the last event that it has received. Opaque on the wire. */
 
 export interface Position {
   runId: string;

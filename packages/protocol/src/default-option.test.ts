@@ -31,13 +31,13 @@ describe('the option that a default chooses', () => {
     [['reject_always', 'reject_once'], undefined, '1'],
     [['reject_once', 'reject_once', 'allow_always'], undefined, '0'],
     [['allow_once', 'allow_once', 'reject_once'], undefined, '2'],
-  ])('of %j is %s to allow and %s to reject', (list, allow, reject) => {
+  ])('among %j is %s for allow and %s for reject', (list, allow, reject) => {
     const options = optionsOf(list);
     expect(defaultOption(options, 'allow')?.optionId).toBe(allow);
     expect(defaultOption(options, 'reject')?.optionId).toBe(reject);
   });
 
-  test('SAFE: never grants for good and never turns a refusal into a grant, whatever is offered', () => {
+  test('SAFE: never grants permanently and never turns a refusal into a grant, for any list of options', () => {
     for (const list of optionLists()) {
       const options = optionsOf(list);
       expect([undefined, 'allow_once']).toContain(defaultOption(options, 'allow')?.kind);
@@ -47,12 +47,12 @@ describe('the option that a default chooses', () => {
     }
   });
 
-  test('SAFE: is never one that shares its id with an option of another kind', () => {
+  test('SAFE: never shares its id with an option of another kind', () => {
     const options = [...optionsOf(['reject_once']), ...optionsOf(['allow_always'])];
     expect(defaultOption(options, 'reject')).toBeUndefined();
   });
 
-  test('SAFE: is never one of a kind that is not known', () => {
+  test('SAFE: is never of an unknown kind', () => {
     for (const kind of kinds) {
       const options = [{ optionId: 'x', name: 'X', kind, isUnclear: true }];
       expect(defaultOption(options, 'allow')).toBeUndefined();

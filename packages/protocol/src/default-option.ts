@@ -1,9 +1,9 @@
 import type { ApprovalOption } from './content.ts';
 
 /**
- * The option that a default may choose: an answer at a deadline, with nobody to ask, or by one key. Undefined if no
- * option may be chosen. A default never grants for good, never chooses between several ways to allow, and never chooses
- * an option whose kind is not known, or whose id is also that of an option of another kind.
+ * Returns the option that a default may choose: an answer at a deadline, without a person to ask, or by one key.
+ * Undefined if no option may be chosen. A default never grants permanently, never chooses between several ways to
+ * allow, and never chooses an option whose kind is unknown, or whose id another option of a different kind also has.
  */
 export function defaultOption(
   options: readonly ApprovalOption[],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutDepth, maxDepth, withinDepth } from './depth.ts';
 
-/** A value inside this many lists and objects, alternately. */
+/** JSON of a value inside `depth` lists and objects, alternately. */
 function nested(depth: number, inside: unknown): string {
   const open = Array.from({ length: depth }, (_, at) => (at % 2 === 0 ? '[' : '{"a\\"[":'));
   const close = open.map((one) => (one === '[' ? ']' : '}')).toReversed();
@@ -14,7 +14,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map((one) => depthOf(one)));
 }
 
-test('JSON that is nested too deeply is cut, and says so; the rest is unchanged', () => {
+test('JSON that is nested too deeply is cut and marked; the rest is unchanged', () => {
   const text = `{"before": "[[", "deep": ${nested(4_400, 'x')}, "after": [1, {"b": "]]\\\\"}]}`;
   const cut = JSON.parse(cutDepth(text));
   expect(cut).toMatchObject({ before: '[[', after: [1, { b: ']]\\' }] });
@@ -31,7 +31,7 @@ test('JSON at the limit is unchanged', () => {
   expect(cutDepth(nested(maxDepth + 1, 'innermost'))).not.toContain('innermost');
 });
 
-test('JSON within the limit is unchanged, and both ways to cut agree', () => {
+test('JSON within the limit is unchanged, and `cutDepth` and `withinDepth` agree', () => {
   fc.assert(
     fc.property(fc.json(), fc.integer({ min: 0, max: 2 * maxDepth }), (json, depth) => {
       const inside: unknown = JSON.parse(json);

@@ -1,11 +1,14 @@
 import { closeList, closeObject, eachMark, openList, openObject } from './json-marks.ts';
 
-/** JSON that is nested deeper than this is cut there: it could not be written, compared or drawn reliably. */
+/**
+ * The deepest nesting of stored JSON, in levels; deeper parts are cut, since they could not be written, compared or
+ * drawn reliably.
+ */
 export const maxDepth = 200;
 
 const cutHere = '… (cut here: nested too deeply)';
 
-/** The same JSON text; parts that are nested too deeply are replaced by a text that says so. */
+/** Returns the JSON text with parts that are nested too deeply replaced by a text that says so. */
 export function cutDepth(json: string): string {
   if (json.length <= 2 * maxDepth || isFlat(json)) return json;
   const kept: string[] = [];
@@ -23,7 +26,7 @@ export function cutDepth(json: string): string {
   return kept.length === 0 ? json : kept.join('') + json.slice(from);
 }
 
-/** Whether it has too few brackets to nest too deeply at all: a much faster check. */
+/** Whether the text has too few brackets to be nested too deeply: a much faster check. */
 function isFlat(json: string): boolean {
   let left = maxDepth;
   for (const open of ['[', '{']) {
@@ -35,11 +38,11 @@ function isFlat(json: string): boolean {
   return true;
 }
 
-/** Whether a part of this JSON was cut, or would be. */
+/** Whether `cutDepth` has cut this JSON, or would cut it. */
 export const isDepthCut = (json: string): boolean =>
   json.includes(JSON.stringify(cutHere)) || cutDepth(json) !== json;
 
-/** As `cutDepth`, for a parsed value. Returns the same value if it is not nested too deeply. */
+/** Does the same as `cutDepth` for a parsed value. Returns the same value if it is not nested too deeply. */
 export function withinDepth<T>(value: T): T {
   return isWithin(value, maxDepth) ? value : (copied(value, maxDepth) as T);
 }

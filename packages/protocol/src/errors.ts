@@ -9,12 +9,12 @@ export class LiminalError extends Error {
   }
 }
 
-/** Anything thrown, as an error. */
+/** Returns a thrown value as an Error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The message of anything thrown. */
+/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   return asError(thrown).message;
 }

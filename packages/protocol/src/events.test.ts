@@ -14,11 +14,11 @@ function parse(payload: EventPayload): StreamEvent {
 /** The message of the schema's refusal; throws if it accepts the value. */
 function refusal(value: unknown): string {
   const result = StreamEvent.safeParse(value);
-  if (result.success) throw new Error('the schema took it');
+  if (result.success) throw new Error('the schema accepted the value');
   return result.error.message;
 }
 
-describe('the schema represents what agents say', () => {
+describe('the schema represents the output of agents', () => {
   it('TC-1.1a: text streaming', () => {
     const events = [
       parse({ type: 'item_start', itemId: 'i', itemType: 'message' }),
@@ -108,12 +108,12 @@ describe('the schema represents what agents say', () => {
       'deltaContent',
     );
     expect(refusal({ ...event, type: 'item_made_up' })).toContain('type');
-    // The outer type must be the payload's own.
+    // The outer type must equal the payload's type.
     expect(refusal({ ...event, type: 'heartbeat' })).toContain('payload');
   });
 });
 
-describe('events carry the ids that join them', () => {
+describe('events carry the ids that relate them', () => {
   const call = {
     id: 'i',
     type: 'function_call',
@@ -157,7 +157,7 @@ describe('events carry the ids that join them', () => {
   });
 });
 
-describe('what a later ingestion needs is kept', () => {
+describe('data for a later import is complete', () => {
   it('TC-1.3a: events and upserts demand ids and times', () => {
     const upsert = {
       type: 'tool_call',
@@ -182,9 +182,9 @@ describe('what a later ingestion needs is kept', () => {
     }
   });
 
-  it('TC-1.3b: fields that are derived elsewhere are named, and nothing here derives them', () => {
+  it('TC-1.3b: the README names fields that are derived elsewhere, and nothing here derives them', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-    const section = readme.split('## What ingestion elsewhere derives')[1] ?? '';
+    const section = readme.split('## Fields that other systems derive')[1] ?? '';
     const fields = ['turnSequenceNumber', 'llmTurnNumber', 'entryType'];
     for (const field of fields) expect(section).toContain(`\`${field}\``);
     expect(section).toContain('not derived here');
@@ -195,7 +195,7 @@ describe('what a later ingestion needs is kept', () => {
 });
 
 describe('the envelope', () => {
-  it('FR-001-02: gives an event its place in its run', () => {
+  it('FR-001-02: numbers an event within its run', () => {
     const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z', payload: start };
     const run = {
       sessionId: 's',
@@ -212,7 +212,7 @@ describe('the envelope', () => {
     });
   });
 
-  it('knows the two types that end a run', () => {
+  it('marks the two types that end a run as terminal', () => {
     const ends = EventPayload.options.map((option) => option.shape.type.value);
     expect(ends.filter((type) => isTerminal({ type }))).toEqual([
       'response_done',

@@ -1,4 +1,4 @@
-/** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
+/** The canonical stream event: the only data that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
 import {
   ApprovalOption,
@@ -18,9 +18,9 @@ export const ResponseStartPayload = z.object({
   modelId: z.string(),
   providerId: z.string(),
   agentId: z.string().optional(),
-  /** What set the turn off: a user message, or the agent itself (a finished background task). */
+  /** What started the turn: a user's message, or the agent itself (a finished background task). */
   trigger: z.enum(['user', 'agent']).optional(),
-  /** The span of the request that set the turn off, if that came with a trace. Set by the turn, not by its agent. */
+  /** The span of the request that started the turn, if the request had a trace. Set by the turn, not by the agent. */
   parentSpanId: z.string().optional(),
 });
 
@@ -31,15 +31,15 @@ export const ItemStartPayload = z.object({
   initialContent: z.string().optional(),
   /** Messages: the speaker. User messages are shown only when whole, or with a `delivery`. */
   origin: z.enum(['user', 'agent', 'system']).optional(),
-  /** A user's message in the middle of a turn: see MessageItem. */
+  /** The delivery of a user's message in the middle of a turn: see MessageItem. */
   delivery: Delivery.optional(),
-  /** A message of the system about the agent's context: see MessageItem. */
+  /** The state of a compaction that a message of the system reports: see MessageItem. */
   compaction: Compaction.optional(),
   correlationId: z.string().optional(),
   parentCallId: z.string().optional(),
   /** function_call: tool name. */
   name: z.string().optional(),
-  /** function_call, function_call_output, approval: the call that it belongs to. */
+  /** function_call, function_call_output, approval: the id of the call. */
   callId: z.string().optional(),
   /** function_call: the start of its arguments, a JSON string. */
   arguments: z.string().optional(),
@@ -99,7 +99,7 @@ export const ScriptExecutionStartPayload = z.object({
   type: z.literal('script_execution_start'),
   itemId: z.string().min(1),
   code: z.string(),
-  /** The call that runs it. */
+  /** The call that runs the script. */
   parentCallId: z.string().optional(),
 });
 
@@ -131,10 +131,10 @@ export const ResponseDonePayload = z.object({
   type: z.literal('response_done'),
   status: z.enum(['completed', 'cancelled', 'error']),
   finishReason: z.string().nullish(),
-  /** With status `error`: what went wrong. */
+  /** With status `error`: why the turn failed. */
   error: ErrorObject.optional(),
   usage: Usage.optional(),
-  /** With status `completed`, of a turn of the server: see Response. */
+  /** With status `completed`, for a turn of the server: see Response. */
   rewoundTo: z.string().optional(),
 });
 
@@ -164,11 +164,11 @@ export type EventPayload = z.infer<typeof EventPayload>;
 export type EventType = EventPayload['type'];
 
 const envelope = {
-  /** `<runId>:<seq>`; also the cursor of a reader that has seen it. */
+  /** `<runId>:<seq>`; also the cursor of a reader that has received the event. */
   eventId: z.string().min(1),
   /** Counts from 0 within a run, without a gap (invariant 1). */
   seq: z.number().int().nonnegative(),
-  /** When the source produced it, ISO 8601 UTC. */
+  /** When the source produced the event, ISO 8601 UTC. */
   timestamp: z.iso.datetime(),
   sessionId: z.string().min(1),
   turnId: z.string().min(1),
@@ -200,7 +200,7 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** An event from a provider, before its run's one writer has numbered it. */
+/** An event from a provider, before the run's only writer has numbered it. */
 export interface EventDraft {
   turnId: string;
   /** ISO 8601 UTC. */
@@ -215,7 +215,7 @@ export interface RunEnvelope {
   traceContext: TraceContext;
 }
 
-/** Gives a draft its place in its run. */
+/** Returns a draft as an event with its number in the run. */
 export function stampEvent(draft: EventDraft, run: RunEnvelope, seq: number): StreamEvent {
   return {
     eventId: `${run.runId}:${seq}`,
@@ -231,7 +231,7 @@ export function stampEvent(draft: EventDraft, run: RunEnvelope, seq: number): St
   } as StreamEvent;
 }
 
-/** Whether no event may follow (invariant 2). */
+/** Whether no event may follow this one (invariant 2). */
 export function isTerminal(event: { type: EventType }): boolean {
   return event.type === 'response_done' || event.type === 'response_error';
 }

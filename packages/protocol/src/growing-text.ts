@@ -2,8 +2,9 @@
 const BUNDLE = 256;
 
 /**
- * A text that grows by many small pieces. They are joined a few hundred at a time: adding one by one would build a
- * rope, which keeps each piece alive, and under a flood the garbage collector would then take longer than the reading.
+ * A text that grows by many small pieces, which are joined a few hundred at a time. Adding them one by one would build
+ * a rope, which keeps each piece alive, and under a flood the garbage collector would then take longer than the
+ * reading.
  */
 export class GrowingText {
   #pieces: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Invisible characters, and those that change how others look: controls, direction marks, zero-width characters. An
- * agent's text may contain them to look like other text (Trojan Source, CVE-2021-42574), so they are shown instead of
- * obeyed.
+ * Invisible characters, and characters that change how others look: controls, direction marks, zero-width characters.
+ * An agent's text may contain them to look like other text (Trojan Source, CVE-2021-42574), so they are made visible
+ * instead of being applied.
  */
 
 /** Parts of ordinary writing: line ends, emoji of several parts, joined or special letter forms. */

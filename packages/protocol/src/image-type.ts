@@ -1,4 +1,4 @@
-/** How image files that browsers show begin: bytes in hex, as regular expressions. */
+/** The first bytes of image files that browsers show: in hex, as regular expressions. */
 const beginnings: [string, string][] = [
   ['89504e470d0a1a0a', 'image/png'],
   ['ffd8ff', 'image/jpeg'],

@@ -12,7 +12,7 @@ import {
   ToolLocation,
 } from './content.ts';
 
-/** A machine-readable code, a sentence for people, and other fields of the source. */
+/** A code for programs, a sentence for people, and other fields of the source. */
 export const ErrorObject = z.object({
   code: z.string(),
   message: z.string(),
@@ -29,26 +29,26 @@ const base = {
   /** When the item started and ended (ISO 8601 UTC); set by the response fold from its events. */
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Why the item ended in an error; its content is what had arrived before. Set by the response fold. */
+  /** Why the item ended in an error; its content is what had arrived until then. Set by the response fold. */
   error: ErrorObject.optional(),
   /** Data of the source that this vocabulary has no field for. */
   raw: z.unknown().optional(),
 };
 
 /**
- * What the agent did with a message that a person said in the middle of its turn: it has it (`sent`), its model reads it
- * in this turn (`taken`), or the turn ended before that was said (`not_taken`).
+ * The state of a message that a person sent into a running turn: the agent has the message (`sent`), its model reads it
+ * in this turn (`taken`), or the turn ended before its model read it (`not_taken`).
  */
 export const Delivery = z.enum(['sent', 'taken', 'not_taken']);
 export type Delivery = z.infer<typeof Delivery>;
 
-/** The id of such a message's item. */
+/** The id of the item of a message that was sent into a running turn. */
 export const steeredItem = (turnId: string, messageId: string): string =>
   `${turnId}:said:${messageId}`;
 
 /**
- * How far the agent is with making room in its context, if the message tells of that. One that is still `in_progress` at
- * its end was broken off.
+ * The state of a compaction of the agent's context that the message reports. A compaction that is still `in_progress`
+ * at the end of its message was aborted.
  */
 export const Compaction = z.enum(['in_progress', 'completed', 'failed']);
 export type Compaction = z.infer<typeof Compaction>;
@@ -59,9 +59,9 @@ export const MessageItem = z.object({
   content: z.string(),
   origin: z.enum(['user', 'agent', 'system']).default('agent'),
   blocks: z.array(ContentBlock).optional(),
-  /** Only of a message in the middle of a turn. */
+  /** Set only for a message that was sent into a running turn. */
   delivery: Delivery.optional(),
-  /** Only of a message of the system. */
+  /** Set only for a message of the system. */
   compaction: Compaction.optional(),
 });
 
@@ -95,7 +95,7 @@ export const FunctionCallOutputItem = z.object({
   origin: z.enum(['system', 'tool_harness']).default('system'),
   blocks: z.array(ContentBlock).optional(),
   diffs: z.array(FileDiff).optional(),
-  /** Exit code of the program that the tool ran, if it ran one. */
+  /** The exit code of the program that the tool ran, if any. */
   exitCode: z.number().int().nullish(),
 });
 
@@ -131,11 +131,11 @@ export const PlanItem = z.object({
   entries: z.array(PlanEntry),
 });
 
-/** The net change of files that a turn has made so far, where the agent keeps count of it. */
+/** The net change of files by a turn so far, if the agent tracks it. */
 export const FileChangesItem = z.object({
   ...base,
   type: z.literal('file_changes'),
-  /** One for each changed part of a file; empty if all is as it was. */
+  /** One entry for each changed part of a file; empty if no file differs. */
   diffs: z.array(FileDiff),
 });
 
@@ -144,23 +144,23 @@ export const ApprovalItem = z.object({
   type: z.literal('approval'),
   approvalId: z.string().min(1),
   title: z.string(),
-  /** Who asks, if not the agent itself: an MCP server or a subagent. The name is the server's or the agent's own. */
+  /** Who asks, if not the agent itself: an MCP server or a subagent. The name comes from that server or the agent. */
   askedBy: z.string().optional(),
-  /** The agent's description: a plan to agree to, why it asks. */
+  /** The agent's description: a plan to approve, or the reason for the request. */
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
-  /** The form to fill in with an answer that allows. */
+  /** The form to fill in with an answer that allows the call. */
   form: Form.optional(),
   /** Names of arguments of the call that the person may change: the answer has the changed texts in `content`. */
   editable: z.array(z.string()).optional(),
-  /** ISO 8601 UTC; after it the default policy answers. */
+  /** ISO 8601 UTC; at this time the default policy answers. */
   deadline: z.string().optional(),
-  /** The call that is asked for, by the request itself; the call with the id `callId` may say something else. */
+  /** The requested call as the request describes it; the call with the id `callId` may differ. */
   asked: AskedCall.optional(),
-  /** What the call said before the request, where the request says something else. */
+  /** Fields of the call before the request that differ from the request. */
   earlier: AskedCall.partial().optional(),
-  /** Absent while it waits. */
+  /** Absent while the request waits for an answer. */
   outcome: ApprovalOutcome.optional(),
 });
 
@@ -193,8 +193,8 @@ export const ItemType = z.enum([
 export type ItemType = z.infer<typeof ItemType>;
 
 /**
- * Fields of an item that can change while it is open, besides its text: a patch replaces each field that it has.
- * A plan replaces its entries, changes of files their diffs, a tool call its title, kind, arguments, locations and diffs.
+ * Fields of an item, besides its text, that can change while it is open: each field of a patch replaces the item's.
+ * A plan replaces its entries, file changes their diffs, a tool call its title, kind, arguments, locations and diffs.
  */
 export const ItemPatch = z.object({
   /** A tool call's new arguments, a JSON string; `deltaContent` of the same event is appended to them. */

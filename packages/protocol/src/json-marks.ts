@@ -22,7 +22,10 @@ export function eachMark(json: string, see: (mark: number, at: number) => boolea
   }
 }
 
-/** Whether a text has more values (words, numbers, lists, objects) than this: each costs its parser time and memory. */
+/**
+ * Whether a JSON text has more than `most` values (words, numbers, lists, objects): each costs its parser time and
+ * memory.
+ */
 export function hasMoreValues(json: string, most: number): boolean {
   let values = 0;
   eachMark(json, (mark) => {

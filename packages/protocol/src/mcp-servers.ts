@@ -18,11 +18,11 @@ export const McpServer = z.discriminatedUnion('type', [
 ]);
 export type McpServer = z.infer<typeof McpServer>;
 
-/** What all agents take as the name of an MCP server. */
+/** The name of an MCP server, in the form that all agents accept. */
 export const McpServerName = z
   .string()
-  .regex(/^[\w-]{1,64}$/, 'a name has letters, digits, "_" and "-"');
+  .regex(/^[\w-]{1,64}$/, 'a name must be 1 to 64 letters, digits, "_" or "-"');
 
-/** By name. */
+/** MCP servers by name. */
 export const McpServers = z.record(McpServerName, McpServer);
 export type McpServers = z.infer<typeof McpServers>;

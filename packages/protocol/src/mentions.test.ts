@@ -25,7 +25,7 @@ test('a mention begins a word', () => {
   expect(pathsIn('@ @. @"" @"a')).toEqual([]);
 });
 
-test('what follows it in a sentence does not belong to it', () => {
+test('punctuation after a mention does not belong to it', () => {
   expect(pathsIn('See @src/a.ts, @b.ts: @c.ts) and @d.ts.')).toEqual([
     'src/a.ts',
     'b.ts',
@@ -35,14 +35,14 @@ test('what follows it in a sentence does not belong to it', () => {
   expect(pathsIn('Is it @"a b.ts"?')).toEqual(['a b.ts']);
 });
 
-test('its place is told', () => {
+test('a mention has its place in the text', () => {
   const text = 'Look at @"a b.ts", @c.ts.';
   const marked = mentionsIn(text).map(({ from, to }) => text.slice(from, to));
   expect(marked).toEqual(['@"a b.ts"', '@c.ts']);
 });
 
-test('every path is found again where it is mentioned', () => {
-  // A path that ends with a backslash, or has one before a quote, cannot be quoted; nobody has one.
+test('every path is found in a text that mentions it', () => {
+  // A path that ends with a backslash, or has one before a quote, cannot be quoted; such paths do not occur.
   const path = fc.string({ minLength: 1, unit: 'grapheme' }).filter((one) => !one.includes('\\'));
   fc.assert(
     fc.property(path, fc.constantFrom('', 'See '), (one, start) => {
@@ -51,8 +51,8 @@ test('every path is found again where it is mentioned', () => {
   );
 });
 
-test('a long text is read once, whatever its quotes', () => {
-  // In steps for each of its letters these would take minutes.
+test('a long text takes linear time, whatever its quotes', () => {
+  // With a step back for each letter, these would take minutes.
   expect(mentionsIn(' @"'.repeat(50_000))).toHaveLength(25_000);
   expect(mentionsIn(`@"${'\\"'.repeat(100_000)}`)).toHaveLength(1);
   expect(mentionsIn(` @a${'.'.repeat(100_000)}`)).toHaveLength(1);
@@ -67,7 +67,7 @@ test('a mention’s link has the address of its file', () => {
   expect(mentionLink('/', 'a').uri).toBe('file:///a');
 });
 
-test('links are those of the mentions of a text, or stand for themselves', () => {
+test('links belong to mentions of the text, or are attachments of their own', () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
   const web = { type: 'resource_link', uri: 'https://example.org/a.ts', name: 'a.ts' } as const;
   const blocks = [
@@ -87,7 +87,7 @@ test('links are those of the mentions of a text, or stand for themselves', () =>
   expect(linkedMentions('@a.ts', blocks, undefined)).toEqual({ mentions: [], others: blocks });
 });
 
-test('an address is known however it is written', () => {
+test('an address matches in every spelling', () => {
   const links = ['file:///code/a%20b.ts', 'file:///code/a b.ts'].map(
     (uri) => ({ type: 'resource_link', uri, name: 'a' }) as const,
   );

@@ -5,17 +5,17 @@
 import type { ContentBlock } from './content.ts';
 
 export interface Mention {
-  /** As it was mentioned: a file's path, or a folder's with a slash at its end. */
+  /** The path in the text: a file's path, or a folder's path with a slash at its end. */
   path: string;
-  /** Its place in the text, in UTF-16 code units; `to` is behind its end. */
+  /** The place in the text, in UTF-16 code units; `to` is the index after the last one. */
   from: number;
   to: number;
 }
 
-/** Before a mention stands nothing, a space, or a full stop of languages that have no spaces. */
+/** A mention follows the start of the text, white space, or punctuation of languages that have no spaces. */
 const before = String.raw`(?<=^|[\s。、？！])`;
 const form = new RegExp(`${before}@(?:"(?<quoted>(?:\\\\"|[^"])+)"|(?<plain>[^\\s"]\\S*))`, 'gu');
-/** The last letter of a mention: what follows it in a sentence does not belong to it. */
+/** The last character of a mention: punctuation after it belongs to the sentence. */
 const last = /[\p{L}\p{N}\p{M}/_+~=%-]/u;
 const needsNoQuotes = /^[\p{L}\p{N}\p{M}./@+~=%_-]*[\p{L}\p{N}\p{M}/_+~=%-]$/u;
 
@@ -24,7 +24,7 @@ export function mentionOf(path: string): string {
   return needsNoQuotes.test(path) ? `@${path}` : `@"${path.replaceAll('"', '\\"')}"`;
 }
 
-/** The mentions in a text, in their order; whether there are such files is not known here. */
+/** Returns the mentions in a text, in their order, without checking whether the files exist. */
 export function mentionsIn(text: string): Mention[] {
   return [...text.matchAll(form)].flatMap(({ index, 0: all, groups = {} }) => {
     const { quoted, plain = '' } = groups;
@@ -39,19 +39,19 @@ export function mentionsIn(text: string): Mention[] {
 
 type Link = Extract<ContentBlock, { type: 'resource_link' }>;
 
-/** A mention that a link beside the text explains. */
+/** A mention with the resource link that belongs to it. */
 export interface LinkedMention extends Mention {
   link: Link;
 }
 
-/** The link to a file that a message mentions. `folder` is the project's, `path` as in a mention. */
+/** Returns the resource link of a mentioned file. `folder` is the project folder's path, `path` is the mention's. */
 export function mentionLink(folder: string, path: string): Link {
   const address = `${folder === '/' ? '' : folder}/${path}`.split('/').map(encodeURIComponent);
   const name = path.split('/').findLast((part) => part !== '') ?? path;
   return { type: 'resource_link', uri: `file://${address.join('/')}`, name };
 }
 
-/** Divides what is beside a text into links to what the text mentions, and the rest. */
+/** Divides the blocks of a message into links to files that the text mentions, and the rest. */
 export function linkedMentions(
   text: string,
   blocks: readonly ContentBlock[],
@@ -69,7 +69,7 @@ export function linkedMentions(
   return { mentions, others: blocks.filter(isOther) };
 }
 
-/** The same for all ways to write an address: with or without escapes, and a folder's slash. */
+/** Returns the same address for all ways to write it: with or without escapes, and with or without a folder's slash. */
 function addressOf({ uri }: Link): string {
   try {
     return decodeURIComponent(uri).replace(/\/$/, '');

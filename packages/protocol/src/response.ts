@@ -6,20 +6,23 @@ import { Usage } from './usage.ts';
 export const ResponseStatus = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
-/** How turns of the server itself end, in which a message of the system says what has happened: no agent knows of them. */
+/**
+ * The finish reasons of turns of the server itself, in which a message of the system reports an event: no agent knows
+ * of them.
+ */
 export const serverReasons = {
-  /** Files were changed back, or turns were taken back. */
+  /** Files were restored, or turns were taken back. */
   rewind: 'rewind',
-  /** What ran beside the turns has ended with the agent. */
+  /** Background tasks have ended with the agent. */
   tasksEnded: 'tasks_ended',
-  /** People were asked whether the agent uses the settings of the project folder. */
+  /** People were asked whether the agent may use the settings of the project folder. */
   projectSettings: 'project_settings',
 } as const;
 
-/** The call by which the server shows the settings of a project folder, and asks whether they are used. */
+/** The name of the call with which the server shows a project folder's settings and asks whether to use them. */
 export const projectSettingsCall = 'use_project_settings';
 
-/** Whether a turn is of the server itself. */
+/** Whether a turn is a turn of the server itself. */
 export function isServerTurn({
   finishReason,
 }: {
@@ -49,15 +52,15 @@ export const Response = z.object({
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
   /**
-   * This turn of the server took back the named turn and all later ones: the agent continues from before it. `takenBack`
-   * has the turns.
+   * This turn of the server took back the named turn and all later turns: the agent continues from the turn before.
+   * `takenBack` returns the turns.
    */
   rewoundTo: z.string().optional(),
-  /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
+  /** Whether the run was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
-  /** Of its events: the trace, and the turn's span in it. Absent if it was made elsewhere. */
+  /** The trace of the run's events, and the turn's span in it. Absent if the run was made elsewhere. */
   traceContext: TraceContext.optional(),
-  /** The span of the request that set the turn off, if that came with a trace. */
+  /** The span of the request that started the turn, if the request had a trace. */
   parentSpanId: z.string().optional(),
   /** `seq` of the last event folded in; -1 before the first. */
   lastSeq: z.number().int(),

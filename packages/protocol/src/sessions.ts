@@ -1,15 +1,15 @@
-/** The server's data about sessions, projects and agents. */
+/** Data about sessions, projects and agents. */
 import { z } from 'zod';
 import { ContentBlock } from './content.ts';
 import { ErrorObject } from './items.ts';
 import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
 
-/** The five states of a session, each with its mark, the same everywhere. `waiting` means that it needs the user. */
+/** The five states of a session, each with the same mark everywhere. `waiting`: the session needs the user. */
 export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
 export type SessionState = z.infer<typeof SessionState>;
 
-/** Where a session was forked from: the other session, the last turn that they share, and its title then. */
+/** The origin of a fork: the other session, the last turn that both share, and the other session's title then. */
 export const ForkOrigin = z.object({
   sessionId: z.string(),
   turnId: z.string(),
@@ -33,26 +33,26 @@ export const SessionSummary = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   state: SessionState,
-  /** While it waits: since when, by the oldest open request. */
+  /** While the session waits: the time of its oldest open request (ISO 8601 UTC). */
   waitingSince: z.string().optional(),
   /** Whether an agent process runs for it. */
   isAlive: z.boolean(),
-  /** Whether it is open in the server (created or loaded, not killed). */
+  /** Whether the session is open in the server (created or loaded, not killed). */
   active: z.boolean(),
-  /** Messages wait, and none is sent before a person resumes the queue: a person has stopped a turn. */
+  /** Whether queued messages wait until a person resumes the queue, because a person has stopped a turn. */
   queuePaused: z.boolean().optional(),
-  /** Its last turn was cut off by the end of a server, and no turn has followed. */
+  /** Whether the session's last turn was cut off by the end of a server. */
   interrupted: z.boolean().optional(),
-  /** It has neither a message nor a name. */
+  /** Whether the session has neither a message nor a title. */
   empty: z.boolean().optional(),
-  /** Put away by a person; a message brings it back. */
+  /** Whether a person has archived the session; a message restores it. */
   archived: z.boolean().optional(),
-  /** Kept at the top by a person. */
+  /** Whether a person has pinned the session to the top of lists. */
   pinned: z.boolean().optional(),
-  /** `agent`: known only from the agent's own store until it is opened. */
+  /** `agent`: the session exists only in the agent's own store until it is opened. */
   source: z.enum(['liminal', 'agent']),
   forkedFrom: ForkOrigin.optional(),
-  /** It came from a file: it can be read, and does not go on. */
+  /** Set for a session from a file: it can be read but not continued. */
   importedFrom: ImportOrigin.optional(),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
@@ -61,7 +61,7 @@ export type SessionSummary = z.infer<typeof SessionSummary>;
 export const isInterruption = (code: string | undefined): boolean =>
   code === 'SERVER_ENDED' || code === 'OWNER_LOST';
 
-/** The message with which a person lets an agent go on after an interruption. */
+/** The message with which a person resumes an agent after an interruption. */
 export const continueMessage = 'Continue.';
 
 export const Project = z.object({
@@ -73,7 +73,7 @@ export const Project = z.object({
 });
 export type Project = z.infer<typeof Project>;
 
-/** What Liminal's own tools may do in a project without asking, since a person has said “always”. */
+/** A permission of Liminal's own tools in a project, from a person's answer “always”. */
 export const Grant = z.object({
   /** For programs: `tool:edit`, `command:git log`, `edit:src/`. */
   rule: z.string(),
@@ -84,20 +84,20 @@ export const Grant = z.object({
 });
 export type Grant = z.infer<typeof Grant>;
 
-/** A message that waits for its turn; `sending` once it is being given to the agent. */
+/** A message that waits for its turn; `sending` while it is being given to the agent. */
 export const QueuedMessage = z.object({
   turnId: z.string(),
   message: z.string(),
   blocks: z.array(ContentBlock).optional(),
   /** ISO 8601 UTC. */
   queuedAt: z.string(),
-  /** Of the request that brought it. */
+  /** The trace of the request that sent the message. */
   traceContext: TraceContext.optional(),
   state: z.enum(['queued', 'sending']),
 });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;
 
-/** A setting of a session that people can change, in ACP's shape for session config options. */
+/** A session's setting that people can change, in ACP's shape for session config options. */
 export const ConfigOption = z.object({
   id: z.string(),
   name: z.string(),
@@ -110,13 +110,13 @@ export const ConfigOption = z.object({
       value: z.string(),
       name: z.string(),
       description: z.string().optional(),
-      /** Consecutive choices of one group have this name. */
+      /** The group's name; consecutive choices of one group have the same name. */
       group: z.string().optional(),
     }),
   ),
   /**
-   * Values that are not listed can be set, too, and begin with one of these prefixes. People may type such a value without
-   * a prefix: the first is then put before it.
+   * Prefixes of values that are not listed but can also be set. If a person types such a value without a prefix, the
+   * first prefix is put before it.
    */
   takesOther: z.array(z.string()).optional(),
 });
@@ -127,7 +127,7 @@ export const AgentCommand = z.object({
   name: z.string(),
   description: z.string(),
   hint: z.string().optional(),
-  /** Other names by which people may call it. */
+  /** Other names for the command. */
   aliases: z.array(z.string()).optional(),
 });
 export type AgentCommand = z.infer<typeof AgentCommand>;
@@ -136,40 +136,40 @@ export type AgentCommand = z.infer<typeof AgentCommand>;
 export const SessionNotice = z.object({
   level: z.enum(['info', 'warning']),
   text: z.string(),
-  /** `agent`: the agent says the same in all of its sessions, so that a person dismisses it once. */
+  /** `agent`: the agent reports the same in all of its sessions, so that a person dismisses it once. */
   about: z.enum(['agent']).optional(),
 });
 export type SessionNotice = z.infer<typeof SessionNotice>;
 
-/** A window in which the agent's account may use so much. */
+/** A usage limit of the agent's account for a span of time. */
 export const UsageLimit = z.object({
   /** For people, for example `5-hour limit`. */
   name: z.string(),
-  /** How much of it is used, in percent. */
+  /** The used share of the limit, in percent. */
   usedPercent: z.number().optional(),
-  /** When it begins anew, ISO 8601 UTC. */
+  /** When the span of time starts over, ISO 8601 UTC. */
   resetsAt: z.string().optional(),
-  /** Nothing more may be used before that. */
+  /** Whether the limit is reached: no more use until `resetsAt`. */
   isReached: z.boolean().optional(),
 });
 export type UsageLimit = z.infer<typeof UsageLimit>;
 
-/** What an agent has running beside its turns; it may outlive the turn that began it. */
+/** Work of an agent outside its turns; it may outlive the turn that started it. */
 export const BackgroundTask = z.object({
   taskId: z.string(),
-  /** For people: the command, or what is to be done. */
+  /** For people: the command, or the task. */
   title: z.string(),
   kind: z.enum(['command', 'agent', 'other']),
-  /** The tool call that began it. */
+  /** The tool call that started the task. */
   callId: z.string().optional(),
   /** ISO 8601 UTC. */
   startedAt: z.string(),
-  /** What it does now, in words, or the last of what it has printed. */
+  /** The current work in words, or the last output. */
   progress: z.string().optional(),
 });
 export type BackgroundTask = z.infer<typeof BackgroundTask>;
 
-/** Kinds of files that an agent takes in a message, as MIME types; `image/*` is any image. */
+/** Kinds of files that an agent accepts in a message, as MIME types; `image/*` is any image. */
 export const AcceptedContent = z.object({
   image: z.array(z.string()),
   audio: z.array(z.string()),
@@ -177,33 +177,33 @@ export const AcceptedContent = z.object({
 });
 export type AcceptedContent = z.infer<typeof AcceptedContent>;
 
-/** Everything about an open session that is not its conversation. */
+/** All data of an open session except its conversation. */
 export const SessionInfo = z.object({
   session: SessionSummary,
   queue: z.array(QueuedMessage),
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
   usage: Usage.optional(),
-  /** What runs beside the turns. */
+  /** The background tasks of the agent. */
   tasks: z.array(BackgroundTask).optional(),
-  /** Of the agent's account, where the agent tells. */
+  /** The limits of the agent's account, if the agent reports them. */
   limits: z.array(UsageLimit).optional(),
   notices: z.array(SessionNotice).optional(),
   /** What the agent waits for while its turn is silent, for people: for example a retry after an overloaded model. */
   activity: z.string().optional(),
-  /** What a message may have besides its text; absent until the agent has said. */
+  /** The attachments that the agent accepts; absent until the agent has reported them. */
   accepts: AcceptedContent.optional(),
-  /** Whether the agent takes messages in the middle of a turn; absent until it has said. */
+  /** Whether the agent accepts messages in the middle of a turn; absent until the agent has reported it. */
   canSteer: z.boolean().optional(),
   /**
-   * Settings, commands, usage and limits are as an agent last reported them, before the server was restarted or took the
-   * session from another one. To change a setting starts the agent.
+   * Whether settings, commands, usage and limits are an agent's last report from before the server was restarted or
+   * took the session over. Changing a setting starts the agent.
    */
   lastKnown: z.boolean().optional(),
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 
-/** A turn's head, without its items. Times are milliseconds since the epoch; `endedAt` is absent while it runs. */
+/** A turn's data without its items. Times are milliseconds since the epoch; `endedAt` is absent while the turn runs. */
 export const TurnSummary = z.object({
   turnId: z.string(),
   runId: z.string(),
@@ -217,9 +217,9 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
-  /** It took back the named turn and all later ones. */
+  /** The turn took back the named turn and all later turns. */
   rewoundTo: z.string().optional(),
-  /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
+  /** Whether the turn was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
 });
 export type TurnSummary = z.infer<typeof TurnSummary>;
@@ -231,38 +231,41 @@ export const AgentInfo = z.object({
   /** One sentence for people. */
   description: z.string(),
   available: z.boolean(),
-  /** Why not, or what is missing for full use, and what to do about it. */
+  /** Why the agent is not available, or what is missing for full use, and what to do about it. */
   reason: z.string().optional(),
   version: z.string().optional(),
-  /** The path of its program, where that may be the user's own or the one that Liminal brings. */
+  /** The path of the agent's program, if it can be either the user's own or Liminal's copy. */
   program: z.string().optional(),
-  /** Only the agent can read its own sessions: lists show its last answer, and do not start it to ask again. */
+  /**
+   * Whether only the agent can read its own sessions: lists show its last answer, and do not start the agent for a new
+   * one.
+   */
   sessionsOnRequest: z.boolean().optional(),
-  /** Its sessions can be forked. */
+  /** Whether the agent's sessions can be forked. */
   forks: z.boolean().optional(),
-  /** A fork has the whole conversation: only the newest turn can be forked, once it has ended. */
+  /** Whether a fork always has the whole conversation: only the newest turn can be forked, once it has ended. */
   forksWhole: z.boolean().optional(),
-  /** How it reaches MCP servers; absent if it takes none. */
+  /** The agent's transports to MCP servers; absent if it supports no MCP servers. */
   mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
-  /** It can change files back to how they were before a turn. */
+  /** Whether the agent can restore files to their state before a turn. */
   rewinds: z.boolean().optional(),
-  /** Its conversations can go back to before a message. */
+  /** Whether the agent's conversations can go back to before a message. */
   rewindsConversation: z.boolean().optional(),
-  /** Whether its sessions list their MCP servers, and change them. */
+  /** Whether the agent's sessions can list and change their MCP servers. */
   managesMcp: z.boolean().optional(),
-  /** Its sessions can have folders beside the project's. */
+  /** Whether the agent's sessions can have folders besides the project's. */
   takesDirectories: z.boolean().optional(),
-  /** Its model can be asked a question beside the conversation. */
+  /** Whether the agent's model can answer a question outside the conversation. */
   answersAside: z.boolean().optional(),
-  /** Its sessions list their permission rules, hooks, skills and the like. */
+  /** Whether the agent's sessions can list their permission rules, hooks, skills and the like. */
   tellsSetup: z.boolean().optional(),
-  /** Named sets of its own settings; one can be chosen for a new session, as the config option `profile`. */
+  /** Named sets of the agent's settings; a new session can use one, by the config option `profile`. */
   profiles: z.array(z.string()).optional(),
-  /** It can let running commands and subagents go on in the background. */
+  /** Whether the agent can move running commands and subagents to the background. */
   backgrounds: z.boolean().optional(),
-  /** `listGrants` has what people have allowed its tools for good, or decided about a folder's settings. */
+  /** Whether `listGrants` has permanent decisions of people about the agent's tools or a folder's settings. */
   usesGrants: z.boolean().optional(),
-  /** Recorded turns rather than a real agent. */
+  /** Whether the agent replays recorded turns instead of being a real agent. */
   demo: z.boolean().optional(),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;

@@ -10,7 +10,7 @@ test('a small enough value stays the same object', () => {
   expect(withinSize(value, 1_000)).toBe(value);
 });
 
-test('a text that is too long is cut and says so; the rest keeps its shape', () => {
+test('a text that is too long is cut and marked; the rest keeps its shape', () => {
   const item = {
     type: 'message',
     content: 'x'.repeat(500),
@@ -25,12 +25,12 @@ test('a text that is too long is cut and says so; the rest keeps its shape', () 
   });
 });
 
-test('no lone surrogate is left', () => {
+test('a cut leaves no lone surrogate', () => {
   expect(cutText('ab😀', 3)).toBe(`ab${mark}`);
   expect(cutText('ab😀c', 4)).toBe(`ab😀${mark}`);
 });
 
-it('the head and the tail of a well-formed text are well-formed, and as long as they may be', () => {
+it('the head and the tail of a well-formed text are well-formed, and as long as possible', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '😀', 'ü', '👩‍💻') });
   fc.assert(
     fc.property(text, fc.nat(30), (whole, length) => {
@@ -50,7 +50,7 @@ it('any value that is too large is cut to about the given size, and can be writt
   fc.assert(
     fc.property(value, fc.integer({ min: 50, max: 2_000 }), (one, room) => {
       const cut = withinSize(one, room);
-      // Each cut text may keep its mark or its few characters.
+      // Each cut text may keep its mark or its first few characters.
       const [before, after] = [sizeOf(one, all), sizeOf(cut, all)];
       expect(after).toBeLessThanOrEqual(Math.max(room, before <= room ? before : room + 12_000));
       expect(Array.isArray(cut)).toBe(Array.isArray(one));
@@ -60,7 +60,7 @@ it('any value that is too large is cut to about the given size, and can be writt
   );
 });
 
-test('an object of very many fields, and a list of as many texts, are cut to their size', () => {
+test('an object of very many fields, and a list of as many texts, are cut to the given size', () => {
   const fields = Object.fromEntries(
     Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 'text']),
   );
@@ -68,7 +68,7 @@ test('an object of very many fields, and a list of as many texts, are cut to the
   expect(sizeOf(withinSize(Object.values(fields), 10_000), all)).toBeLessThan(12_000);
 });
 
-test('a size is that of the JSON, and for words and numbers about that', () => {
+test('a size is the length of the JSON, or about that length with words and numbers', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ') });
   const value = fc.anything({ maxDepth: 3, key: texts, values: [texts] });
   fc.assert(
@@ -81,7 +81,7 @@ test('a size is that of the JSON, and for words and numbers about that', () => {
   expect([7, true, null].map((one) => sizeOf(one, all))).toEqual([8, 8, 8]);
 });
 
-test('what is larger than there is room for is looked at no further', () => {
+test('measuring stops when the room is exceeded', () => {
   const list = Array.from({ length: 1_000 }, () => 'text');
   for (const large of [list, Object.assign({}, list), [list], { list }]) {
     expect(sizeOf(large, 100)).toBeGreaterThan(100);
@@ -89,7 +89,7 @@ test('what is larger than there is room for is looked at no further', () => {
   }
 });
 
-test('without room, texts as short as names stay, longer ones say that they are cut', () => {
+test('without room, texts as short as names stay, and longer texts are cut and marked', () => {
   const [name, long] = ['x'.repeat(64), 'y'.repeat(65)];
   expect(withinSize({ name, long, other: name, count: 7, none: null }, 10)).toEqual({
     name,
@@ -100,12 +100,12 @@ test('without room, texts as short as names stay, longer ones say that they are 
   });
 });
 
-test('a text alone is cut to the room there is', () => {
+test('a single text is cut to the given room', () => {
   expect(withinSize('x'.repeat(500), 200)).toBe(`${'x'.repeat(200)}${mark}`);
   expect(withinSize('x'.repeat(198), 200)).toBe('x'.repeat(198));
 });
 
-test('a list is cut where its room ends, an object after a hundred fields', () => {
+test('a list is cut at the end of its room, an object after a hundred fields', () => {
   const list = Array.from({ length: 100 }, (_, index) => `${index % 10}`);
   const cut = withinSize({ list, kind: 'list' }, 60);
   expect(cut).toEqual({ list: list.slice(0, 12), kind: 'list' });

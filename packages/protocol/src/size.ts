@@ -1,16 +1,16 @@
-/** The largest item (`sizeOf`); a larger one is cut. */
+/** The largest size of an item (`sizeOf`); a larger item is cut. */
 export const maxItemSize = 16 * 1024 * 1024;
-/** The largest head of a turn besides its items: its model, its end, its error. */
+/** The largest size of a turn's data without its items: its model, its end, its error. */
 export const maxHeadSize = 64 * 1024;
 
-/** In ASCII: any other letter would double the memory of the whole text. */
+/** Only ASCII, because any other letter would double the memory of the whole text. */
 const mark = '... (cut here: too long)';
-/** Texts up to this length are names and terms of the vocabulary: they are not cut. */
+/** The length up to which texts are not cut, because they are names and terms of the vocabulary. */
 const short = 64;
-/** This many fields of an object stay even if there is no room for their values. */
+/** The number of fields of an object that stay even without room for their values. */
 const fewFields = 100;
 
-/** About the characters of a value's JSON; stops counting once they are more than `room`. */
+/** The approximate number of characters of a value's JSON; stops counting above `room`. */
 export function sizeOf(value: unknown, room: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;
@@ -29,8 +29,8 @@ export function sizeOf(value: unknown, room: number): number {
 }
 
 /**
- * The same value; if it is larger than `room`, with long texts cut, which they say, and shorter lists, so that it has
- * about that size and the same shape.
+ * Returns the value itself, or, if it is larger than `room`, a copy of about that size and the same shape: long texts
+ * are cut, with a mark, and lists are shortened.
  */
 export function withinSize<T>(value: T, room: number): T {
   return sizeOf(value, room) <= room ? value : (new Cutter(room).cut(value) as T);
@@ -39,20 +39,20 @@ export function withinSize<T>(value: T, room: number): T {
 const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
-/** The first `length` characters of a text; one less if the cut would halve a letter that is two of them. */
+/** The first `length` characters of a text; one less if the cut would halve a surrogate pair. */
 export function headOf(text: string, length: number): string {
   const isHalved = isHigh(text.charCodeAt(length - 1)) && isLow(text.charCodeAt(length));
   return text.slice(0, isHalved ? length - 1 : length);
 }
 
-/** The last `length` characters of a text; one less if the cut would halve a letter that is two of them. */
+/** The last `length` characters of a text; one less if the cut would halve a surrogate pair. */
 export function tailOf(text: string, length: number): string {
   const at = Math.max(0, text.length - length);
   const isHalved = isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1));
   return text.slice(isHalved ? at + 1 : at);
 }
 
-/** A text's beginning, with a mark that it was cut. */
+/** The beginning of a text, with the mark of a cut. */
 export const cutText = (text: string, length: number): string => headOf(text, length) + mark;
 
 class Cutter {

@@ -18,7 +18,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 const valid = `00-${traceId}-${spanId}-01`;
 
-test('any place in a trace is read as it was written, and may stand on an event', () => {
+test('any trace and span id is read as written, and is valid in an event', () => {
   fc.assert(
     fc.property(place, (where) => {
       const traceparent = writeTraceparent(where);
@@ -28,7 +28,7 @@ test('any place in a trace is read as it was written, and may stand on an event'
   );
 });
 
-test('a header of any text is read as a valid trace, or ignored; it is never an error', () => {
+test('a header with any text is a valid trace or is ignored; it never causes an error', () => {
   const parts = fc.constantFrom('00', 'ff', '01', traceId, spanId, '0'.repeat(32), '-', 'A', '\n');
   const text = fc.oneof(
     fc.string(),
@@ -44,19 +44,19 @@ test('a header of any text is read as a valid trace, or ignored; it is never an 
 });
 
 test.each([
-  ['nothing', ''],
+  ['an empty text', ''],
   ['capitals', valid.toUpperCase()],
   ['a trace of zeros', `00-${'0'.repeat(32)}-${spanId}-01`],
   ['a span of zeros', `00-${traceId}-${'0'.repeat(16)}-01`],
   ['version ff', `ff-${traceId}-${spanId}-01`],
-  ['more than version 00 has', `${valid}-more`],
-  ['a later version that runs on', `01-${traceId}-${spanId}-01more`],
+  ['more fields than version 00 has', `${valid}-more`],
+  ['a later version with more text in its last field', `01-${traceId}-${spanId}-01more`],
   ['two headers', `${valid}, ${valid}`],
 ])('%s in a traceparent is ignored, and its tracestate with it', (_, traceparent) => {
   expect(readTrace({ traceparent, tracestate: 'a=1' })).toBeUndefined();
 });
 
-test('what later versions add is left out, and flags that we do not know are cleared', () => {
+test('fields of later versions are dropped, and unknown flags are cleared', () => {
   expect(readTrace({ traceparent: `cc-${traceId}-${spanId}-ff-more` })).toEqual({
     traceparent: valid,
   });
@@ -66,18 +66,18 @@ test('what later versions add is left out, and flags that we do not know are cle
 });
 
 test.each([
-  ['one of two vendors', 'rojo=00f067aa0ba902b7, congo=t61r', 'rojo=00f067aa0ba902b7,congo=t61r'],
-  ['one without a value', 'rojo', undefined],
-  ['one that names a key twice', 'a=1,a=2', undefined],
-  ['one that is too long', `a=${'x'.repeat(600)}`, undefined],
-])('a tracestate, %s, changes nothing of the trace', (_, tracestate, kept) => {
+  ['of two vendors', 'rojo=00f067aa0ba902b7, congo=t61r', 'rojo=00f067aa0ba902b7,congo=t61r'],
+  ['without a value', 'rojo', undefined],
+  ['with a duplicate key', 'a=1,a=2', undefined],
+  ['that is too long', `a=${'x'.repeat(600)}`, undefined],
+])('a tracestate %s does not change the trace', (_, tracestate, kept) => {
   expect(readTrace({ traceparent: valid, tracestate })).toEqual({
     traceparent: valid,
     ...(kept !== undefined && { tracestate: kept }),
   });
 });
 
-test('an event without a valid trace is none', () => {
+test('an event without a valid trace is refused', () => {
   const [event] = runOf([{ type: 'heartbeat' }]);
   expect(StreamEvent.safeParse(event).success).toBe(true);
   for (const traceContext of [undefined, {}, { traceparent: '' }, { traceparent: '00-1-2-01' }]) {

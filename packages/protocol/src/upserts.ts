@@ -1,4 +1,6 @@
-/** What readers render: an item's whole current state, and a turn's life (seed 000, section Data Contracts). */
+/**
+ * The data that readers render: an item's whole current state, and a turn's events (seed 000, section Data Contracts).
+ */
 import { z } from 'zod';
 import {
   ApprovalOption,
@@ -17,9 +19,9 @@ const base = {
   turnId: z.string().min(1),
   sessionId: z.string().min(1),
   itemId: z.string().min(1),
-  /** When the source produced the shown state (ISO 8601 UTC). */
+  /** When the source produced this state (ISO 8601 UTC). */
   sourceTimestamp: z.string(),
-  /** When the fold emitted it (ISO 8601 UTC). */
+  /** When the fold emitted the upsert (ISO 8601 UTC). */
   emittedAt: z.string(),
   /** `create → update* → complete | error` (invariant 4). */
   status: z.enum(['create', 'update', 'complete', 'error']),
@@ -37,7 +39,7 @@ export const MessageUpsert = z.object({
   content: z.string(),
   origin: z.enum(['user', 'agent', 'system']),
   blocks: z.array(ContentBlock).optional(),
-  /** What the agent did with a message in the middle of its turn. */
+  /** The state of a message that was sent into a running turn. */
   delivery: Delivery.optional(),
 });
 export const ThinkingUpsert = z.object({
@@ -67,7 +69,7 @@ export const PlanUpsert = z.object({
   type: z.literal('plan'),
   entries: z.array(PlanEntry),
 });
-/** What the turn has changed in files so far; each upsert has all of it. */
+/** The net change of files by the turn so far; each upsert has all of it. */
 export const FileChangesUpsert = z.object({
   ...base,
   type: z.literal('file_changes'),
@@ -98,9 +100,9 @@ export const ApprovalUpsert = z.object({
   /** Names of arguments that the person may change: see ApprovalItem. */
   editable: z.array(z.string()).optional(),
   deadline: z.string().optional(),
-  /** The call that is asked for, in the request's own words: see ApprovalItem. */
+  /** The requested call as the request describes it: see ApprovalItem. */
   asked: ShownCall.optional(),
-  /** What the call said before, where the request says something else. */
+  /** Fields of the call before the request that differ from the request. */
   earlier: ShownCall.partial().optional(),
   outcome: ApprovalOutcome.optional(),
 });
@@ -127,7 +129,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     sessionId: z.string(),
     modelId: z.string(),
     providerId: z.string(),
-    /** The agent began it by itself; absent if a person's message did. */
+    /** Set if the agent started the turn by itself; absent if a person's message did. */
     trigger: z.literal('agent').optional(),
   }),
   z.object({
@@ -135,7 +137,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     turnId: z.string(),
     sessionId: z.string(),
     status: z.enum(['completed', 'cancelled']),
-    /** Why the agent stopped, in ACP's terms if they fit: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
+    /** Why the agent stopped, in ACP's terms if one fits: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
     finishReason: z.string().optional(),
     usage: Usage.optional(),
     /** A turn of the server took back the named turn and all later ones. */
@@ -152,9 +154,9 @@ export const TurnEvent = z.discriminatedUnion('type', [
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
 /**
- * The outputs of the upsert fold: `upsert` an item's new state, `turn` a turn's life, `discard` a shown item that is
- * withdrawn, and (only with `appends`) `append` text to add at length `at` (UTF-16 code units) to the content of a
- * message or thought, or to a tool call's output; `appendText` does so.
+ * The outputs of the upsert fold. `upsert`: an item's new state. `turn`: a turn's event. `discard`: a shown item is
+ * withdrawn. `append` (only with `appends`): text to add to the content of a message or thought, or to a tool call's
+ * output, if that is `at` UTF-16 code units long; `appendText` does so.
  */
 export type FoldOutput =
   | { kind: 'upsert'; upsert: UpsertObject }

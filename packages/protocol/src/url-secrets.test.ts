@@ -27,7 +27,7 @@ describe('SAFE: a printed URL shows no secret', () => {
     expect(JSON.parse(hideUrlSecrets(line))).toEqual({ url: shown, error: `"${shown}"\n at` });
   });
 
-  test('nor does a deploy key that stands by itself', () => {
+  test('a deploy key outside a URL is hidden', () => {
     expect(hideUrlSecrets('the key convex-self-hosted|01f7a735340227d2769630a37069656211 is')).toBe(
       'the key convex-self-hosted|*** is',
     );
@@ -38,11 +38,11 @@ test.each([
   'https://www.npmjs.com/package/@scope/name',
   'The database db.example:5432/liminal cannot be used: it is starting.',
   'someone@example.com, a|b, and 1 || 2',
-])('%s is shown as it is', (text) => {
+])('%s is unchanged', (text) => {
   expect(hideUrlSecrets(text)).toBe(text);
 });
 
-test('SAFE: a text of many millions of characters is shown, whatever it is made of', () => {
+test('SAFE: a text of many millions of characters is processed, whatever its content', () => {
   const long = 'A'.repeat(16 << 20);
   expect(hideUrlSecrets(`https://${long}?key=${long} end`)).toHaveLength(long.length + 20);
   expect(hideUrlSecrets(`prod:a|${long} end`)).toMatch(/^prod:a\|\*{3}/);

@@ -1,21 +1,21 @@
-/** How a URL begins. */
+/** The start of a URL. */
 const begin = /\b([a-z][a-z\d+.-]{0,30}):\/\//gi;
-/** What ends a URL in a text. After a comma, the next one of a list begins. */
+/** The end of a URL in a text. After a comma, the next URL of a list begins. */
 const end = /[\s"'`<>\\]|,\s*[a-z][a-z\d+.-]{0,30}:\/\//gi;
-/** Convex's keys: a deployment's name and its secret. */
+/** A deploy key of Convex: a deployment's name and its secret. */
 const deployKey = /\b([a-z][\w:.-]{0,100})\|[\w+/=-]{16,10000}/gi;
 
 const hidden = '***';
 
 /**
- * Hides all possible secrets of the URLs in a text for people or logs: user and password, the values of the query, the
- * fragment, and Convex's deploy keys anywhere. A URL in JSON stays JSON. A text may have any length.
+ * Returns a text of any length for people or logs, with all possible secrets of its URLs hidden: user and password, the
+ * values of the query, the fragment, and Convex's deploy keys anywhere. A URL in JSON stays valid JSON.
  */
 export function hideUrlSecrets(text: string): string {
   let shown = '';
   let from = 0;
   for (const { 0: start, 1: scheme = '', index } of text.matchAll(begin)) {
-    // The URL before it has it in itself.
+    // This URL is a part of the previous one.
     if (index < from) continue;
     const place = index + start.length;
     end.lastIndex = place;
@@ -45,8 +45,8 @@ function cutAt(mark: string, text: string): [before: string, after: string | und
 }
 
 /**
- * Web addresses may have an "@" in their path; in a database's address it comes only after a password, with any
- * characters.
+ * The end of the user part in a URL, in which a web address and a database's address differ: a web address may have an
+ * "@" in its path; a database's address has one only after a password, which may have any characters.
  */
 function endOfUser(scheme: string, rest: string): number {
   const isWeb = /^https?$/i.test(scheme);
@@ -54,7 +54,7 @@ function endOfUser(scheme: string, rest: string): number {
   return (place ?? '').lastIndexOf('@') + 1;
 }
 
-/** A part without a name may itself be a secret. */
+/** Hides the values of a query, and parts without a name, which may be secrets. */
 function hideValues(query: string): string {
   const names = query
     .split('&')

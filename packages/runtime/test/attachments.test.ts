@@ -143,7 +143,7 @@ describe('nothing is sent or kept of a message', () => {
       'with what the agent does not take',
       { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' },
       'CONTENT_NOT_SUPPORTED',
-      /This agent takes no such audio/,
+      /This agent does not accept such audio/,
     ],
   ])('%s', async (_, block, code, sentence) => {
     await expect(send([block], 'Look')).rejects.toMatchObject({
@@ -160,7 +160,7 @@ describe('nothing is sent or kept of a message', () => {
     const block: ContentBlock = { type: 'resource', resource: { uri } };
     await expect(send([block, block])).rejects.toMatchObject({
       code: 'BODY_TOO_LARGE',
-      message: expect.stringMatching(/32 MiB, and may have 30/),
+      message: expect.stringMatching(/32 MiB, but the limit is 30/),
     });
   });
 

@@ -561,7 +561,7 @@ async function showFiles(options: Parameters<Stage['visit']>[0]): Promise<Page> 
       { name: 'mine.png', mimeType: 'image/png', buffer },
       { name: 'mine.txt', mimeType: 'text/plain', buffer: Buffer.from('text') },
     ]);
-  await page.getByText('takes no such files').waitFor();
+  await page.getByText('does not accept such files').waitFor();
   await page.getByText('is not stored any more').waitFor();
   return page;
 }

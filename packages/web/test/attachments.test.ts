@@ -204,7 +204,7 @@ it('a sound is sent while the agent takes it, and says why it cannot be once ano
 
   stage.say({ type: 'session:info', sessionId, info: { ...stage.info, accepts } });
   await card(page, 'bell.wav')
-    .getByText(/takes no such audio\. Take “bell\.wav”/)
+    .getByText(/does not accept such audio\. Remove “bell\.wav”/)
     .waitFor();
 
   stage.say({ type: 'session:info', sessionId, info: stage.info });
@@ -414,10 +414,10 @@ it('what the agent does not take, is empty or too large is refused at once, and 
   const why = (name: string) => card(page, name).getByRole('alert').innerText();
   await card(page, 'all.log').getByRole('alert').waitFor();
   expect(await why('a.pdf')).toBe(
-    'Demo takes no such files, only text/*. Take “a.pdf” (application/pdf) out of the message.',
+    'Demo does not accept such files, only text/*. Remove “a.pdf” (application/pdf) from the message.',
   );
   expect(await why('empty.txt')).toBe('This file is empty. Remove it.');
-  expect(await why('all.log')).toMatch(/^The file has 21 MiB, and may have 20\./);
+  expect(await why('all.log')).toMatch(/^The file has 21 MiB, but the limit is 20\./);
   await field(page).fill('Read these');
   await field(page).press('Enter');
   expect(await button(page, 'Send message').isDisabled()).toBe(true);

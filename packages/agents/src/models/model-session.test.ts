@@ -185,7 +185,9 @@ test('a sound is taken as long as the server of the chosen model takes any, and 
   await watch.until(() => sounds()?.length === 0);
   await expect(ring()).rejects.toMatchObject({
     code: 'CONTENT_NOT_SUPPORTED',
-    message: expect.stringMatching(/takes no such audio\. Take audio\/x-wav out of the message/),
+    message: expect.stringMatching(
+      /does not accept such audio\. Remove audio\/x-wav from the message/,
+    ),
   });
   expect(other.requests).toEqual([]);
 });

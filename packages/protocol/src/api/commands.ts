@@ -28,7 +28,9 @@ import {
 } from '../wire/http.ts';
 import type { Operation } from './operation.ts';
 
-/** For every command: the session does not exist, its owner cannot be reached, or the change cannot be stored. */
+/**
+ * Refusals of every command: the session does not exist, its owner cannot be reached, or the change cannot be stored.
+ */
 export const refusalsOfCommands = [
   'SESSION_NOT_FOUND',
   'STALE_OWNER',
@@ -37,7 +39,7 @@ export const refusalsOfCommands = [
   'STORE_WRITE_FAILED',
 ] as const;
 
-/** For operations that start an agent. */
+/** Refusals of operations that start an agent. */
 export const refusalsOfStarts = [
   'PROJECT_DIR_NOT_FOUND',
   'PROJECT_DIR_NOT_ALLOWED',
@@ -48,7 +50,7 @@ export const refusalsOfStarts = [
   'INVALID_OPTION',
 ] as const;
 
-/** For saying something in the middle of a turn. */
+/** Refusals of a message that is sent into a running turn. */
 const refusalsOfSteering = [
   'BLOB_NOT_FOUND',
   'BLOB_TYPE_WRONG',
@@ -60,14 +62,14 @@ const refusalsOfSteering = [
 ] as const;
 
 /**
- * Operations that the session's owner carries out, on this server or another. The first id in each path is the
- * session's. Every command can be repeated: if an owner is lost, the next one is asked.
+ * Operations that the session's owner carries out, whichever server that is. The first id in each path is the
+ * session's id. Every command can be repeated: if the owner is lost, the command goes to the next owner.
  */
 export const commands = {
   loadSession: {
     method: 'POST',
     path: '/api/session/:id/load',
-    summary: 'Opens an existing session, ours or the agent’s own.',
+    summary: 'Opens an existing session, Liminal’s or the agent’s own.',
     body: LoadBody,
     answer: SessionHandle,
     refusals: [
@@ -78,22 +80,22 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** The user is about to send a message: the agent may start. Resolves before it runs. */
+  /** The user is about to send a message: the agent may start. Resolves before the agent runs. */
   prewarm: {
     method: 'POST',
     path: '/api/session/:id/prewarm',
-    summary: 'Starts a session’s agent ahead of its next message, where that saves time.',
+    summary: 'Starts a session’s agent ahead of its next message, if that saves time.',
     refusals: [...refusalsOfCommands, 'SHUTTING_DOWN'],
   },
   /**
-   * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID that the sender
-   * chose) it can be repeated at any time: the message is sent once.
+   * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID chosen by the
+   * sender) the request can be repeated at any time: the message is sent once.
    */
   send: {
     method: 'POST',
     path: '/api/session/:id/send',
     summary:
-      'Sends a message, with images and files; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once. Resumes a paused queue, before whose messages it goes.',
+      'Sends a message, with images and files, which starts a turn or is queued behind another. A repeated request for the same turn sends the message once. Resumes a paused queue; the message goes first.',
     body: SendBody,
     traced: true,
     fields: ['message', 'turnId'],
@@ -113,14 +115,14 @@ export const commands = {
     ],
   },
   /**
-   * Resolves when the running turn has the message and the log says so. With a `messageId` (a UUID that the sender
-   * chose) it can be repeated, also after that turn: it is said once.
+   * Resolves when the running turn has the message and the message is logged. With a `messageId` (a UUID chosen by the
+   * sender) the request can be repeated, even after that turn: the message is sent once.
    */
   steer: {
     method: 'POST',
     path: '/api/session/:id/steer',
     summary:
-      'Says something to an agent that is at work, with images and files: its model reads it within the turn that runs. Asked again for the same `messageId`, it is said once.',
+      'Sends a message, with images and files, into the running turn: the agent’s model reads it within that turn. A repeated request with the same `messageId` sends the message once.',
     body: SteerBody,
     traced: true,
     fields: ['message', 'messageId'],
@@ -131,7 +133,7 @@ export const commands = {
   editQueued: {
     method: 'PUT',
     path: '/api/session/:id/queue/:turnId',
-    summary: 'Changes a message that waits in the queue.',
+    summary: 'Changes a queued message.',
     body: QueuedBody,
     fields: ['message'],
     refusals: [
@@ -147,7 +149,7 @@ export const commands = {
   removeQueued: {
     method: 'DELETE',
     path: '/api/session/:id/queue/:turnId',
-    summary: 'Takes a message out of the queue.',
+    summary: 'Removes a message from the queue.',
     refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED'],
   },
   moveQueued: {
@@ -158,16 +160,16 @@ export const commands = {
     fields: ['before'],
     refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED'],
   },
-  /** Cancels nothing. */
+  /** Cancels no turn. */
   sendQueuedNow: {
     method: 'POST',
     path: '/api/session/:id/queue/:turnId/now',
     summary:
-      'Says a message of the queue in the turn that runs, if the agent can be steered; else it becomes the next one. Resumes a paused queue.',
+      'Sends a queued message into the running turn, if the agent can be steered; otherwise the message becomes the next one. Resumes a paused queue.',
     answer: SendNowResult,
     refusals: [...refusalsOfCommands, 'BLOB_NOT_FOUND', 'MESSAGE_NOT_QUEUED', 'PROCESS_CRASH'],
   },
-  /** Does nothing to a queue that is not paused. */
+  /** Does nothing if the queue is not paused. */
   resumeQueue: {
     method: 'POST',
     path: '/api/session/:id/queue/resume',
@@ -181,12 +183,15 @@ export const commands = {
       'Stops the running turn and pauses the queue until it is resumed or a new message is sent; with nothing to stop it does nothing.',
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
-  /** From outside: its agent may not have seen that it is done. Of all commands, this one takes the agent's own id, too. */
+  /**
+   * An outside program reports that the turn is done, in case the agent has not noticed. Only this command also accepts
+   * the agent's own session id.
+   */
   notify: {
     method: 'POST',
     path: '/api/session/:id/notify',
     summary:
-      'Ends the running turn as complete, with what was said so far; the session may be named by its agent’s own id.',
+      'Ends the running turn as complete, with its output so far; the session’s id may also be the agent’s own.',
     body: NotifyBody,
     answer: NotifyResult,
     refusals: [...refusalsOfCommands, 'NOTHING_TO_END'],
@@ -194,7 +199,7 @@ export const commands = {
   stopTask: {
     method: 'POST',
     path: '/api/session/:id/task/:taskId/stop',
-    summary: 'Stops what the agent has running beside its turns.',
+    summary: 'Stops a background task of the agent.',
     refusals: [
       ...refusalsOfCommands,
       'TASK_NOT_FOUND',
@@ -207,7 +212,7 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/background',
     summary:
-      'Lets a running command or subagent go on in the background, so that the agent’s turn continues without it.',
+      'Moves a running command or subagent to the background, so that the agent’s turn continues without waiting for it.',
     body: BackgroundBody,
     refusals: [
       ...refusalsOfCommands,
@@ -222,7 +227,7 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/fork',
     summary:
-      'Begins a new session with the conversation up to the end of a turn; the session itself stays as it is.',
+      'Starts a new session with the conversation up to the end of a turn; the original session does not change.',
     body: ForkBody,
     status: 201,
     answer: SessionHandle,
@@ -241,13 +246,13 @@ export const commands = {
   },
   /**
    * Starts the agent. A message in the conversation reports the change. Turns that are taken back stay in the log
-   * and in history, and the agent no longer knows them.
+   * and in history, but the agent no longer knows them.
    */
   rewind: {
     method: 'POST',
     path: '/api/session/:id/rewind',
     summary:
-      'Takes files, the conversation, or both back to how they were before a turn, or says what would be.',
+      'Restores files, the conversation, or both to their state before a turn, or reports what would change.',
     body: RewindBody,
     fields: ['turnId'],
     answer: RewindResult,
@@ -263,7 +268,7 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Starts the agent: only one that runs knows. */
+  /** Starts the agent, since only a running agent knows its servers. */
   mcpServers: {
     method: 'GET',
     path: '/api/session/:id/mcp',
@@ -271,23 +276,26 @@ export const commands = {
     answer: McpServersResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** The agent keeps what is switched, as its own terminal does. */
+  /** The agent stores the change, as it does for its own terminal. */
   changeMcpServer: {
     method: 'POST',
     path: '/api/session/:id/mcp/:name',
     summary:
-      'Connects an MCP server of a session’s agent anew, switches it on or off, or gives the page on which to sign in to it.',
+      'Reconnects an MCP server of a session’s agent, switches it on or off, or returns the page for signing in to it.',
     body: McpActionBody,
     fields: ['action'],
     answer: McpActionResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** The agent's model is asked with the conversation; neither question nor answer becomes part of it. */
+  /**
+   * The agent's model gets the conversation and the question; neither question nor answer becomes part of the
+   * conversation.
+   */
   aside: {
     method: 'POST',
     path: '/api/session/:id/aside',
     summary:
-      'Asks a session’s model a question beside the conversation, which knows neither the question nor the answer.',
+      'Asks a session’s model a question; neither question nor answer becomes part of the conversation.',
     body: AsideBody,
     fields: ['question'],
     answer: AsideResult,
@@ -299,21 +307,20 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Starts the agent: only one that runs knows. */
+  /** Starts the agent, since only a running agent knows its setup. */
   setup: {
     method: 'GET',
     path: '/api/session/:id/setup',
     summary:
-      'Lists what holds in a session: version and account, permission rules, hooks, skills, plugins and memory files.',
+      'Lists the setup of a session: version and account, permission rules, hooks, skills, plugins and memory files.',
     answer: SessionSetup,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** The agent that runs works with them from its next turn on. They hold for later starts, and for forks. */
+  /** A running agent uses the folders from its next turn on. They also apply to later starts and to forks. */
   changeDirectories: {
     method: 'POST',
     path: '/api/session/:id/directories',
-    summary:
-      'Adds folders beside the project’s, in which a session’s agent may work, or takes some away.',
+    summary: 'Adds or removes folders, besides the project’s, in which a session’s agent may work.',
     body: DirectoriesBody,
     answer: DirectoriesResult,
     refusals: [
@@ -361,17 +368,20 @@ export const commands = {
     fields: ['title'],
     refusals: refusalsOfCommands,
   },
-  /** Changes nothing else: what runs goes on. The same for `pin`; both also for a session of an agent's own store. */
+  /**
+   * Changes nothing else: a running turn continues. The same holds for `pin`. Both also work for a session of an
+   * agent's own store.
+   */
   archive: {
     method: 'POST',
     path: '/api/session/:id/archive',
-    summary: 'Puts a session away; a message brings it back.',
+    summary: 'Archives a session; a new message restores it.',
     refusals: refusalsOfCommands,
   },
   unarchive: {
     method: 'POST',
     path: '/api/session/:id/unarchive',
-    summary: 'Brings an archived session back.',
+    summary: 'Restores an archived session.',
     refusals: refusalsOfCommands,
   },
   pin: {
@@ -383,15 +393,15 @@ export const commands = {
   unpin: {
     method: 'POST',
     path: '/api/session/:id/unpin',
-    summary: 'Lets a session stand in lists by its time again.',
+    summary: 'Unpins a session.',
     refusals: refusalsOfCommands,
   },
-  /** What the agent keeps in its own store stays there, and is not listed any more. Asked again, it does nothing. */
+  /** The agent's own copy stays in its store but is no longer listed. A repeated request does nothing. */
   deleteSession: {
     method: 'DELETE',
     path: '/api/session/:id',
     summary:
-      'Ends a session’s agent, and deletes for good all that Liminal holds of it. The agent’s own store is not touched.',
+      'Ends a session’s agent, and permanently deletes everything that Liminal stores about the session. The agent’s own store is not changed.',
     refusals: refusalsOfCommands,
   },
 } as const satisfies Record<string, Operation>;

@@ -15,10 +15,10 @@ import {
 const table: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
 
 describe.each([
-  ['ids alone', operations.removeQueued, ['s', 't'], { id: 's', turnId: 't' }, undefined],
+  ['only ids', operations.removeQueued, ['s', 't'], { id: 's', turnId: 't' }, undefined],
   ['a field', operations.rename, ['s', 'Hi'], { id: 's' }, { title: 'Hi' }],
   [
-    'a field named as an id is',
+    'a field with the name of an id',
     operations.setConfig,
     ['s', 'model', 'opus'],
     { id: 's' },
@@ -31,20 +31,26 @@ describe.each([
     { id: 's', approvalId: 'a' },
     { optionId: 'yes', note: 'Well.' },
   ],
-  ['a field and the rest', operations.search, ['a b', { limit: 5 }], {}, { q: 'a b', limit: 5 }],
-  ['nothing', operations.listAgents, [], {}, undefined],
+  [
+    'a field and more options',
+    operations.search,
+    ['a b', { limit: 5 }],
+    {},
+    { q: 'a b', limit: 5 },
+  ],
+  ['no arguments', operations.listAgents, [], {}, undefined],
 ])('an operation with %s', (_, operation, args, ids, content) => {
-  test('has its arguments in the parts of its request', () => {
+  test('becomes the parts of a request', () => {
     expect(partsOf(operation, args)).toEqual({ ids, ...(content && { content }) });
   });
 
-  test('is given back the same arguments by those parts', () => {
+  test('has the same arguments after parsing these parts', () => {
     expect(argumentsOf(operation, { ids, content })).toEqual(args);
   });
 });
 
-describe('arguments that come from elsewhere', () => {
-  test('are read by the schemas, which fill in and trim', () => {
+describe('arguments from an untrusted source', () => {
+  test('are parsed by the schemas, which add defaults and trim', () => {
     expect(readArguments(operations.rename, ['s', '  A name '])).toEqual(['s', 'A name']);
     expect(readArguments(operations.listFolders, [])).toEqual(['']);
     expect(readArguments(operations.search, ['a'])).toEqual(['a', { limit: 20 }]);
@@ -52,12 +58,12 @@ describe('arguments that come from elsewhere', () => {
 
   test.each([
     ['an id is missing', operations.editQueued, ['s', undefined, 'Hi']],
-    ['an id is no text', operations.cancel, [{ id: 's' }]],
+    ['an id is not a text', operations.cancel, [{ id: 's' }]],
     ['an id is too long', operations.cancel, ['s'.repeat(ID_MAX + 1)]],
     ['a field is missing', operations.editQueued, ['s', 't']],
-    ['a field is of a wrong kind', operations.setConfig, ['s', 'model', 1]],
-    ['a body is none', operations.answerApproval, ['s', 'a', 'yes']],
-  ])('are refused where %s', (_, operation, args) => {
+    ['a field has the wrong type', operations.setConfig, ['s', 'model', 1]],
+    ['the body is not an object', operations.answerApproval, ['s', 'a', 'yes']],
+  ])('are refused if %s', (_, operation, args) => {
     expect(() => readArguments(operation, args)).toThrow(z.ZodError);
   });
 });

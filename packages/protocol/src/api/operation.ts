@@ -1,15 +1,15 @@
 /**
  * One operation of the server, as data. Routes, the client's functions, the OpenAPI document, the commands between
- * servers and the table in docs/protocol.md are made from it.
+ * servers and the table in docs/protocol.md are generated from it.
  */
 import { z } from 'zod';
 import type { RefusalCode } from './refusals.ts';
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `:name` is an id, which is an argument. */
+  /** `:name` stands for an id, which is an argument. */
   path: string;
-  /** Its purpose, in a sentence for people. */
+  /** The operation's purpose, in one sentence for people. */
   summary: string;
   /** An operation has a query, a body, or neither. */
   query?: z.ZodObject;
@@ -18,19 +18,19 @@ export interface Operation {
   fields?: readonly string[];
   /** The status of a successful answer: 200 by default. */
   status?: number;
-  /** Without it the answer is `{}`. */
+  /** The schema of the answer; without a schema the answer is `{}`. */
   answer?: z.ZodType;
-  /** The one field of the answer that the caller gets. */
+  /** The only field of the answer that the caller gets. */
   unwrap?: string;
   /** The answer is a stream of server-sent events. */
   streams?: true;
-  /** Its body has a `traceContext`, which a request may give in its headers. */
+  /** The body has a `traceContext`, which a request may also send in its headers. */
   traced?: true;
-  /** The request's body, or the answer, is a file and no JSON. */
+  /** The request's body, or the answer, is a file instead of JSON. */
   bytes?: 'request' | 'answer';
-  /** `open`: anybody who reaches the server may ask. Without it a request needs credentials. */
+  /** `open`: anybody who reaches the server may call the operation. Otherwise a request needs credentials. */
   access?: 'open';
-  /** Its refusals, besides those of any request. */
+  /** The operation's refusals, besides those of any request. */
   refusals: readonly RefusalCode[];
 }
 
@@ -38,7 +38,7 @@ export interface Operation {
 export const ID_MAX = 300;
 const Id = z.string().min(1).max(ID_MAX);
 
-/** `given` by a caller, or `read`: after the schemas have filled in defaults. */
+/** `given`: as a caller passes it. `read`: after the schemas have filled in defaults. */
 type Side = 'given' | 'read';
 type Value<Schema, S extends Side> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
 
@@ -67,12 +67,12 @@ type Spread<C, Names> = Names extends readonly [infer Name extends keyof C, ...i
       ? [options?: C]
       : [content: C];
 
-/** An operation's arguments: the ids in its path, then its content by `fields`. */
+/** An operation's arguments: the ids in its path, then its content, divided by `fields`. */
 export type Arguments<O extends Operation, S extends Side = 'given'> = [
   ...Ids<O['path']>,
   ...Spread<Content<O, S>, FieldsOf<O>>,
 ];
-/** What the caller of an operation gets. */
+/** The result of an operation for its caller. */
 export type Answer<O extends Operation> = O extends { answer: infer Schema }
   ? O extends { unwrap: infer Field extends keyof z.output<Schema> }
     ? z.output<Schema>[Field]
@@ -110,7 +110,7 @@ export function argumentsOf(operation: Operation, { ids, content }: Parts): unkn
   return [...given, ...named, ...(hasRest(operation) ? [Object.fromEntries(rest)] : [])];
 }
 
-/** The parts of an operation's request, from its arguments. Checks nothing. */
+/** The parts of an operation's request, from its arguments, unchecked. */
 export function partsOf(
   operation: Operation,
   args: readonly unknown[],

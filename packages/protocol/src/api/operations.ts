@@ -22,7 +22,7 @@ import {
 import { commands, refusalsOfStarts } from './commands.ts';
 import type { Operation } from './operation.ts';
 
-/** Operations that any server answers, even if another one owns the session. */
+/** Operations that any server answers, even if another server owns the session. */
 const requests = {
   createSession: {
     method: 'POST',
@@ -39,7 +39,7 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Open sessions of a project, and those that only an agent's own store has. */
+  /** Open sessions of a project, and those that exist only in an agent's own store. */
   listSessions: {
     method: 'GET',
     path: '/api/session/list',
@@ -53,46 +53,49 @@ const requests = {
   status: {
     method: 'GET',
     path: '/api/session/:id/status',
-    summary: 'Says whether a session’s agent runs, and what it does.',
+    summary: 'Returns whether a session’s agent runs, and its state.',
     answer: SessionStatusResult,
     refusals: ['SESSION_NOT_FOUND', 'STALE_OWNER'],
   },
-  /** A page of the conversation, the newest one without `before`; at most 200 entries. */
+  /** A page of the conversation, by default the newest; at most 200 entries. */
   history: {
     method: 'GET',
     path: '/api/session/:id/history',
-    summary: 'Gives a page of the conversation, the newest first; starts no agent.',
+    summary: 'Returns a page of the conversation, the newest first; starts no agent.',
     query: z.object({
       before: z
         .string()
-        .refine((place) => decodeCursor(place) !== undefined, 'is no place that a page has given')
+        .refine(
+          (place) => decodeCursor(place) !== undefined,
+          'must be a cursor from an earlier page',
+        )
         .optional(),
       limit: z.coerce.number<number>().int().min(1).max(200).optional(),
     }),
     answer: HistoryPage,
     refusals: ['SESSION_NOT_FOUND', 'STALE_OWNER'],
   },
-  /** A file for showing; the path is absolute or relative to the session's project folder. */
+  /** A file to show; the path is absolute or relative to the session's project folder. */
   readFile: {
     method: 'GET',
     path: '/api/session/:id/file',
-    summary: 'Gives a file of the session’s project to look at; starts no agent.',
+    summary: 'Returns a file of the session’s project for viewing; starts no agent.',
     query: z.object({ path: z.string().min(1).max(4096) }),
     fields: ['path'],
     answer: FileResult,
     refusals: ['SESSION_NOT_FOUND', 'FILE_NOT_FOUND', 'FILE_NOT_ALLOWED', 'FILE_UNREADABLE'],
   },
-  /** A run from history, or so far. */
+  /** A run from history; for a running run, its state so far. */
   getRun: {
     method: 'GET',
     path: '/api/run/:id',
-    summary: 'Gives a run as its Response.',
+    summary: 'Returns a run as its Response.',
     answer: Response,
     refusals: ['RUN_NOT_FOUND'],
   },
   /**
-   * Titles of sessions, and items by their text, that have every word of the query; in a running session only items
-   * that have ended.
+   * Titles of sessions, and items by their text, that contain every word of the query. In a running session only ended
+   * items are found.
    */
   search: {
     method: 'GET',
@@ -115,7 +118,7 @@ const requests = {
     unwrap: 'agents',
     refusals: [],
   },
-  /** The sessions in a store that only its agent can read. No other list operation starts an agent. */
+  /** The sessions in a store that only the agent can read. No other list operation starts an agent. */
   findSessions: {
     method: 'POST',
     path: '/api/agents/:cliType/sessions',
@@ -139,7 +142,7 @@ const requests = {
     unwrap: 'projects',
     refusals: [],
   },
-  /** At most 50. */
+  /** At most 50 folders. */
   listFolders: {
     method: 'GET',
     path: '/api/folders',
@@ -150,11 +153,11 @@ const requests = {
     unwrap: 'folders',
     refusals: [],
   },
-  /** For a message that mentions files: see `mentionOf`. Without `q`: what was changed, then what lies at the top. */
+  /** For a message that mentions files: see `mentionOf`. Without `q`: changed files first, then the top level. */
   findFiles: {
     method: 'GET',
     path: '/api/project/files',
-    summary: 'Finds files and folders of a project by a few letters of their names or paths.',
+    summary: 'Finds files and folders of a project by letters of their names or paths.',
     query: z.object({
       projectDir: z.string().min(1).max(4096),
       q: z.string().max(1_000).default(''),
@@ -169,41 +172,41 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** The first granted first. Answers of “always” make them. */
+  /** Ordered by the time of the grant, oldest first. Answers of “always” make grants. */
   listGrants: {
     method: 'GET',
     path: '/api/project/grants',
-    summary: 'Lists what people have decided for good in a project.',
+    summary: 'Lists the permanent decisions that people have made in a project.',
     query: z.object({ projectId: z.string().min(1) }),
     fields: ['projectId'],
     answer: GrantsResult,
     unwrap: 'grants',
     refusals: [],
   },
-  /** Counts from the next call of a tool, in every session of the project. Asked again, it does nothing. */
+  /** Takes effect with the next call of a tool, in every session of the project. A repeated request does nothing. */
   removeGrant: {
     method: 'POST',
     path: '/api/project/grants/remove',
-    summary: 'Takes a permission of a project back: people are asked again.',
+    summary: 'Revokes a permission of a project: people are asked again.',
     body: RemoveGrantBody,
     fields: ['projectId', 'rule'],
     refusals: ['STORE_WRITE_FAILED'],
   },
 } as const satisfies Record<string, Operation>;
 
-/** Operations of the runtime that are answered once. */
+/** Operations of the runtime with a single answer. */
 export const operations = { ...requests, ...commands };
 
-/** The other operations: streams, and those of the server itself. */
+/** The other operations: streams, and operations of the server itself. */
 export const serverOperations = {
   followSession: {
     method: 'GET',
     path: '/api/session/:id/stream',
     summary: 'Follows a session: history and info, then upserts, appends, discards, turns.',
     query: z.object({
-      /** Where the reader goes on; a `Last-Event-ID` is newer and wins. */
+      /** The position from which to continue; a `Last-Event-ID` is newer and takes precedence. */
       cursor: z.string().optional(),
-      /** `1`: text as `append` between full upserts. */
+      /** `1`: send text as `append` between full upserts. */
       deltas: z.enum(['0', '1']).optional(),
     }),
     streams: true,
@@ -214,7 +217,7 @@ export const serverOperations = {
     path: '/api/run/:id/events',
     summary: 'Follows a run as canonical events, up to its terminal event.',
     query: z.object({
-      /** `1`: a run that has not begun is waited for. Whoever chose its id misses nothing of it then. */
+      /** `1`: wait for a run that has not begun. A client that chose the run's id then misses no event. */
       wait: z.enum(['0', '1']).optional(),
       /** `responses`: each event is a `ResponsesEvent` (seed 001, A.1), and a snapshot a `ResponsesResponse`. */
       format: z
@@ -228,11 +231,11 @@ export const serverOperations = {
     streams: true,
     refusals: ['RUN_NOT_FOUND', 'INVALID_CURSOR', 'TOO_MANY_CONNECTIONS'],
   },
-  /** The request's body is the file, its content type the file's. The same bytes are kept once. */
+  /** The request's body is the file, with the file's content type. The same bytes are stored once. */
   putBlob: {
     method: 'POST',
     path: '/api/blob',
-    summary: 'Keeps a file for a message, which names it by the `uri` of the answer.',
+    summary: 'Stores a file for a message, which refers to it by the `uri` of the answer.',
     bytes: 'request',
     status: 201,
     answer: UploadedBlob,
@@ -241,7 +244,7 @@ export const serverOperations = {
   getBlob: {
     method: 'GET',
     path: '/api/blob/:hash',
-    summary: 'Gives a file of a message, by the hash in its `uri`.',
+    summary: 'Returns a file of a message, by the hash in its `uri`.',
     bytes: 'answer',
     refusals: ['BLOB_NOT_FOUND'],
   },
@@ -249,15 +252,15 @@ export const serverOperations = {
   exportSession: {
     method: 'GET',
     path: '/api/session/:id/export',
-    summary: 'Gives a session as a file, without secrets; starts no agent.',
+    summary: 'Returns a session as a file, without secrets; starts no agent.',
     bytes: 'answer',
     refusals: ['SESSION_NOT_FOUND'],
   },
-  /** The request's body is the file. All of it is imported, or nothing. */
+  /** The request's body is the file. The whole file is imported, or nothing. */
   importSession: {
     method: 'POST',
     path: '/api/session/import',
-    summary: 'Reads a session’s file; the session can be looked at, and does not go on.',
+    summary: 'Imports a session’s file; the session can be read but not continued.',
     bytes: 'request',
     status: 201,
     answer: ImportResult,
@@ -266,7 +269,7 @@ export const serverOperations = {
   createSignInLink: {
     method: 'POST',
     path: '/api/sign-in-link',
-    summary: 'Gives a code for a link that signs one browser in, once: `/?code=…`.',
+    summary: 'Returns a code for a link that signs one browser in, once: `/?code=…`.',
     answer: SignInLink,
     refusals: [],
   },
@@ -280,16 +283,16 @@ export const serverOperations = {
   health: {
     method: 'GET',
     path: '/healthz',
-    summary: 'Says that the server is there.',
+    summary: 'Reports that the server runs.',
     answer: z.object({ ok: z.literal(true), version: z.string() }),
     access: 'open',
     refusals: [],
   },
-  /** For balancers: not while the server ends, or what it needs cannot be reached. */
+  /** For load balancers: fails while the server is stopping, or if a service that it needs cannot be reached. */
   ready: {
     method: 'GET',
     path: '/readyz',
-    summary: 'Says whether the server is ready for work, or what it lacks.',
+    summary: 'Reports whether the server is ready for work, or what is missing.',
     answer: z.object({ ok: z.literal(true) }),
     access: 'open',
     refusals: ['NOT_READY'],

@@ -1,4 +1,4 @@
-/** The one table from codes to HTTP statuses. A code that is missing here is not shown: 500 INTERNAL. */
+/** The HTTP status of each refusal code. An error whose code is not listed here is answered as 500 INTERNAL. */
 export const refusals = {
   UNAUTHORIZED: 401,
   HOST_NOT_ALLOWED: 403,
@@ -69,7 +69,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** The refusals that any request can get: for its form, for its sender, and because something is unavailable. */
+/** Refusals of any request: because of its form or its sender, or because something is unavailable. */
 export const refusalsOfAny: readonly RefusalCode[] = [
   'UNAUTHORIZED',
   'HOST_NOT_ALLOWED',

@@ -4,7 +4,7 @@ import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import { eventScripts, runOf, seed001Event, seed001Response } from '../testing/index.ts';
 import { toResponsesEvent, toResponsesResponse, type UuidOf } from './responses.ts';
 
-/** Numbers ids as they come. */
+/** Returns UUIDs that number the ids in the order of their first use. */
 function numbering(): UuidOf {
   const known = new Map<string, string>();
   return (id) => {
@@ -14,7 +14,7 @@ function numbering(): UuidOf {
   };
 }
 
-test('any run’s events and Response are what seed 001 has in A.1, one event for each', () => {
+test('the events and Response of any run are valid by seed 001, A.1, one event for each event', () => {
   fc.assert(
     fc.property(eventScripts(), (events) => {
       const uuidOf = numbering();
@@ -31,7 +31,7 @@ test('any run’s events and Response are what seed 001 has in A.1, one event fo
 const told = (...payloads: Parameters<typeof runOf>[0]) =>
   runOf(payloads).map((event) => toResponsesEvent(event, (id) => `uuid of ${id}`).payload);
 
-test('what only our envelope has stands in the payloads: ids, and the time of the start', () => {
+test('payloads have the ids and the start time that only our envelope has', () => {
   const usage = { inputTokens: 7, outputTokens: 3 };
   expect(
     told(
@@ -66,7 +66,7 @@ test('what only our envelope has stands in the payloads: ids, and the time of th
   ]);
 });
 
-test('the statuses of an end are those of a Response, and an error is never lost', () => {
+test('a run ends with a Response’s status, and its error is never lost', () => {
   const error = { code: 'RATE_LIMIT', message: 'Too many requests.' };
   expect(
     told(
@@ -81,7 +81,7 @@ test('the statuses of an end are those of a Response, and an error is never lost
   ]);
 });
 
-test('a plan, changes of files and a question are messages of the system, in words', () => {
+test('a plan, file changes and a permission request are messages of the system, in words', () => {
   const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' as const }];
   const question = { title: 'Run it?', approvalId: 'a', options };
   const diffs = [{ path: 'a.ts', oldText: 'one\n', newText: 'two\nthree\n' }];

@@ -1,4 +1,4 @@
-/** Events and Responses in the wire form of seed 001, appendix A.1: each event of ours is one of its. */
+/** Events and Responses in the wire form of seed 001, appendix A.1: one event there for each of our events. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { Response } from '../response.ts';
@@ -11,7 +11,7 @@ import type {
 } from './responses-schema.ts';
 import { approvalText, diffsText, planText } from './texts.ts';
 
-/** Gives the UUID that stands for an id, always the same for the same id. An id that is a UUID stays as it is. */
+/** Returns the UUID that stands for an id, always the same for the same id. A UUID is returned unchanged. */
 export type UuidOf = (id: string) => string;
 
 type Payload<T extends EventPayload['type']> = Extract<EventPayload, { type: T }>;
@@ -23,7 +23,7 @@ interface Place {
 
 const statuses = { completed: 'complete', cancelled: 'aborted', error: 'error' } as const;
 
-/** Payload by payload. */
+/** The translation of each payload type. */
 const payloads: {
   [T in EventPayload['type']]: (payload: Payload<T>, place: Place) => ResponsesPayload;
 } = {
@@ -97,7 +97,7 @@ const payloads: {
     turn_id: uuidOf(event.turnId),
     reason,
   }),
-  // Its response_done has no place for an error.
+  // A.1's response_done has no field for an error.
   response_done: ({ status, error, usage, finishReason }, { event, uuidOf }) =>
     error
       ? { type: 'response_error', response_id: uuidOf(event.runId), error: failureOf(error) }
@@ -115,7 +115,7 @@ const payloads: {
   }),
 };
 
-/** Item by item; those that A.1 does not have are messages of the system, in words. */
+/** The translation of each item type. Items that A.1 lacks become messages of the system, in words. */
 const items: {
   [T in OutputItem['type']]: (item: Item<T>, base: { id: string }, uuidOf: UuidOf) => ResponsesItem;
 } = {
@@ -158,9 +158,9 @@ const items: {
   approval: (item, base) => saying(base, approvalText(item)),
 };
 
-/** An event in A.1's form. A `response_done` with an error is a `response_error`; every other type stays. */
+/** An event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not change. */
 export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesEvent {
-  // The table has the function of each type's own payload, which the compiler cannot follow.
+  // The table's function accepts the payload of this event's type, which the compiler cannot infer.
   const translate = payloads[event.type] as (one: EventPayload, place: Place) => ResponsesPayload;
   const payload = translate(event.payload, { event, uuidOf });
   return {

@@ -1,16 +1,16 @@
-/** Items in words, for readers whose vocabulary does not have them. */
+/** Items in words, for readers whose vocabulary lacks their types. */
 import type { FileDiff, PlanEntry } from '../content.ts';
 import type { ItemStartPayload } from '../events.ts';
 import type { OutputItem } from '../items.ts';
 
 type Approval = Extract<OutputItem, { type: 'approval' }>;
 
-/** A line for each step: `[completed] Read the code`. */
+/** One line for each step: `[completed] Read the code`. */
 export function planText(entries: readonly PlanEntry[]): string {
   return entries.map(({ status, content }) => `[${status}] ${content}`).join('\n');
 }
 
-/** Each file's path, then its old lines with `-` and its new ones with `+`. */
+/** For each file its path, its old lines with `-` and its new lines with `+`. */
 export function diffsText(diffs: readonly FileDiff[]): string {
   return diffs
     .map(({ path, oldText, newText }) =>
@@ -19,7 +19,7 @@ export function diffsText(diffs: readonly FileDiff[]): string {
     .join('\n\n');
 }
 
-/** The question, the possible answers, and the answer once it is given. */
+/** The question, the possible answers, and the answer if there is one. */
 export function approvalText(
   asking: Partial<Pick<ItemStartPayload, 'asked' | 'description' | 'form' | 'options' | 'title'>> &
     Partial<Pick<Approval, 'outcome'>>,

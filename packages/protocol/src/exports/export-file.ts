@@ -1,7 +1,7 @@
 /**
- * A session as a file: JSON Lines. The first line is the header, the second one the session; then come blobs and runs,
- * each blob before the first run that names it, each run followed by its items and, if they are known, its events; the
- * last line says how many there were. docs/exports.md describes it for people.
+ * A session as a file: JSON Lines. The first line is the header, the second is the session; then come blobs and runs.
+ * Each blob comes before the first run that refers to it. Each run is followed by its items and, if they are known, its
+ * events. The last line counts runs and blobs. docs/exports.md describes the format for people.
  */
 import { z } from 'zod';
 import { EventPayload } from '../events.ts';
@@ -9,10 +9,10 @@ import { OutputItem } from '../items.ts';
 import { Response } from '../response.ts';
 import { ForkOrigin } from '../sessions.ts';
 
-/** The version of the format, with the vocabulary in it. A reader refuses a newer one. */
+/** The version of the format, which includes the vocabulary. A reader refuses a newer version. */
 export const EXPORT_VERSION = 1;
 
-/** The first line. Readers of any version can read these fields. */
+/** The fields of the first line that readers of any version can read. */
 const ExportMark = z.object({ liminal: z.literal('export'), version: z.int().positive() });
 
 const Text = z.string().max(10_000);
@@ -25,7 +25,7 @@ export const ExportHeader = z.object({
   exportedAt: z.iso.datetime(),
   versions: z.object({
     liminal: Text,
-    /** Of the session's agent, where it is known. */
+    /** The version of the session's agent, if it is known. */
     agent: Text.optional(),
   }),
 });
@@ -40,7 +40,7 @@ export const ExportedSession = z.object({
   title: Text,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
-  /** Its last turn failed. */
+  /** Whether the session's last turn failed. */
   failed: z.boolean().optional(),
   forkedFrom: ForkOrigin.optional(),
 });
@@ -61,14 +61,14 @@ export const ExportedRun = z.object({
   type: z.literal('run'),
   /** How many items follow. */
   items: Count,
-  /** How many events follow the items; absent if they are not known any more. */
+  /** How many events follow the items; absent if they are no longer stored. */
   events: Count.optional(),
   run: Response.omit({ outputItems: true }),
 });
 export type ExportedRun = z.infer<typeof ExportedRun>;
 
 export const ExportedItem = z.object({ type: z.literal('item'), item: OutputItem });
-/** An event without what all events of its run share. Its `seq` is its place among them, from 0. */
+/** An event without the fields that all events of its run share. Its `seq` is its position in the run, from 0. */
 export const ExportedEvent = z.object({
   type: z.literal('event'),
   timestamp: z.iso.datetime(),
@@ -80,7 +80,7 @@ export const ExportEnd = z.object({
   type: z.literal('end'),
   runs: Count,
   blobs: Count,
-  /** How often each rule has taken a secret out. */
+  /** How many secrets each rule has removed. */
   secrets: z.record(Text, Count),
 });
 export type ExportEnd = z.infer<typeof ExportEnd>;
@@ -102,12 +102,12 @@ export const ImportResult = z.object({
   cliType: z.string(),
   title: z.string(),
   runs: Count,
-  /** The same file was imported before: this is that session, and nothing was added. */
+  /** Whether the same file was imported before: the result is that session, and nothing was added. */
   wasThere: z.boolean(),
 });
 export type ImportResult = z.infer<typeof ImportResult>;
 
-/** The version of a file by its first line; undefined if that is no header. */
+/** The version of a file, from its first line; undefined if that line is not a header. */
 export function exportVersion(line: unknown): number | undefined {
   return ExportMark.safeParse(line).data?.version;
 }

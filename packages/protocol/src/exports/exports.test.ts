@@ -60,7 +60,7 @@ async function read(text: string, size?: number): Promise<ExportPart[]> {
   return Array.fromAsync(readExport(pieces(text, size)));
 }
 
-test('a file is read part by part, in whatever pieces it comes', async () => {
+test('a file is read part by part, for pieces of any size', async () => {
   for (const size of [1, 7, 100_000]) {
     const parts = await read(textOf(whole), size);
     expect(parts).toEqual([
@@ -70,14 +70,14 @@ test('a file is read part by part, in whatever pieces it comes', async () => {
       { type: 'end', end },
     ]);
   }
-  // The last line may lack its end.
+  // The last line may lack its line end.
   expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
 });
 
 const blob = { type: 'blob', hash: 'a'.repeat(64), mimeType: 'image/png', data: 'AAAA' };
 const run2 = { ...run, id: 'run-2', turnId: 'run-2' };
 
-test('files come before the run that names them, and a run may be without its events', async () => {
+test('blobs come before the run that refers to them, and a run may lack its events', async () => {
   const { traceContext: _, ...untraced } = run;
   const lines = [
     header,
@@ -107,61 +107,65 @@ const wrongTime = {
 };
 
 test.each<[string, string | readonly object[], RegExp]>([
-  ['one that lacks a file', [...whole.slice(0, -1), { ...end, blobs: 1 }], /other runs or files/],
+  ['a missing blob', [...whole.slice(0, -1), { ...end, blobs: 1 }], /other runs or files/],
   [
-    'one whose file is too large',
+    'a blob that is too large',
     [header, session, { ...blob, data: 'A'.repeat(28_000_000) }],
-    /line 3 has too large a file/,
+    /line 3 has a file that is too large/,
   ],
   ['a damaged header', whole.with(0, { ...header, versions: 7 }), /line 1 has a damaged header/],
   ['a second session', whole.toSpliced(2, 0, session), /line 3 is out of order/],
   [
-    'a run of too many lines',
+    'a run with too many lines',
     whole.with(2, { type: 'run', items: 1, events: 10_000_000, run }),
-    /line 3 has too long a run/,
+    /line 3 has a run that is too long/,
   ],
   [
     'a wrong time of an item',
     [header, session, { type: 'run', items: 1, run }, wrongTime],
-    /line 4 (ends a run whose times are none|has a wrong shape)/,
+    /line 4 (ends a run with invalid times|has a wrong shape)/,
   ],
   [
-    'a shape that is wrong deep in it',
+    'a wrong shape deep in an item',
     whole.with(3, { type: 'item', item: { ...outputItems[0], origin: 7 } }),
     /line 4 has a wrong shape at item\.origin: ./,
   ],
-  ['an empty one', '', /empty/],
-  ['another one', 'PK\u0003\u0004', /not a file of liminal export/],
-  ['JSON that is none', [{ a: 1 }], /not a file of liminal export/],
-  ['a newer one', [{ ...header, version: 2, more: 1 }], /newer Liminal \(format 2/],
-  ['one without a session', [header, end], /line 2 does not say which session/],
-  ['one that is cut off', whole.slice(0, -1), /cut off/],
+  ['an empty file', '', /empty/],
+  ['a file of another format', 'PK\u0003\u0004', /not a file of liminal export/],
+  ['JSON of another format', [{ a: 1 }], /not a file of liminal export/],
+  ['a newer format', [{ ...header, version: 2, more: 1 }], /newer Liminal \(format 2/],
+  ['no session', [header, end], /line 2 must be the session/],
+  ['a file that is cut off', whole.slice(0, -1), /cut off/],
   [
-    'one that is cut off in a line',
+    'a file that is cut off within a line',
     textOf(whole).slice(0, -20),
     /line 10 is not JSON, or .* cut off/,
   ],
-  ['one that lacks an item', whole.toSpliced(3, 1), /lacks an item/],
-  ['one that lacks an event', whole.toSpliced(6, 1), /lacks an event/],
-  ['one that lacks a run', [header, session, end], /other runs/],
-  ['one that says too little', [...whole, end], /goes on after its end/],
+  ['a missing item', whole.toSpliced(3, 1), /must be an item of the run/],
+  ['a missing event', whole.toSpliced(6, 1), /must be an event of the run/],
+  ['a missing run', [header, session, end], /other runs/],
+  ['a line after the end line', [...whole, end], /has lines after its end line/],
   ['a wrong shape', whole.with(1, { ...session, title: 7 }), /line 2 has a wrong shape at title/],
   [
     'a wrong time',
     whole.with(2, { type: 'run', items: 0, run: { ...run, createdAt: 1e300 } }),
     /times/,
   ],
-  ['an event too much', whole.with(2, { type: 'run', items: 2, events: 5, run }), /lacks events/],
+  [
+    'a wrong number of events',
+    whole.with(2, { type: 'run', items: 2, events: 5, run }),
+    /wrong number of events/,
+  ],
   ['a line of another kind', whole.toSpliced(2, 0, { type: 'joke' }), /wrong shape at type/],
   [
-    'one that is nested too deeply',
+    'an item that is nested too deeply',
     whole.with(3, {
       type: 'item',
       item: { raw: JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) },
     }),
     /nested deeper/,
   ],
-])('a file that cannot be read is refused with a sentence: %s', async (_, lines, sentence) => {
+])('an invalid file is refused with a sentence: %s', async (_, lines, sentence) => {
   const reading = read(typeof lines === 'string' ? lines : textOf(lines));
   await expect(reading).rejects.toMatchObject({
     code: 'EXPORT_UNREADABLE',
@@ -169,7 +173,7 @@ test.each<[string, string | readonly object[], RegExp]>([
   });
 });
 
-test('text that is something else is refused after its first pieces', async () => {
+test('a text of another format is refused after its first pieces', async () => {
   let given = 0;
   async function* endless(): AsyncGenerator<string> {
     for (const piece = 'x'.repeat(64 * 1024); ; given += 1) yield piece;
@@ -190,7 +194,7 @@ test('a line that never ends is refused before it fills the memory', async () =>
   expect(given).toBeLessThan(10);
 });
 
-test('events that are rebuilt from a run fold to that run', () => {
+test('events rebuilt from a run fold to that run', () => {
   fc.assert(
     fc.property(eventScripts(), (script) => {
       const known = fold(script);
@@ -205,7 +209,7 @@ test('events that are rebuilt from a run fold to that run', () => {
   );
 });
 
-test('a text comes by and by in the time that it took, cut between words', () => {
+test('a rebuilt text grows evenly over its time, cut between words', () => {
   const [first] = outputItems;
   const item = {
     ...first!,
@@ -221,11 +225,11 @@ test('a text comes by and by in the time that it took, cut between words', () =>
   expect(deltas.join('')).toBe(item.content);
 });
 
-/** What is rebuilt of a run in which nothing else was. */
+/** The payloads of the events rebuilt from a run with only these changes. */
 const rebuiltOf = (change: Partial<Response>) =>
   rebuildEvents({ ...run, outputItems: [], ...change }).map(({ payload }) => payload);
 
-test('a run that has not ended is rebuilt without an end; any other has the end that it had', () => {
+test('a running run is rebuilt without an end; an ended run is rebuilt with its end', () => {
   const usage = { inputTokens: 1, outputTokens: 2 };
   const error = { code: 'E', message: 'It broke.' };
   const first = { type: 'response_start', modelId: 'm', providerId: 'p', trigger: run.trigger };
@@ -253,7 +257,7 @@ test('a run that has not ended is rebuilt without an end; any other has the end 
   ]);
 });
 
-test('an item is rebuilt as what it is, with the times that it had', () => {
+test('an item is rebuilt with its type and times', () => {
   const at = (ms: number): string => new Date(run.createdAt + ms).toISOString();
   const times = { startedAt: at(500), endedAt: at(1500) };
   const lives = (item: Response['outputItems'][number]) =>
@@ -268,7 +272,7 @@ test('an item is rebuilt as what it is, with the times that it had', () => {
     [1500, { type: 'item_done', itemId: 'a', finalItem: said }],
   ]);
   const thought = { id: 'b', type: 'reasoning', origin: 'agent', content: '' } as const;
-  // One without an end stays open, and its text came until the run was stored.
+  // An item without an end stays open, and its text grew until the run was stored.
   expect(lives({ ...thought, startedAt: at(0) })).toEqual([
     [0, expect.objectContaining({ type: 'item_start', itemType: 'reasoning', origin: 'agent' })],
   ]);

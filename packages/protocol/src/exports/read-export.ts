@@ -17,14 +17,14 @@ import {
 } from './export-file.ts';
 import { splitLines } from './split-lines.ts';
 
-/** The longest line (characters): the largest item, in JSON, whose letters may take six characters each. */
+/** The longest line, in characters: the largest item in JSON, which may need six characters for one. */
 const LINE_MAX = 112 * 1024 * 1024;
-/** The longest header (characters): files that are something else are refused after a few pieces. */
+/** The longest header, in characters: a file of another kind is refused after a few pieces. */
 const HEADER_MAX = 1024 * 1024;
-/** The most lines of one run. */
+/** The largest number of lines of one run. */
 const RUN_LINES_MAX = 5_000_000;
 
-/** A part of a file that has been checked. */
+/** A checked part of a file. */
 export type ExportPart =
   | { type: 'header'; header: ExportHeader }
   | { type: 'session'; session: ExportedSession }
@@ -33,9 +33,9 @@ export type ExportPart =
   | { type: 'end'; end: ExportEnd };
 
 /**
- * The parts of an exported file, in its order; one run at a time is in memory. Throws LiminalError `EXPORT_UNREADABLE`
- * with a sentence if it is no such file, a newer or damaged one, or ends too early: before the part `end` nothing is sure
- * to be whole. That a blob's bytes have their hash is for the caller to check.
+ * Returns the parts of an exported file in the file's order; one run at a time is in memory. Throws LiminalError
+ * `EXPORT_UNREADABLE` if the file is not an export, is newer, damaged or incomplete: the file is complete only once the
+ * part `end` was returned. The caller must check that a blob's bytes match its hash.
  *
  * @param text - The file's text, in pieces of any size.
  */
@@ -43,13 +43,14 @@ export async function* readExport(text: AsyncIterable<string>): AsyncGenerator<E
   const lines = new Lines(text);
   yield { type: 'header', header: await readHeader(lines) };
   const session = await lines.next();
-  if (session.type !== 'session') throw lines.broken('does not say which session it is');
+  if (session.type !== 'session') throw lines.broken('must be the session');
   yield { type: 'session', session };
   const counted = { runs: 0, blobs: 0 };
   for (;;) {
     const line = await lines.next();
     if (line.type === 'blob') {
-      if (line.data.length > (BLOB_MAX / 3) * 4 + 4) throw lines.broken('has too large a file');
+      if (line.data.length > (BLOB_MAX / 3) * 4 + 4)
+        throw lines.broken('has a file that is too large');
       counted.blobs += 1;
       yield { type: 'blob', blob: line };
     } else if (line.type === 'run') {
@@ -57,7 +58,7 @@ export async function* readExport(text: AsyncIterable<string>): AsyncGenerator<E
       yield await readRun(lines, line);
     } else if (line.type === 'end') {
       if (line.runs !== counted.runs || line.blobs !== counted.blobs) {
-        throw lines.broken('says at its end that it has other runs or files than it has');
+        throw lines.broken('counts other runs or files than the file has');
       }
       await lines.mustBeOver();
       yield { type: 'end', end: line };
@@ -70,7 +71,9 @@ async function readHeader(lines: Lines): Promise<ExportHeader> {
   const first = await lines.raw();
   const version = exportVersion(first);
   if (version === undefined) {
-    throw unreadable('This is not a file of liminal export: its first line does not say so.');
+    throw unreadable(
+      'This is not a file of liminal export: its first line is not an export header.',
+    );
   }
   if (version > EXPORT_VERSION) {
     throw unreadable(
@@ -84,22 +87,23 @@ async function readHeader(lines: Lines): Promise<ExportHeader> {
 
 /** A run with the items and events after it. */
 async function readRun(lines: Lines, { run, ...counts }: ExportedRun): Promise<ExportPart> {
-  if (counts.items + (counts.events ?? 0) > RUN_LINES_MAX) throw lines.broken('has too long a run');
+  if (counts.items + (counts.events ?? 0) > RUN_LINES_MAX)
+    throw lines.broken('has a run that is too long');
   const outputItems: OutputItem[] = [];
   while (outputItems.length < counts.items) {
     const line = await lines.next();
-    if (line.type !== 'item') throw lines.broken('lacks an item of a run');
+    if (line.type !== 'item') throw lines.broken('must be an item of the run');
     outputItems.push(line.item);
   }
   const response = { ...run, outputItems };
-  if (!hasTimes(response)) throw lines.broken('ends a run whose times are none');
+  if (!hasTimes(response)) throw lines.broken('ends a run with invalid times');
   if (counts.events === undefined) return { type: 'run', run: response };
   const { id: runId, sessionId, turnId, lastSeq, traceContext = noTrace } = run;
-  if (counts.events !== lastSeq + 1) throw lines.broken('lacks events of a run');
+  if (counts.events !== lastSeq + 1) throw lines.broken('has a wrong number of events');
   const events: StreamEvent[] = [];
   while (events.length < counts.events) {
     const line = await lines.next();
-    if (line.type !== 'event') throw lines.broken('lacks an event of a run');
+    if (line.type !== 'event') throw lines.broken('must be an event of the run');
     const draft: EventDraft = { turnId, timestamp: line.timestamp, payload: line.payload };
     events.push(stampEvent(draft, { sessionId, runId, traceContext }, events.length));
   }
@@ -112,7 +116,7 @@ function hasTimes({ createdAt, updatedAt, outputItems }: Response): boolean {
   return [createdAt, updatedAt, ...times].every((time) => Math.abs(time) <= 8.64e15);
 }
 
-/** Of events whose run does not say its trace: readers ignore it. */
+/** The trace of events whose run has none: readers ignore it. */
 const noTrace = {
   traceparent: writeTraceparent({
     traceId: '0'.repeat(32),
@@ -134,7 +138,7 @@ class Lines {
     );
   }
 
-  /** The next line as JSON. */
+  /** Returns the next line, parsed as JSON. */
   async raw(): Promise<unknown> {
     const step = await this.#lines.next();
     if (step.done === true) {
@@ -170,7 +174,7 @@ class Lines {
 
   async mustBeOver(): Promise<void> {
     const step = await this.#lines.next();
-    if (step.done !== true) throw unreadable('The file goes on after its end.');
+    if (step.done !== true) throw unreadable('The file has lines after its end line.');
   }
 
   broken(what: string, cause?: unknown): LiminalError {

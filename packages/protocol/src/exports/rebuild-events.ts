@@ -1,6 +1,6 @@
 /**
- * Events that a finished run could have had: for playing one whose own are gone. When its items began and ended is known;
- * how their texts came in between is not, and is taken as even.
+ * Invents events of a finished run, to replay a run whose own events are gone. The run stores when its items began and
+ * ended but not how their texts grew, so the texts grow evenly.
  */
 import { type EventPayload, ItemStartPayload, stampEvent, type StreamEvent } from '../events.ts';
 import { textOf, withText } from '../folds/item-text.ts';
@@ -8,7 +8,7 @@ import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { withoutUndefined } from '../folds/start-item.ts';
 
-/** A piece of text for so many ms, but at most so many pieces for one item. */
+/** One piece of text for each PIECE_MS, in ms, but at most PIECES_MAX pieces for one item. */
 const PIECE_MS = 100;
 const PIECES_MAX = 200;
 
@@ -17,12 +17,12 @@ interface Timed {
   payload: EventPayload;
 }
 
-/** Folding them gives the run again, but for its `lastSeq`, and for items that never ended. */
+/** Returns events whose fold is the run again, except for its `lastSeq` and for items that never ended. */
 export function rebuildEvents(run: Response): StreamEvent[] {
   const { id: runId, sessionId, turnId, createdAt, updatedAt } = run;
   let begun = createdAt;
   const items = run.outputItems.flatMap((item) => {
-    // Items begin in their order, whatever their times say.
+    // Items begin in their order, even if their times differ.
     begun = Math.max(begun, timeOf(item.startedAt, begun));
     return lifeOf(item, begun, Math.max(begun, timeOf(item.endedAt, updatedAt)));
   });
@@ -65,7 +65,7 @@ function endOf({ status, usage, error, finishReason }: Response): EventPayload[]
   ];
 }
 
-/** An item's start, its text by and by, and its end. */
+/** An item's start, the pieces of its text, and its end. */
 function lifeOf(item: OutputItem, from: number, to: number): Timed[] {
   const pieces = piecesOf(textOf(item), to - from);
   const grown = pieces.map((deltaContent, index): Timed => ({
@@ -81,7 +81,7 @@ function lifeOf(item: OutputItem, from: number, to: number): Timed[] {
   ];
 }
 
-/** What a start can say of an item; the rest comes with its end. */
+/** The start of an item, with all fields that a start can have; the other fields come with its end. */
 function startOfItem(item: OutputItem): EventPayload {
   const speaks = item.type === 'message' || item.type === 'reasoning';
   return ItemStartPayload.parse({
@@ -94,13 +94,13 @@ function startOfItem(item: OutputItem): EventPayload {
   });
 }
 
-/** The fold sets the times itself. */
+/** The item without its times, which the fold sets itself. */
 function finalOf(item: OutputItem): OutputItem {
   const { startedAt: _, endedAt: __, ...rest } = item;
   return rest;
 }
 
-/** Cut behind words, so that no character is halved. */
+/** Pieces of the text that each end after a word, so that no character is halved. */
 function piecesOf(text: string, ms: number): string[] {
   const ends = Array.from(text.matchAll(/\S+/g), ({ index, 0: word }) => index + word.length);
   // The last piece includes the blanks at the end; a text without words is one piece.

@@ -1,6 +1,6 @@
 /**
- * The lines of a text that comes in pieces, without their ends. A line that is longer than `max` gives for its number, in
- * characters, throws what `tooLong` makes of the number, as soon as that is known.
+ * Yields the lines of a text that arrives in pieces, without line ends. As soon as a line is longer than `max(number)`
+ * characters, throws `tooLong(number)`. Lines are numbered from 1.
  */
 export async function* splitLines(
   text: AsyncIterable<string>,

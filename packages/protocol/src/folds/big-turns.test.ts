@@ -14,7 +14,7 @@ const end = (id: string) => [
   outputDone(`${id}-answer`, `call-${id}`, 'b'),
 ];
 
-/** Turns with this many items, for each way that a turn can be big. */
+/** Turns with `count` items, one for each way in which a turn can be big. */
 const turns: Record<string, (count: number) => EventPayload[]> = {
   'tool calls one after the other': (count) =>
     ids(count).flatMap((id) => [...begin(id), ...end(id)]),
@@ -56,7 +56,7 @@ function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[],
   return () => {
     const before = process.cpuUsage();
     for (let time = 0; time < times; time += 1) fold(events);
-    // User and system time together: for short work the system can only guess the split.
+    // User and system time together, because for short work the system only estimates the split.
     const { user, system } = process.cpuUsage(before);
     return user + system;
   };
@@ -68,7 +68,7 @@ describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
     const tenSmall = costOf(fold, turn(100), 10);
     const big = costOf(fold, turn(1_000), 1);
     let [small, large] = [Infinity, Infinity];
-    // Disturbances only make a try longer: the least of several counts.
+    // Disturbances only make a try longer, so the minimum of several counts.
     for (let tries = 0; tries < 8 && !(large / small < 3); tries += 1) {
       small = Math.min(small, tenSmall());
       large = Math.min(large, big());

@@ -1,17 +1,17 @@
-/** How items that are still open end with their turn (invariant 3). */
+/** The ends of items that are still open when their turn ends (invariant 3). */
 import type { EventPayload } from '../events.ts';
 import type { ErrorObject, OutputItem } from '../items.ts';
 import { hasContent } from './item-text.ts';
 import { currentItems, type ResponseState } from './response.ts';
 
 export interface Closing {
-  /** How the turn is about to end. */
+  /** The status with which the turn is about to end. */
   status: 'completed' | 'cancelled' | 'error';
-  /** With status `error`: why. */
+  /** With status `error`: why the turn failed. */
   error?: ErrorObject | undefined;
 }
 
-/** How a turn ends with this payload; any other than a terminal one counts as a good end. */
+/** How a turn ends with this payload; any payload that is not terminal counts as `completed`. */
 export function closingOf(payload: EventPayload): Closing {
   if (payload.type === 'response_error') return { status: 'error', error: payload.error };
   if (payload.type !== 'response_done') return { status: 'completed' };
@@ -24,9 +24,9 @@ export function closeOpenItems(state: ResponseState, closing: Closing): EventPay
 }
 
 /**
- * The end of one open item. An item with content is kept: as done, or with the turn's error. Messages, reasoning and
- * outputs without any are withdrawn. A plan and changes of files stay as they are, an approval ends as cancelled, and a person's message in the
- * middle of the turn as not taken.
+ * Returns the end of one open item. An item with content is kept: as done, or with the turn's error. Messages,
+ * reasoning and outputs without content are withdrawn. A plan and file changes stay as they are, an approval ends as
+ * cancelled, and a message that a person sent into the turn ends as not taken.
  */
 export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
   const itemId = item.id;
@@ -58,7 +58,7 @@ function canBeEmpty(item: OutputItem): boolean {
   );
 }
 
-/** An output that was cut off is not a success. */
+/** The item as it ends. An output that was cut off is not a success. */
 function finalItem(item: OutputItem, status: 'completed' | 'cancelled'): OutputItem {
   return status === 'cancelled' && 'success' in item ? { ...item, success: false } : item;
 }

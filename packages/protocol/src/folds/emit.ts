@@ -1,4 +1,4 @@
-/** The outputs for a view. */
+/** Emits a view's outputs. */
 import type { FoldOutput, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import { renderUpsert } from './render-upsert.ts';
@@ -15,7 +15,7 @@ export function emitOpen(moment: Moment, view: View, status: 'create' | 'update'
 }
 
 /**
- * Shows a view for the last time. A text that was never shown gets its `create` first (TC-5.1a), unless it was held on
+ * Emits a view for the last time. A text that was never shown gets its `create` first (TC-5.1a), unless it was held on
  * purpose (a user's message) or is empty (TC-5.4c).
  */
 export function emitLast(

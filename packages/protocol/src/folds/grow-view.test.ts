@@ -20,7 +20,7 @@ const output = (itemId: string, callId: string): EventPayload => ({
   itemType: 'function_call_output',
   callId,
 });
-/** What the last of these payloads makes visible. */
+/** The outputs of the last of these payloads. */
 const shownLast = (payloads: EventPayload[], config = {}) => {
   const before = foldRun(payloads.slice(0, -1), config).outputs.length;
   return foldRun(payloads, config).outputs.slice(before);
@@ -29,13 +29,13 @@ const shownLast = (payloads: EventPayload[], config = {}) => {
 describe('a text', () => {
   const shown = [say.text('a'), say.delta('a', 'word '.repeat(11))];
 
-  test('whose blocks change is shown again once it is at rest', () => {
+  test('with changed blocks is shown again when it is idle', () => {
     const { state } = foldRun([...shown, patch('a', { blocks })]);
     const { outputs } = flushIdle(state, nextFlushAt(state) ?? 0);
     expect(upsertsIn(outputs)).toMatchObject([{ status: 'update', blocks }]);
   });
 
-  test('whose blocks change is shown at once to live readers, whole', () => {
+  test('with changed blocks is shown at once and whole to live readers', () => {
     expect(shownLast([...shown, patch('a', { blocks }, 'more')], live)).toMatchObject([
       {
         kind: 'upsert',
@@ -44,13 +44,13 @@ describe('a text', () => {
     ]);
   });
 
-  test('of blocks alone is shown', () => {
+  test('with only blocks is shown', () => {
     expect(shownLast([say.text('a'), patch('a', { blocks })], live)).toMatchObject([
       { kind: 'upsert', upsert: { status: 'create', content: '', blocks } },
     ]);
   });
 
-  test('waits with the words that it begins with, as with others', () => {
+  test('buffers its initial words like later ones', () => {
     for (const itemType of ['message', 'reasoning'] as const) {
       const start = { type: 'item_start', itemId: 'a', itemType, initialContent: 'Hi.' } as const;
       const { state, upserts } = foldRun([start]);
@@ -59,7 +59,7 @@ describe('a text', () => {
     }
   });
 
-  test('is shown at rest by itself, while another goes on', () => {
+  test('is shown when it is idle, even if another text still grows', () => {
     const now = Date.UTC(2026, 0, 1);
     const both = runOf([
       say.text('a'),
@@ -75,17 +75,17 @@ describe('a text', () => {
     expect(nextFlushAt(flushed.state)).toBe(now + 1300);
   });
 
-  test('of a thought that was never shown is first shown under way, then whole', () => {
+  test('of a thought that was never shown is first created, then completed', () => {
     const { upserts } = foldRun([say.text('a', 'reasoning'), say.reasoningDone('a', 'Hm.')]);
     expect(upserts.map(({ status }) => status)).toEqual(['create', 'complete']);
   });
 
-  test('that grows by nothing has nothing to wait for', () => {
+  test('is not buffered after an empty delta', () => {
     const { state } = foldRun([...shown, say.delta('a', '')]);
     expect(nextFlushAt(state)).toBeUndefined();
   });
 
-  test('without content is not shown at rest', () => {
+  test('without content is not shown when it is idle', () => {
     const { state } = foldRun([say.text('a'), patch('a', { raw: 1 })]);
     expect(nextFlushAt(state)).toBeUndefined();
   });
@@ -94,12 +94,12 @@ describe('a text', () => {
 describe('a call', () => {
   const running = [say.callDone('call', 'Bash', 'one', {}), output('out', 'one')];
 
-  test('is not shown again for output that is empty', () => {
+  test('is not shown again for empty output', () => {
     expect(shownLast([...running, say.delta('out', '')], live)).toEqual([]);
     expect(shownLast([...running, say.delta('out', 'a'), say.delta('out', '')], live)).toEqual([]);
   });
 
-  test('is shown when its arguments are whole, and not for output that only begins', () => {
+  test('is shown when its arguments are whole, but not when its output only begins', () => {
     const [done, begun] = running;
     expect(shownLast([say.call('call', 'Bash', 'one'), done!], live)).toMatchObject([
       { upsert: { status: 'update', itemId: 'call' } },
@@ -107,13 +107,13 @@ describe('a call', () => {
     expect(shownLast([done!, begun!], live)).toEqual([]);
   });
 
-  test('does not say how it went while its output grows', () => {
+  test('has no result while its output grows', () => {
     const [output] = upsertsIn(shownLast([...running, say.delta('out', 'a')], live));
     expect(output).toMatchObject({ toolOutput: 'a' });
     expect(output).not.toHaveProperty('toolOutputIsError');
   });
 
-  test('of several under one id is shown alone when it begins, goes on and ends', () => {
+  test('among several with one id is shown separately at its start, change and end', () => {
     const [first, second] = ['a', 'b'].map((id) => say.call(id, 'Bash', 'one'));
     const goesOn = say.callDone('b', 'Bash', 'one', {});
     const idsOf = (payloads: EventPayload[]) =>
@@ -129,18 +129,18 @@ describe('a call', () => {
     expect(shownLast([say.call('call', 'Bash'), say.delta('call', '{"a":1}')], live)).toEqual([]);
   });
 
-  test('is not shown again before its end to readers without deltas', () => {
+  test('is shown again only at its end to readers without deltas', () => {
     expect(shownLast([...running, say.delta('out', 'a')])).toEqual([]);
     expect(shownLast([...running, patch('out', { blocks })])).toEqual([]);
   });
 
-  test('whose output has blocks before words is shown with them', () => {
+  test('with blocks in its output but no text is shown with the blocks', () => {
     expect(shownLast([...running, patch('out', { blocks })], live)).toMatchObject([
       { kind: 'upsert', upsert: { itemId: 'call', toolOutput: '', outputBlocks: blocks } },
     ]);
   });
 
-  test('of several that run under one id grows by its own output', () => {
+  test('among several with one id grows only by its own output', () => {
     const both = [say.callDone('a', 'Bash', 'one', {}), say.callDone('b', 'Bash', 'one', {})];
     const grown = [output('out', 'one'), say.delta('out', 'x'), say.delta('out', 'y')];
     expect(shownLast([...both, ...grown], live)).toEqual([
@@ -148,7 +148,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that is a script grows by its output, too', () => {
+  test('that is a script also grows by its output', () => {
     const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: '1' };
     const started: EventPayload = {
       type: 'item_start',
@@ -161,18 +161,18 @@ describe('a call', () => {
   });
 });
 
-test('the result of a script that nobody began is shown alone', () => {
+test('the result of an unknown script is shown alone', () => {
   const done = { type: 'script_execution_done', itemId: 's', result: '1', success: true } as const;
   expect(upsertsIn(shownLast([done]))).toMatchObject([
     { type: 'tool_call', toolName: 'unknown', callId: 's', toolOutput: '1', toolArguments: {} },
   ]);
 });
 
-test('output that no call is known of shows nothing before its end', () => {
+test('output of an unknown call is not shown before its end', () => {
   expect(shownLast([output('out', 'one'), say.delta('out', 'a')], live)).toEqual([]);
 });
 
-test('a plan is shown when its entries change, not for words', () => {
+test('a plan is shown when its entries change, not for text deltas', () => {
   const start: EventPayload = { type: 'item_start', itemId: 'p', itemType: 'plan', entries: [] };
   const entries = [{ content: 'Do it', priority: 'high' as const, status: 'pending' as const }];
   expect(shownLast([start, say.delta('p', 'words')])).toEqual([]);
@@ -181,7 +181,7 @@ test('a plan is shown when its entries change, not for words', () => {
   ]);
 });
 
-test('words for what is unknown or has ended show nothing', () => {
+test('deltas of unknown or ended items show nothing', () => {
   const done = say.messageDone('a', 'Hi.');
   expect(shownLast([done, say.delta('a', 'more')], live)).toEqual([]);
   expect(shownLast([done, say.delta('b', 'more')], live)).toEqual([]);

@@ -1,4 +1,4 @@
-/** What a delta makes visible. */
+/** The outputs of a delta. */
 import type { ItemDeltaPayload } from '../events.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
@@ -11,14 +11,14 @@ import { type FoldResult, type OpenView, type Step, withView } from './upsert-st
 import { isShown } from './views.ts';
 
 export interface Growth {
-  /** The item that grows: the shown one, or its answer. */
+  /** The id of the item that grows: the shown item, or its answer. */
   itemId: string;
   text: string;
-  /** Whether other fields have changed too. */
+  /** Whether other fields have changed as well. */
   patched: boolean;
 }
 
-/** The step of an `item_delta`. Its cost is that of the delta, not of the item or the turn. */
+/** The step of an `item_delta`. Its cost depends on the delta, not on the size of the item or the turn. */
 export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
   const known = findView(step, payload.itemId);
   if (!known) return { state: step.state, outputs: [] };
@@ -70,7 +70,7 @@ function grow(step: Step, known: OpenView, growth: Growth): Grown {
   }
 }
 
-/** Growth of a text, by one delta or by its start. */
+/** The step of a text that grows, by a delta or by its start. */
 export function growText(step: Step, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
@@ -97,13 +97,13 @@ function appendText(step: Step, known: OpenView, { text, patched }: Growth): Gro
   return append(step, known, textOf(item).length - text.length, text);
 }
 
-/** Arguments are shown once they are whole; patches and output as they come, to live readers. */
+/** Shows a call when its arguments are whole; with `appends`, also each patch and output when it arrives. */
 function growCall(step: Step, known: OpenView, { itemId, text, patched }: Growth): Grown {
   const { item, answer } = known.view;
   const outputGrew = itemId !== item.id && text !== '';
   if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
   const before = answer === undefined ? 0 : textOf(answer).length - text.length;
-  // Output that has begun was shown, with all other changes.
+  // Output that is not new was shown before, with all other changes.
   if (patched || before === 0) return show(step, known);
   return append(step, known, before, text);
 }

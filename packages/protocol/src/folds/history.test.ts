@@ -21,7 +21,7 @@ function stored(...payloads: EventPayload[]): Response {
 }
 
 describe('history', () => {
-  it('shows each thing once, in its last state, in the order in which it began', () => {
+  it('shows each item once, in its last state, in order of start', () => {
     const response = stored(
       say.messageDone('u', 'Read it', 'user'),
       say.callDone('c', 'Read', 'call-1', { path: '/a' }),
@@ -55,7 +55,7 @@ describe('history', () => {
     ]);
   });
 
-  it('shows nothing of an output that has begun and says nothing yet', () => {
+  it('does not show an output that has begun without content', () => {
     const begun = (itemType: 'function_call_output' | 'script_execution_output'): EventPayload => ({
       type: 'item_start',
       itemId: 'o',
@@ -74,7 +74,7 @@ describe('history', () => {
     }
   });
 
-  it('takes items without an end, as an import may store them, as ended with their turn', () => {
+  it('shows items without an end, as an import may store them, as ended with their turn', () => {
     const response = {
       ...stored(say.text('m'), say.delta('m', 'Hi')),
       status: 'complete' as const,
@@ -85,8 +85,8 @@ describe('history', () => {
   });
 });
 
-describe('a turn in brief', () => {
-  it('says how it went', () => {
+describe('a turn’s summary', () => {
+  it('has the turn’s status, usage and times', () => {
     expect(summarizeTurn(stored(say.completed))).toEqual({
       turnId: 'turn-1',
       runId: 'run-1',
@@ -106,7 +106,7 @@ describe('a turn in brief', () => {
     expect(summarizeTurn({ ...running, status: 'queued' }).status).toBe('in_progress');
   });
 
-  it('says why it stopped, if its source does', () => {
+  it('has the finish reason, if its source reported one', () => {
     const stopped = (status: 'completed' | 'cancelled', finishReason: string): EventPayload => ({
       type: 'response_done',
       status,
@@ -127,7 +127,7 @@ describe('a turn in brief', () => {
     expect(summarizeTurn(stored())).not.toHaveProperty('finishReason');
   });
 
-  it('says why it failed', () => {
+  it('has the error of a failed turn', () => {
     const error = { code: 'RATE_LIMIT', message: 'Too many requests.' };
     const failed = stored({ type: 'response_error', error });
     expect(summarizeTurn(failed)).toMatchObject({ status: 'error', error });

@@ -1,4 +1,4 @@
-/** A stored Response as readers see it: the last state of the live upsert fold (invariant 4). */
+/** A stored Response as upserts: the last state of the live upsert fold (invariant 4). */
 import type { Response } from '../response.ts';
 import type { TurnSummary } from '../sessions.ts';
 import type { UpsertObject } from '../upserts.ts';
@@ -7,22 +7,22 @@ import { withoutUndefined } from './start-item.ts';
 import { endOf, isShown, progressOf, viewsOf, type Progress, type View } from './views.ts';
 
 /**
- * The last state of everything that a turn shows, in order of start; also for a turn in progress, whose open items come
- * as `update`, and waiting approvals as `create`. `emittedAt` is ISO 8601 UTC.
- * An item without `endedAt` counts as cut off when its turn is over.
+ * Returns the last state of all views of a turn, in order of start. Open items of a turn in progress have the status
+ * `update`, waiting approvals `create`. `emittedAt` is ISO 8601 UTC.
+ * An item without `endedAt` counts as cut off if its turn is over.
  */
 export function responseToUpserts(response: Response, emittedAt: string): UpsertObject[] {
   return viewsOf(response.outputItems).flatMap((view) => {
     const progress = progressOf(view, response);
     if (!isShown(view, progress)) return [];
-    // What its turn cut off ended with it.
+    // An item that its turn cut off ended with the turn.
     const sourceTimestamp = endOf(view) ?? new Date(response.updatedAt).toISOString();
     const emission = { status: statusOf(view, progress), sourceTimestamp, emittedAt };
     return [renderUpsert(view, progress, response, emission)];
   });
 }
 
-/** A turn's head, without its items. */
+/** A turn's data without its items. */
 export function summarizeTurn(response: Response): TurnSummary {
   const { id, turnId, modelId, providerId, status, trigger, createdAt, updatedAt, usage } =
     response;
@@ -38,7 +38,7 @@ export function summarizeTurn(response: Response): TurnSummary {
     startedAt: createdAt,
     endedAt: running ? undefined : updatedAt,
     usage,
-    // The error of a failed turn says why.
+    // A failed turn has its error instead.
     finishReason: running || status === 'error' ? undefined : (finishReason ?? undefined),
     error,
     rewoundTo,

@@ -21,19 +21,19 @@ const output = (id: string, callId = 'one'): OutputItem => ({
 const message: OutputItem = { id: 'm', type: 'message', content: '', origin: 'agent' };
 const listOf = (...items: OutputItem[]) => items.reduce(putItem, noItems);
 
-test('kin are the calls and answers of one id, in the order of their start', () => {
+test('kin are the calls and answers with one call id, in order of start', () => {
   const list = listOf(call('a'), message, call('x', 'two'), output('b'), call('c'));
   for (const id of ['a', 'b', 'c']) expect(kinOf(list, id)).toEqual(['a', 'b', 'c']);
   expect(kinOf(list, 'x')).toEqual(['x']);
 });
 
-test('what can be paired with nothing is its own kin, and what is not there has none', () => {
+test('an item that cannot be paired is its own kin, and an unknown item has no kin', () => {
   const list = listOf(message);
   expect(kinOf(list, 'm')).toEqual(['m']);
   expect(kinOf(list, 'n')).toEqual([]);
 });
 
-test('an item that is put again stays in its place, in its family or another', () => {
+test('an item that is put again keeps its place, in the same or another family', () => {
   const list = listOf(call('a'), call('b'), output('c'));
   expect(kinOf(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
   const moved = putItem(list, call('a', 'two'));
@@ -43,7 +43,7 @@ test('an item that is put again stays in its place, in its family or another', (
   expect(inOrder(moved, ['c', 'b', 'a'])).toEqual(['a', 'b', 'c']);
 });
 
-test('an item that is withdrawn is nobody’s kin, and may come again', () => {
+test('a withdrawn item is no longer kin of others, and may be put again', () => {
   const list = removeItem(listOf(call('a'), output('b')), 'a');
   expect(kinOf(list, 'a')).toEqual([]);
   expect(kinOf(list, 'b')).toEqual(['b']);
@@ -53,7 +53,7 @@ test('an item that is withdrawn is nobody’s kin, and may come again', () => {
   expect(kinOf(putItem(empty, call('c')), 'c')).toEqual(['c']);
 });
 
-test('of many under one id, kin are those that stand near', () => {
+test('among many items with one id, only nearby items are kin', () => {
   const ids = Array.from({ length: 200 }, (_, index) => `i${index}`);
   const list = listOf(...ids.map((id) => call(id)));
   for (const [place, id] of ids.entries()) {
@@ -61,13 +61,13 @@ test('of many under one id, kin are those that stand near', () => {
     const first = ids.indexOf(kin[0] ?? '');
     expect(kin).toEqual(ids.slice(first, first + kin.length));
     expect(kin.length).toBeLessThanOrEqual(96);
-    // On both sides, or as far as there are any.
+    // On both sides, or as far as items exist.
     expect(first).toBeLessThanOrEqual(Math.max(0, place - 32));
     expect(first + kin.length).toBeGreaterThanOrEqual(Math.min(200, place + 9));
   }
 });
 
-test('of these ids, those that there are come in the order of their start', () => {
+test('inOrder returns the existing ids in order of start', () => {
   const list = listOf(call('b'), message, call('a'));
   expect(inOrder(list, new Set(['a', 'none', 'm', 'b']))).toEqual(['b', 'm', 'a']);
 });

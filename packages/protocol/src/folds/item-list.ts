@@ -1,11 +1,12 @@
 /**
- * A run's items: in order of start, by id, and calls with their answers. A step's cost does not depend on their number.
+ * A run's items: in order of start, by id, and calls with their answers. A step's cost does not depend on the number of
+ * items.
  */
 import type { OutputItem } from '../items.ts';
 import { familyOf } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
 
-/** One part of a family: its ids, in order of start. */
+/** One part of a family of items: some of their ids, in order of start. */
 interface Part {
   family: string;
   number: number;
@@ -14,7 +15,7 @@ interface Part {
 
 export interface ItemList {
   readonly byId: PersistentMap<OutputItem>;
-  /** Calls and answers of each family, a few per part: an agent may give one id to all its calls. */
+  /** The parts of all families, by key. A family is split because an agent may give one id to all its calls. */
   readonly parts: PersistentMap<Part>;
   /** The key of each item's part. */
   readonly partOf: PersistentMap<string>;
@@ -29,10 +30,10 @@ export const noItems: ItemList = {
   newest: PersistentMap.empty<number>(),
 };
 
-/** How many ids a part has. An answer is matched with a call near it. */
+/** The number of ids in a part. An answer is matched only with a call of its part. */
 const partSize = 32;
 
-/** Replaces the item of that id, or adds the item at the end. */
+/** Replaces the item with the same id, or adds the item at the end. */
 export function putItem(list: ItemList, item: OutputItem): ItemList {
   const family = familyOf(item);
   const left = partHolding(list, item.id)?.family === family ? list : leave(list, item.id);
@@ -44,7 +45,7 @@ export function removeItem(list: ItemList, id: string): ItemList {
   return { ...leave(list, id), byId: list.byId.delete(id) };
 }
 
-/** The ids of an item and of all that it could be paired with; none for an unknown item. */
+/** The ids of an item and of all items that it could be paired with; empty for an unknown item. */
 export function kinOf(list: ItemList, id: string): readonly string[] {
   const part = partHolding(list, id);
   if (part === undefined) return list.byId.has(id) ? [id] : [];
@@ -54,7 +55,7 @@ export function kinOf(list: ItemList, id: string): readonly string[] {
   );
 }
 
-/** The existing ones of these ids, in order of start. */
+/** Those of the ids that exist, in order of start. */
 export function inOrder({ byId }: ItemList, ids: Iterable<string>): string[] {
   return Array.from(ids, (id) => ({ id, place: byId.placeOf(id) }))
     .filter((found) => found.place !== undefined)

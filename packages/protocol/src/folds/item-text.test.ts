@@ -54,7 +54,7 @@ test.each(silent)('an item of type $type has no text', (item) => {
   expect(hasContent(item)).toBe(false);
 });
 
-test('blocks are content, too', () => {
+test('blocks are also content', () => {
   const blocks = [{ type: 'image' as const, mimeType: 'image/png', data: 'AAAA' }];
   const item = { id, type: 'message', content: '', origin: 'agent' } as const;
   expect(hasContent({ ...item, blocks })).toBe(true);

@@ -1,4 +1,4 @@
-/** The one field of an item that deltas grow, whatever its name. */
+/** The text of an item: the one field that deltas grow, under different names. */
 import type { OutputItem } from '../items.ts';
 
 /** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */

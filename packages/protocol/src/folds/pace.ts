@@ -24,10 +24,10 @@ export function isWorthShowing({ shown }: Pace, length: number): boolean {
   return length <= longText || length >= shown * worthwhile;
 }
 
-/** The default token counter: words between white space. Exact over deltas too, however they cut words. */
+/** The default token counter: words between white space. Also exact over deltas, wherever they cut words. */
 export function countWords(text: string): number {
   let words = 0;
-  // One match at a time: a list of all matches would be many times as large as the text.
+  // One match at a time, since a list of all matches would be many times as large as the text.
   for (const word = /\S+/g; word.test(text);) words += 1;
   return words;
 }
@@ -44,8 +44,8 @@ export function addText(pace: Pace, text: string, tokenCounter: (text: string) =
 }
 
 /**
- * How many thresholds the tokens since the last emission have crossed, one after the other, each strictly exceeded
- * (TC-5.2c, TC-5.2d); after the last entry it repeats (TC-5.2e).
+ * Returns how many thresholds the tokens since the last emission have crossed, one after the other. Each must be
+ * exceeded (TC-5.2c, TC-5.2d); after the last threshold, it repeats (TC-5.2e).
  */
 export function crossedThresholds(pace: Pace, gradient: readonly number[]): number {
   let crossed = 0;
@@ -57,7 +57,7 @@ export function crossedThresholds(pace: Pace, gradient: readonly number[]): numb
   return crossed;
 }
 
-/** After an emission of this many characters: nothing is buffered. */
+/** The pace after an emission of a text with `shown` characters: nothing is buffered. */
 export function resetPace(pace: Pace, crossed: number, shown: number): Pace {
   return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord, shown };
 }

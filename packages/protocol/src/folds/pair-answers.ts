@@ -1,4 +1,4 @@
-/** Which output answers which call: tool outputs by `callId`, script outputs by `scriptId`. */
+/** Pairs outputs with their calls: tool outputs by `callId`, script outputs by `scriptId`. */
 import type { OutputItem } from '../items.ts';
 
 type Call = Extract<OutputItem, { type: 'function_call' | 'script_execution' }>;
@@ -15,7 +15,7 @@ export function isAnswer(item: OutputItem): item is Answer {
   return item.type === 'function_call_output' || item.type === 'script_execution_output';
 }
 
-/** What only a call and its answers share; undefined for other items. */
+/** A key that a call shares only with its answers; undefined for other items. */
 export function familyOf(item: OutputItem): string | undefined {
   // Tool calls and scripts get their ids from different sources, which may collide.
   switch (item.type) {
@@ -31,21 +31,24 @@ export function familyOf(item: OutputItem): string | undefined {
   }
 }
 
-/** The key that a call shares with its answers and with the requests to permit it; undefined for other items. */
+/** The key that a call shares with its answers and its permission requests; undefined for other items. */
 export function callKeyOf(item: OutputItem): string | undefined {
   if (item.type !== 'approval') return familyOf(item);
   return item.callId === undefined ? undefined : callKeysOf(item.callId)[0];
 }
 
-/** The keys that a call with this id can have: another item names it without saying whether it is a script. */
+/**
+ * The keys that a call with this id can have, for items that name the call but not whether it is a tool call or a
+ * script.
+ */
 export function callKeysOf(callId: string): [tool: string, script: string] {
   return [`tool:${callId}`, `script:${callId}`];
 }
 
 /**
- * Maps each answer that has a call to the call's id. An answer belongs to the last call of its family before it that
- * has no answer yet and did not end in an error. Depends only on the items, so that live and stored turns agree; each
- * family is paired separately, so that a step of a live turn looks at only one.
+ * Maps the id of each answer that has a call to the call's id. An answer belongs to the last call of its family before
+ * it that has no answer yet and did not end in an error. The result depends only on the items, so that live and stored
+ * turns agree. Each family is paired separately, so that a step of a live turn looks at only one family.
  */
 export function pairAnswers(items: readonly OutputItem[]): Map<string, string> {
   const waiting = new Map<string, string>();

@@ -1,12 +1,12 @@
 /**
- * An immutable map: `set` and `delete` return another one, which shares all but a few small nodes with it. So a fold's
- * state can be kept, and continued more than once, and a step costs the same among ten thousand items as among ten. It
- * is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
+ * An immutable map: `set` and `delete` return a new map that shares all but a few small nodes with the old one. So a
+ * fold's state can be kept and continued more than once, and a step costs the same among ten thousand items as among
+ * ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
  */
 export class PersistentMap<V> {
   readonly size: number;
   readonly root: Node<V> | undefined;
-  /** The place that the next new key gets. */
+  /** The place of the next new key. */
   readonly next: number;
 
   private constructor(size: number, root: Node<V> | undefined, next: number) {
@@ -27,7 +27,7 @@ export class PersistentMap<V> {
     return find(this.root, hashOf(key), key) !== undefined;
   }
 
-  /** A number that is smaller for keys that were set earlier; setting a key again keeps it. */
+  /** The key's place: smaller for keys that were set earlier. Setting a key again keeps its place. */
   placeOf(key: string): number | undefined {
     return find(this.root, hashOf(key), key)?.place;
   }
@@ -42,7 +42,7 @@ export class PersistentMap<V> {
       : new PersistentMap(size + 1, insert(root, 0, hash, entry), next + 1);
   }
 
-  /** The same map if it has no such key. */
+  /** Returns the same map if it lacks the key. */
   delete(key: string): PersistentMap<V> {
     const hash = hashOf(key);
     const { size, root, next } = this;
@@ -50,12 +50,12 @@ export class PersistentMap<V> {
     return new PersistentMap(size - 1, remove(root, 0, hash, key), next);
   }
 
-  /** In the order in which the keys were first set; costs O(size · log size). */
+  /** The keys in the order in which they were first set; costs O(size · log size). */
   keys(): string[] {
     return this.#entries().map(({ key }) => key);
   }
 
-  /** In the order of their keys. */
+  /** The values in the order of `keys`. */
   values(): V[] {
     return this.#entries().map(({ value }) => value);
   }
@@ -73,13 +73,13 @@ interface Entry<V> {
   readonly place: number;
 }
 
-/** Entries with the same hash: nearly always one. */
+/** The entries with one hash: nearly always one entry. */
 interface Leaf<V> {
   readonly hash: number;
   readonly entries: readonly Entry<V>[];
 }
 
-/** One child for each bit that is set, in the order of the bits. */
+/** One child for each set bit, in the order of the bits. */
 interface Branch<V> {
   readonly bits: number;
   readonly children: readonly Node<V>[];
@@ -87,14 +87,14 @@ interface Branch<V> {
 
 type Node<V> = Leaf<V> | Branch<V>;
 
-/** How many bits of the hash choose a child. */
+/** The number of bits of the hash that choose a child. */
 const STEP = 5;
 
 function isLeaf<V>(node: Node<V>): node is Leaf<V> {
   return 'entries' in node;
 }
 
-/** One event looks up one key in many maps: its hash is computed once. */
+/** The last key and its hash: one event looks up the same key in many maps. */
 let last = { key: '', hash: 0 };
 
 function hashOf(key: string): number {
@@ -110,12 +110,12 @@ function hashAnew(key: string): number {
   return hash;
 }
 
-/** The bit of the child that a hash leads to, at a depth of this many bits. */
+/** The bit of the child for a hash at a depth of `shift` bits. */
 function bitOf(hash: number, shift: number): number {
   return 1 << ((hash >>> shift) & 31);
 }
 
-/** How many children come before that of a bit. */
+/** The number of children before the child of a bit. */
 function indexOf(bits: number, bit: number): number {
   let before = bits & (bit - 1);
   before -= (before >>> 1) & 0x55555555;

@@ -48,7 +48,7 @@ function upsertAll(events: readonly StreamEvent[], from: UpsertFoldState): Folde
   return { state, outputs };
 }
 
-/** The state of a reader that replaces, appends and removes as told. */
+/** The state of a reader that applies the outputs: replaces, appends and removes. */
 function readerOf(outputs: readonly FoldOutput[]): Map<string, UpsertObject> {
   const shown = new Map<string, UpsertObject>();
   for (const output of outputs) {
@@ -103,7 +103,7 @@ const callsOfOneId = {
 };
 
 describe('generated runs', () => {
-  it('are valid: whole, of the schema, and in all their variety', () => {
+  it('are complete and valid, and include every type', () => {
     const types = new Set<string>();
     fc.assert(
       fc.property(eventScripts(), (events) => {
@@ -149,7 +149,7 @@ describe('every item that starts ends before its run does', () => {
         const whole = runOf([...prefix.map(({ payload }) => payload), ...closers, end]);
         const closed = foldAll(whole);
         expect(closed.open.size).toBe(0);
-        // Nothing that was said is lost.
+        // No text is lost.
         const said = (state: ResponseState) =>
           stored(state).outputItems.map(textOf).filter(Boolean);
         expect(said(closed)).toEqual(said(cut));
@@ -158,15 +158,15 @@ describe('every item that starts ends before its run does', () => {
   });
 });
 
-describe('an upsert lives create → update* → complete | error, and ends as the Response has it', () => {
-  it('INV-4 orders each life, whose first state may be its last', () => {
+describe('an upsert’s life is create → update* → complete | error, and ends as in the Response', () => {
+  it('INV-4 keeps the order of each life, whose first state may be its last', () => {
     const life = /^((create (update )*)?(complete|error) )$/;
     fc.assert(
       fc.property(eventScripts(), anyConfig, (events, config) => {
         const { outputs } = upsertAll(events, startUpsertFold(config));
         for (const statuses of statusesOf(outputs)) {
           const lives = statuses.split('discard ').filter(Boolean);
-          // A withdrawn life may stop anywhere.
+          // A life that was withdrawn may stop anywhere.
           const withdrawn = statuses.endsWith('discard ') ? lives : lives.slice(0, -1);
           const last = statuses.endsWith('discard ') ? [] : lives.slice(-1);
           for (const cut of withdrawn)
@@ -177,7 +177,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
     );
   });
 
-  it('INV-4 gives the same last states live and from history', () => {
+  it('INV-4 has the same last states live and from history', () => {
     fc.assert(
       fc.property(eventScripts(), anyConfig, (events, config) => {
         const { state, outputs } = upsertAll(events, startUpsertFold(config));
@@ -189,7 +189,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
     );
   });
 
-  it('INV-4 gives the same last states where a run ends with items still open', () => {
+  it('INV-4 has the same last states if a run ends with open items', () => {
     fc.assert(
       fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
         const prefix = events.slice(0, 1 + (at % (events.length - 1)));
@@ -204,7 +204,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
     );
   });
 
-  it('INV-4 gives the same last states where a hundred calls and answers share one id', () => {
+  it('INV-4 has the same last states if a hundred calls and answers share one id', () => {
     const kind = fc.constantFrom('call', 'failed', 'withdrawn', 'answer', 'answered');
     fc.assert(
       fc.property(fc.array(kind, { minLength: 40, maxLength: 120 }), (kinds) => {
@@ -221,7 +221,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
     );
   });
 
-  it('INV-4 keeps a live reader of appends level with the Response after every event', () => {
+  it('INV-4 a live reader of appends has the state of the Response after every event', () => {
     const sameButStatus = ({ status, ...content }: UpsertObject) => ({
       ...content,
       sourceTimestamp: '',
@@ -235,7 +235,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
         const history = responseToUpserts(stored(state.response), emittedAt);
         expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
         for (const upsert of history) {
-          // Arguments that still stream are shown once they are whole.
+          // Arguments that are still streamed are shown only when they are whole.
           const streaming = upsert.type === 'tool_call' && state.response.open.has(upsert.itemId);
           const held = live.get(upsert.itemId)!;
           const expected =
@@ -248,7 +248,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
     );
   });
 
-  it('INV-4, FR-001-01: gives upserts, turns and Responses of their schemas, whatever is cut off', () => {
+  it('INV-4, FR-001-01: upserts, turns and Responses match their schemas wherever a run is cut off', () => {
     fc.assert(
       fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
         const prefix = events.slice(0, 1 + (at % (events.length - 1)));
@@ -293,7 +293,7 @@ const isTurnError = ({ errorCode }: UpsertObject) =>
   errorCode === 'RATE_LIMIT' || errorCode === 'MAX_TOKENS';
 
 describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
-  it('INV-5 holds for both folds, and a state can be folded on from more than once', () => {
+  it('INV-5 holds for both folds, and a state can be continued more than once', () => {
     fc.assert(
       fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
         const cut = at % (events.length + 1);
@@ -311,7 +311,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
     );
   });
 
-  it('INV-5 holds for folds that share one Response, as it does for each by itself', () => {
+  it('INV-5 holds for folds that share one Response as for separate folds', () => {
     fc.assert(
       fc.property(eventScripts(), anyConfig, anyConfig, (events, one, other) => {
         const folds = [one, other].map((config) => ({
@@ -353,7 +353,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
     );
   });
 
-  it('INV-5 gives the same final state however deltas are batched', () => {
+  it('INV-5 has the same final state for any batching of deltas', () => {
     fc.assert(
       fc.property(
         eventScripts(),
@@ -371,7 +371,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
     );
   });
 
-  it('INV-5 gives the same final state whenever idle text is flushed', () => {
+  it('INV-5 has the same final state whenever idle text is flushed', () => {
     const config = { batchTimeoutMs: 5 };
     fc.assert(
       fc.property(eventScripts(), fc.infiniteStream(fc.nat({ max: 9 })), (events, waits) => {
@@ -413,7 +413,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
   });
 });
 
-/** The same run with adjacent deltas of one item merged where `merge` says so, as a writer would log it. */
+/** The same run, with adjacent deltas of one item merged if `merge` returns true, as a writer would log it. */
 function batch(events: StreamEvent[], merge: () => boolean): StreamEvent[] {
   const payloads: EventPayload[] = [];
   const times: string[] = [];

@@ -1,4 +1,4 @@
-/** A view's upsert (seed 000, Upsert Object): the same for live and for stored turns. */
+/** The upsert of a view (seed 000, Upsert Object), equal for live and stored turns. */
 import { cutDepth } from '../depth.ts';
 import type { AskedCall } from '../content.ts';
 import type { OutputItem } from '../items.ts';
@@ -23,7 +23,7 @@ export interface Emission {
   emittedAt: string;
 }
 
-/** The caller chooses `emission.status`: a view does not know whether it has been shown. */
+/** Renders a view. The caller chooses `emission.status`, because a view does not know whether it has been shown. */
 export function renderUpsert(
   view: View,
   progress: Progress,
@@ -103,7 +103,7 @@ function callContent(
   };
 }
 
-/** An answer that has begun without content shows nothing. */
+/** The fields of an answer; an answer that has begun without content shows none. */
 function answerContent(
   call: OutputItem | undefined,
   answer: Answer | undefined,
@@ -121,7 +121,7 @@ function answerContent(
   };
 }
 
-/** An answer to an unknown call (TC-3.3g). */
+/** The content of an answer to an unknown call (TC-3.3g). */
 function unknownCall(answer: Answer): ToolCallContent {
   const callId = answer.type === 'function_call_output' ? answer.callId : answer.scriptId;
   return { type: 'tool_call', toolName: 'unknown', toolArguments: {}, callId };
@@ -146,7 +146,7 @@ function shownCall({ name, arguments: json, ...rest }: Partial<AskedCall>): Part
   return { toolName: name, toolArguments, ...rest };
 }
 
-/** Arguments from this many characters on are parsed once, not again for each kind of reader. */
+/** Arguments of at least this many characters are parsed once and cached, since readers of several kinds need them. */
 const longArguments = 10_000;
 const known = new WeakMap<object, Record<string, unknown>>();
 
@@ -156,10 +156,13 @@ function argumentsOf(item: ItemOf<'function_call'>, whole: boolean): Record<stri
   return found;
 }
 
-/** Arguments with more values would take too long to parse, for readers too. */
+/** The most values in parsed arguments: more would take too long to parse, also for readers. */
 const maxValues = 50_000;
 
-/** Whole arguments that are not a JSON object, or too large, are kept as they came, under `raw`. */
+/**
+ * Returns parsed arguments. Whole arguments that are not a JSON object, or are too large, are returned as text in
+ * `raw`.
+ */
 export function parseArguments(text: string, whole = true): Record<string, unknown> {
   if (text.trim() === '') return {};
   const isLarge = text.length > maxValues && hasMoreValues(text, maxValues);

@@ -24,13 +24,13 @@ const items = (...payloads: EventPayload[]) => folded(...payloads).outputItems;
 const time = (seq: number) => new Date(Date.UTC(2026, 0, 1) + seq * 10).toISOString();
 
 describe('a Response', () => {
-  it('is nothing before response_start', () => {
+  it('is undefined before response_start', () => {
     const [, item] = runOf([start, say.text('a')]);
     expect(toResponse(emptyResponse())).toBeUndefined();
     expect(toResponse(fold(item ? [item] : []))).toBeUndefined();
   });
 
-  it('says who ran, when, and how far it has been folded', () => {
+  it('has the agent, the times and the last folded event', () => {
     expect(folded(say.text('a'), say.delta('a', 'Hi'))).toEqual({
       id: 'run-1',
       turnId: 'turn-1',
@@ -63,7 +63,7 @@ describe('a Response', () => {
     ]);
   });
 
-  it('ends as its terminal event says', () => {
+  it('ends with the status of its terminal event', () => {
     const error = { code: 'API_ERROR', message: 'It broke.' };
     const usage = { inputTokens: 1, outputTokens: 2 };
     expect(folded(say.completed)).toMatchObject({ status: 'complete', usage });
@@ -79,13 +79,13 @@ describe('a Response', () => {
     });
   });
 
-  it('does not change after its terminal event, nor by events that it has folded already', () => {
+  it('does not change after its terminal event, or by events that were folded before', () => {
     const events = runOf([start, say.text('a'), say.completed, say.delta('a', 'late')]);
     const ended = fold(events.slice(0, 3));
     for (const event of events) expect(foldResponse(ended, event)).toBe(ended);
   });
 
-  it('takes each count of usage, the last one winning', () => {
+  it('has the last reported value of each usage count', () => {
     const early = { inputTokens: 9, outputTokens: 0, contextTokens: 50 };
     expect(folded({ type: 'usage_update', usage: early }, say.completed).usage).toEqual({
       inputTokens: 1,
@@ -98,7 +98,7 @@ describe('a Response', () => {
 describe('an item', () => {
   const error = { code: 'CONTENT_FILTER', message: 'Content blocked.' };
 
-  it('takes its final form from item_done, and keeps fields that it lacks', () => {
+  it('takes its final form from item_done, and keeps fields that item_done lacks', () => {
     const patch = { title: 'Read a', locations: [{ path: '/a' }], raw: { native: 1 } };
     const [call] = items(
       {
@@ -120,7 +120,7 @@ describe('an item', () => {
     });
   });
 
-  it('stays where it belongs when it ends as something else', () => {
+  it('keeps its parent call if it ends as another type', () => {
     const [item] = items(
       { type: 'item_start', itemId: 'a', itemType: 'message', parentCallId: 'p' },
       {
@@ -133,7 +133,7 @@ describe('an item', () => {
     expect(item).not.toHaveProperty('content');
   });
 
-  it('that never started is taken whole', () => {
+  it('that never started is added whole', () => {
     const [item] = items(say.messageDone('a', 'Hi'));
     expect(item).toMatchObject({ content: 'Hi', startedAt: time(1), endedAt: time(1) });
   });
@@ -147,12 +147,12 @@ describe('an item', () => {
     expect(failed).toMatchObject([{ content: 'half', error, endedAt: time(3) }]);
   });
 
-  it('that fails without having started is an error of its own', () => {
+  it('that fails without a start becomes an error item', () => {
     const failed = items({ type: 'item_error', itemId: 'a', error });
     expect(failed).toMatchObject([{ id: 'a', type: 'error', code: error.code }]);
   });
 
-  it('that is cancelled is gone, open or ended', () => {
+  it('that is cancelled is removed, whether open or ended', () => {
     const cancelled: EventPayload = { type: 'item_cancelled', itemId: 'a' };
     expect(items(say.text('a'), cancelled)).toEqual([]);
     expect(items(say.messageDone('a', 'Hi'), cancelled)).toEqual([]);
@@ -164,7 +164,7 @@ describe('an item', () => {
     expect(items(...answered, ...cancel).map(({ id }) => id)).toEqual(['c', 'o']);
   });
 
-  it('that has ended takes no more text', () => {
+  it('that has ended ignores further text', () => {
     const ended = items(say.text('a'), say.messageDone('a', 'Hi'), say.delta('a', ' late'));
     expect(ended).toMatchObject([{ content: 'Hi' }]);
   });
@@ -174,16 +174,13 @@ describe('an item', () => {
     'function_call_output',
     'script_execution_output',
     'approval',
-  ] as const)(
-    'SAFE: of the kind %s that begins with an empty id has its own, as if there were none',
-    (itemType) => {
-      const ids = { itemId: 'a', callId: '', approvalId: '' };
-      const response = folded({ type: 'item_start', itemType, ...ids });
-      expect(Response.safeParse(response).error?.issues).toBeUndefined();
-    },
-  );
+  ] as const)('SAFE: of type %s with an empty id gets its own id, as without an id', (itemType) => {
+    const ids = { itemId: 'a', callId: '', approvalId: '' };
+    const response = folded({ type: 'item_start', itemType, ...ids });
+    expect(Response.safeParse(response).error?.issues).toBeUndefined();
+  });
 
-  it('FR-001-03: of a script is its code, and its result beside it', () => {
+  it('FR-001-03: of a script has the code, and another item has its result', () => {
     const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };
     expect(
       items(script, { type: 'script_execution_done', itemId: 's', result: '1', success: true }),
@@ -203,7 +200,7 @@ describe('a turn that failed', () => {
     folded({ type: 'response_done', status: 'error', ...more }).error;
   const error = { code: 'X', message: 'It broke.' };
 
-  it('says why in the words of its source, or by what made it stop', () => {
+  it('has the error of its source, or an error made from its finish reason', () => {
     expect(failed({ error, finishReason: 'max_tokens' })).toEqual(error);
     expect(failed({ finishReason: 'max tokens--reached' })).toEqual({
       code: 'MAX_TOKENS_REACHED',
@@ -211,11 +208,11 @@ describe('a turn that failed', () => {
     });
     expect(failed({ finishReason: null })).toEqual({
       code: 'TURN_FAILED',
-      message: 'The turn failed and its source did not say why.',
+      message: 'The turn failed without a reason from its source.',
     });
   });
 
-  it('keeps the usage that was told before', () => {
+  it('keeps the usage that was reported before', () => {
     const told: EventPayload = {
       type: 'usage_update',
       usage: { inputTokens: 1, outputTokens: 2, contextTokens: 3 },
@@ -228,17 +225,17 @@ describe('a turn that failed', () => {
     });
   });
 
-  it('may end with an error though it says to be complete', () => {
+  it('has the error of its end even if its status is completed', () => {
     const end: EventPayload = { type: 'response_done', status: 'completed', error };
     expect(folded(end)).toMatchObject({ status: 'complete', error });
     expect(folded({ type: 'response_done', status: 'completed' })).not.toHaveProperty('error');
   });
 });
 
-describe('what is told twice or of nothing', () => {
+describe('repeated events and events about unknown items', () => {
   const error = { code: 'X', message: 'It broke.' };
 
-  it('changes nothing', () => {
+  it('change nothing', () => {
     const other: EventPayload = { ...start, modelId: 'other' };
     expect(folded(other).modelId).toBe('model');
     const again: EventPayload = { type: 'item_start', itemId: 'a', itemType: 'reasoning' };
@@ -253,7 +250,7 @@ describe('what is told twice or of nothing', () => {
     expect(items(say.delta('a', 'Hi'), { type: 'item_cancelled', itemId: 'a' })).toEqual([]);
   });
 
-  it('an output that goes on can be withdrawn, and then its call, too', () => {
+  it('an open output can be withdrawn, and then its call', () => {
     const begun: EventPayload[] = [
       say.callDone('c', 'Read', 'call-1', {}),
       { type: 'item_start', itemId: 'o', itemType: 'function_call_output', callId: 'call-1' },
@@ -266,7 +263,7 @@ describe('what is told twice or of nothing', () => {
     expect(items(...begun, output!, call!)).toEqual([]);
   });
 
-  it('a script’s result that nobody began stands alone', () => {
+  it('the result of an unknown script is an item of its own', () => {
     const done: EventPayload = {
       type: 'script_execution_done',
       itemId: 's',
@@ -288,7 +285,7 @@ describe('what is told twice or of nothing', () => {
   });
 });
 
-describe('closing what is open', () => {
+describe('closing open items', () => {
   const open = fold(
     runOf([
       start,
@@ -301,7 +298,7 @@ describe('closing what is open', () => {
     ]),
   );
 
-  it('keeps items with content, withdraws those without, and cancels approvals', () => {
+  it('keeps items with content, withdraws items without, and cancels approvals', () => {
     const closers = closeOpenItems(open, { status: 'cancelled' });
     expect(closers).toMatchObject([
       { type: 'item_cancelled', itemId: 'empty' },
@@ -321,7 +318,7 @@ describe('closing what is open', () => {
     ]);
   });
 
-  it('lets a plan stand, whatever ended the run', () => {
+  it('keeps a plan, however the run ended', () => {
     const entries = [{ content: 'Look', priority: 'medium', status: 'pending' } as const];
     const plan = fold(
       runOf([start, { type: 'item_start', itemId: 'p', itemType: 'plan', entries }]),
@@ -332,12 +329,12 @@ describe('closing what is open', () => {
     ]);
   });
 
-  it('says what is missing where the run does not say why it failed', () => {
+  it('reports TURN_FAILED if the run has no error', () => {
     const [, said] = closeOpenItems(open, { status: 'error' });
     expect(said).toMatchObject({ type: 'item_error', error: { code: 'TURN_FAILED' } });
   });
 
-  it('leaves success to an output of a turn that is complete', () => {
+  it('does not change the success of an output if the turn is complete', () => {
     const started: EventPayload = {
       type: 'item_start',
       itemId: 'o',
@@ -350,7 +347,7 @@ describe('closing what is open', () => {
   });
 
   it.each(['message', 'reasoning', 'function_call_output', 'script_execution_output'] as const)(
-    'withdraws a %s without content, be the run complete or not',
+    'withdraws a %s without content, whether the run is complete or not',
     (itemType) => {
       const state = fold(runOf([start, { type: 'item_start', itemId: 'i', itemType }]));
       for (const status of ['completed', 'error'] as const) {
@@ -359,7 +356,7 @@ describe('closing what is open', () => {
     },
   );
 
-  it('calls an output that was cut off no success', () => {
+  it('marks an output that was cut off as not successful', () => {
     const output = fold(
       runOf([
         start,
@@ -374,7 +371,7 @@ describe('closing what is open', () => {
 });
 
 describe('the cost of a delta', () => {
-  it('does not grow with the items that have ended, nor with the text', () => {
+  it('does not grow with the number of ended items or the length of the text', () => {
     const ended = Array.from({ length: 2000 }, (_, index) => say.messageDone(`m-${index}`, 'Hi'));
     const [before, ...deltas] = runOf([
       say.text('a'),

@@ -1,4 +1,4 @@
-/** The response fold: a run's events in, what history stores of it out (seed 001, invariants 4 and 5). */
+/** The response fold: from a run's events to the Response that history stores (seed 001, invariants 4 and 5). */
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { ErrorObject, ItemPatch, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
@@ -9,7 +9,7 @@ import { PersistentMap } from './persistent-map.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
-/** An open item: its text grows outside the list, which a delta does not change. */
+/** An open item. Its text grows outside the item list, which a delta does not change. */
 interface OpenItem {
   /** The item without its text. */
   readonly item: OutputItem;
@@ -25,9 +25,9 @@ export interface ResponseState {
   readonly started: boolean;
   /** The Response without its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
-  /** For open items only their order, type and pairing ids count here. */
+  /** All items; of open items only the order, type and pairing ids are valid here. */
   readonly items: ItemList;
-  /** In the order of their start. */
+  /** Open items in the order of their start. */
   readonly open: PersistentMap<OpenItem>;
 }
 
@@ -40,17 +40,17 @@ const empty: ResponseState = {
   open: PersistentMap.empty(),
 };
 
-/** Always the same object, so that folds which begin together can share a Response. */
+/** Returns the same object each time, so that folds that begin together can share a Response. */
 export function emptyResponse(): ResponseState {
   return empty;
 }
 
 /**
- * Folds one event in. A duplicate or older event, and any after the terminal one, returns the very same state. Events
- * about unknown or ended items change no item, except: `item_done` and `item_error` of an item that never started are
- * taken as the whole item; `item_cancelled` withdraws an ended item too, unless a tool has begun to answer it or it is
- * such an answer: what has run has happened. The cost does not depend on the number of items; the old state is
- * unchanged and can be folded on again.
+ * Returns the state after one event. Returns the same state for a duplicate or older event, and for any event after the
+ * terminal event. Events about unknown or ended items change no item, with two exceptions: `item_done` and `item_error`
+ * of an item that never started count as the whole item; `item_cancelled` also withdraws an ended item, unless a tool
+ * has begun to answer it or it is such an answer, because the tool has then run. The cost does not depend on the number
+ * of items. The old state does not change and can be continued again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;
@@ -75,7 +75,7 @@ export function toResponse(state: ResponseState): Response | undefined {
   };
 }
 
-/** The existing items of these ids, open ones with their text so far, in order of start. */
+/** Those of the items with these ids that exist, in order of start; open items have their text so far. */
 export function currentItems(state: ResponseState, ids: Iterable<string>): OutputItem[] {
   return inOrder(state.items, ids)
     .map((id) => openItem(state, id) ?? state.items.byId.get(id))
@@ -102,8 +102,8 @@ export function hasEnded(state: ResponseState): boolean {
 }
 
 /**
- * A text longer than this (characters) no longer grows: its JSON, which may take six characters for one, must stay
- * below the longest possible string. Agents' texts are cut long before.
+ * The length in characters from which a text no longer grows: its JSON, which may need six characters for one, must
+ * stay below the longest possible string. Agents' texts are cut much earlier.
  */
 const maxFoldedText = 64 * 1024 * 1024;
 
@@ -190,12 +190,12 @@ function growItem(
   return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
-/** The text that a delta is appended to: a patch may have replaced a call's arguments. */
+/** The text to which a delta is appended: a patch may have replaced a call's arguments. */
 function textBefore({ item, text }: OpenItem, patch: ItemPatch | undefined): string {
   return item.type === 'function_call' ? (patch?.arguments ?? text) : text;
 }
 
-/** The final item, with fields of the open item that it lacks. */
+/** The final item, with fields that it lacks taken from the open item. */
 function finishedItem(
   state: ResponseState,
   id: string,
@@ -297,10 +297,10 @@ function endedHead(
   };
 }
 
-/** For sources that report a failed turn without an error. */
+/** The error of a failed turn whose source reported none. */
 function errorFromFinishReason(finishReason: string | null): ErrorObject {
   if (!finishReason) {
-    return { code: 'TURN_FAILED', message: 'The turn failed and its source did not say why.' };
+    return { code: 'TURN_FAILED', message: 'The turn failed without a reason from its source.' };
   }
   const code = finishReason.replaceAll(/[^A-Za-z0-9]+/g, '_').toUpperCase();
   return { code, message: `The turn failed with finish reason "${finishReason}".` };

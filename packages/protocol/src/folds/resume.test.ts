@@ -11,7 +11,7 @@ import { foldUpsert, startUpsertFold } from './upsert.ts';
 
 const now = Date.UTC(2026, 5, 1);
 const emittedAt = new Date(now).toISOString();
-/** A snapshot of a run that has begun. */
+/** A run and the place of a snapshot, after at least one event. */
 const cutRuns = fc
   .tuple(eventScripts(), fc.nat())
   .map(([events, at]) => ({ events, cut: 1 + (at % events.length) }));
@@ -22,11 +22,11 @@ const fold = (events: readonly StreamEvent[], from: ResponseState) =>
 function snapshot(events: readonly StreamEvent[]) {
   const response = toResponse(fold(events, emptyResponse()));
   if (!response) throw new Error('The run has not begun.');
-  // As from a store.
+  // Serialized, as from a store.
   return JSON.parse(JSON.stringify(response)) as typeof response;
 }
 
-it('INV-5: a Response and the events after it fold to what all events do', () => {
+it('INV-5: a Response and the events after it fold to the same state as all events', () => {
   fc.assert(
     fc.property(cutRuns, ({ events, cut }) => {
       const resumed = fold(events, resumeResponse(snapshot(events.slice(0, cut))));
@@ -54,7 +54,7 @@ it('INV-5: later events bring a reader with a snapshot to the same final state',
   );
 });
 
-it('a run without any event yet begins like any other', () => {
+it('a run without events begins like any other', () => {
   expect(resumeUpsertFold(emptyResponse())).toEqual(startUpsertFold());
 });
 

@@ -1,4 +1,4 @@
-/** Continues a fold from a Response instead of its run's first event, which may be gone by then. */
+/** Continues a fold from a Response instead of its run's first event, which may no longer be stored. */
 import type { Response } from '../response.ts';
 import { noItems, putItem } from './item-list.ts';
 import { textOf } from './item-text.ts';
@@ -9,7 +9,7 @@ import { type UpsertFoldState, withView } from './upsert-state.ts';
 import { startUpsertFold } from './upsert.ts';
 import { isShown, progressOf, viewsOf } from './views.ts';
 
-/** The state from which `toResponse` made this Response: events after its `lastSeq` can be folded in. */
+/** Returns the state that `toResponse` turned into this Response: later events than `lastSeq` can be folded in. */
 export function resumeResponse(response: Response): ResponseState {
   const { outputItems, lastSeq, updatedAt, ...head } = response;
   const open = outputItems.filter((item) => item.endedAt === undefined);
@@ -26,7 +26,10 @@ export function resumeResponse(response: Response): ResponseState {
   };
 }
 
-/** For readers that have what `responseToUpserts` shows of the Response. The batch gradient starts over. */
+/**
+ * Returns a fold for readers that have the upserts of `responseToUpserts` for the Response. The batch gradient starts
+ * over.
+ */
 export function resumeUpsertFold(
   response: ResponseState,
   config: Partial<UpsertFoldConfig> = {},

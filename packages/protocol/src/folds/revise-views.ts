@@ -1,6 +1,6 @@
 /**
- * What becomes visible by an item's start or end, or a turn's end. Its cost is that of the affected items and their
- * pairs, not of the turn.
+ * The outputs of an item's start or end, or a turn's end. The cost depends on the affected items and their pairs, not
+ * on the size of the turn.
  */
 import type { FoldOutput } from '../upserts.ts';
 import { emitLast, emitOpen } from './emit.ts';
@@ -18,7 +18,7 @@ import {
 } from './upsert-state.ts';
 import { isShown, progressOf, viewsOf, type View } from './views.ts';
 
-/** `changed` are the affected items: for a turn's end, those of all open views. */
+/** The step of these changes. `changed` are the ids of affected items: at a turn's end, those of all open views. */
 export function reviseViews(step: Step, changed: readonly string[]): FoldResult {
   const { before, state: now } = step;
   const kin = new Set(
@@ -37,7 +37,7 @@ export function reviseViews(step: Step, changed: readonly string[]): FoldResult 
   return { state, outputs };
 }
 
-/** A view is removed when its item is withdrawn, or turns out to be the answer to a call. */
+/** Discards views whose item was withdrawn, or turned out to be the answer to a call. */
 function discardMissing(
   { state, head }: Step,
   earlier: readonly string[],
@@ -87,7 +87,10 @@ function beginView(step: Step, view: View): FoldResult {
   return { state, outputs: [emitOpen(step, view, 'create')] };
 }
 
-/** A call continues: its arguments are whole, or its answer has begun, ended before it or been withdrawn. */
+/**
+ * The step of a call that continues: its arguments are whole, or its answer has begun, ended before the call or been
+ * withdrawn.
+ */
 function continueView(step: Step, known: OpenView, view: View): FoldResult {
   const state = withView(step.state, { ...known, view, changedAt: step.timestamp });
   const visible = known.emitted && step.state.config.appends && !isEmptyStart(known, view);

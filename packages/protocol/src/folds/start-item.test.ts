@@ -11,7 +11,7 @@ const option = { optionId: 'yes', name: 'Yes', kind: 'allow_once' as const };
 const diff = { path: 'a', newText: 'b' };
 const entry = { content: 'Look', priority: 'high' as const, status: 'pending' as const };
 
-describe('an item of which its start tells only the type has nothing but what it must', () => {
+describe('an item whose start has only a type has only required fields', () => {
   test.each<[ItemStartPayload['itemType'], object]>([
     ['message', { content: '', origin: 'agent' }],
     ['reasoning', { content: '', origin: 'agent' }],
@@ -31,7 +31,7 @@ describe('an item of which its start tells only the type has nothing but what it
   });
 });
 
-describe('an item has what its start tells', () => {
+describe('an item has the fields of its start', () => {
   test.each<[Omit<ItemStartPayload, 'type' | 'itemId'>, object]>([
     [
       { itemType: 'message', origin: 'user', parentCallId: 'p' },
@@ -75,10 +75,10 @@ describe('an item has what its start tells', () => {
   });
 });
 
-describe('a patch replaces what an item of its type has, and nothing else', () => {
+describe('a patch replaces only fields that the item’s type has', () => {
   const patch: Required<ItemPatch> = {
     raw: 1,
-    // An item's text, which the fold has apart from it.
+    // An item's text, which the fold stores separately.
     arguments: '{}',
     title: 'Title',
     kind: 'read',
@@ -98,7 +98,7 @@ describe('a patch replaces what an item of its type has, and nothing else', () =
     ['error', ['raw']],
     ['plan', ['raw', 'entries']],
     ['file_changes', ['raw', 'diffs']],
-    // Its title is the question that was asked.
+    // An approval's title is the question that was asked.
     ['approval', ['raw']],
   ])('%s', (itemType, keys) => {
     const item = start({ itemType, title: 'As asked' });

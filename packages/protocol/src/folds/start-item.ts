@@ -1,10 +1,10 @@
-/** An item as described by its `item_start`. */
+/** Creates an item from its `item_start`. */
 import type { ItemStartPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
 
 /**
- * `startedAt` is ISO 8601 UTC. Ids that are missing or empty in the start (a call's, an approval's) are the item's own
- * until it is done.
+ * Returns the started item. `startedAt` is ISO 8601 UTC. Ids that are missing or empty in the start (a call's, an
+ * approval's) are the item's own id until the item is done.
  */
 export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
   const text = payload.initialContent ?? '';
@@ -86,7 +86,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
   }
 }
 
-/** Replaces those fields of a patch that the item's type has, except a call's arguments: they are its text. */
+/** Returns the item with the fields of a patch that its type has, except a call's arguments, which are its text. */
 export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   const { raw, title, kind, locations, diffs, blocks, entries } = patch;
   switch (item.type) {
@@ -109,7 +109,7 @@ export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   }
 }
 
-/** Removes undefined fields: they must not overwrite known ones in a spread, and are not stored. */
+/** Returns the fields without undefined ones, which must not overwrite known fields in a spread and are not stored. */
 export function withoutUndefined<T extends object>(fields: T): T {
   const copy = { ...fields };
   for (const key of Object.keys(copy)) {

@@ -9,19 +9,19 @@ const turn = (turnId: string, rewoundTo?: string) => ({
 const found = (...turns: Parameters<typeof takenBack>[0]) =>
   Object.fromEntries([...takenBack(turns)].toReversed());
 
-test('a rewind takes back the turn that it goes to and all up to itself, and nothing later', () => {
+test('a rewind takes back its target and all turns up to itself, but no later turn', () => {
   const turns = [turn('1'), turn('2'), turn('3'), turn('r', '2'), turn('4')];
   expect(found(...turns)).toEqual({ 2: 'r', 3: 'r' });
   expect(found(turn('1'), turn('2'))).toEqual({});
 });
 
-test('a later rewind takes back earlier ones with their turns', () => {
+test('a later rewind also takes back earlier rewinds and their turns', () => {
   const earlier = [turn('1'), turn('2'), turn('r', '2'), turn('3')];
   expect(found(...earlier, turn('s', '3'))).toEqual({ 2: 'r', 3: 's' });
   expect(found(...earlier, turn('s', '1'))).toEqual({ 1: 's', 2: 's', r: 's', 3: 's' });
 });
 
-test('of a conversation’s newest turns, the same is known as of all', () => {
+test('the newest turns of a conversation give the same result as all turns', () => {
   const conversations = fc.array(fc.option(fc.nat(6), { nil: undefined }), { maxLength: 14 });
   fc.assert(
     fc.property(conversations, fc.nat(14), (steps, cut) => {
@@ -39,7 +39,7 @@ test('of a conversation’s newest turns, the same is known as of all', () => {
         return by === undefined ? [] : [[turnId, by]];
       });
       expect([...takenBack(newest)].toReversed()).toEqual(expected);
-      // The slow way: one rewind after the other.
+      // The slow way, for comparison: one rewind after the other.
       const gone = new Set<string>();
       for (const [place, { rewoundTo }] of turns.entries()) {
         if (rewoundTo === undefined) continue;

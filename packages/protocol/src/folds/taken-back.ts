@@ -1,18 +1,18 @@
-/** Which turns of a conversation were taken back. */
+/** The turns of a conversation that were taken back. */
 import type { TurnSummary } from '../sessions.ts';
 
 type Turn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;
 
 /**
- * The turns that were taken back, each with the newest turn of the server that did so. `turns` are all of a conversation,
- * or its newest ones, oldest first: the target of a rewind that is not among them is older than all of them.
+ * Maps each turn that was taken back to the newest turn of the server that did so. `turns` are all turns of a
+ * conversation, or its newest ones, oldest first: a rewind's target that is missing there is older than all of them.
  */
 export function takenBack(turns: readonly Turn[]): Map<string, string> {
-  // Most conversations: the page asks with each new word.
+  // A shortcut for most conversations, since the page calls this with each new word.
   if (turns.every(({ rewoundTo }) => rewoundTo === undefined)) return new Map();
   const places = new Map(turns.map(({ turnId }, place) => [turnId, place]));
   const found = new Map<string, string>();
-  /** The turn that took back all from this place up to itself. */
+  /** The turn that took back all turns from the place `from` up to itself. */
   let newest: { by: string; from: number } | undefined;
   for (const [place, { turnId, rewoundTo }] of [...turns.entries()].toReversed()) {
     const isInside = newest !== undefined && place >= newest.from;
@@ -27,7 +27,7 @@ export function takenBack(turns: readonly Turn[]): Map<string, string> {
   return found;
 }
 
-/** The turns that an agent knows, and those that no agent has. */
+/** The turns that the agent knows, and the server's own turns, which no agent knows. */
 export function withoutTakenBack<T extends Turn>(turns: readonly T[]): T[] {
   const gone = takenBack(turns);
   return turns.filter(({ turnId }) => !gone.has(turnId));

@@ -1,22 +1,22 @@
-/** How often the upsert fold emits (seed 000, Upsert Processor Configuration). */
+/** Settings for how often the upsert fold emits (seed 000, Upsert Processor Configuration). */
 import { LiminalError } from '../errors.ts';
 import { countWords } from './pace.ts';
 
 export interface UpsertFoldConfig {
-  /** Tokens between emissions of one text: strictly exceeded, last entry repeating. */
+  /** The tokens between emissions of one text. Each number must be exceeded; the last one repeats. */
   batchGradientTokens: readonly number[];
-  /** Buffered text is emitted when this many milliseconds have passed since the last delta. */
+  /** The time after the last delta at which buffered text is emitted, in ms. */
   batchTimeoutMs: number;
-  /** Counts the tokens of a text. Any but the default is applied to each delta alone. */
+  /** Counts the tokens of a text. A counter other than the default is applied to each delta separately. */
   tokenCounter: (text: string) => number;
   /**
-   * `threshold` (seed 000): a text is first shown when the first threshold is exceeded. `immediate` (seed 003): its
-   * first content is shown at once, in addition to the batch, which is unchanged.
+   * `threshold` (seed 000): a text is first emitted when the first threshold is exceeded. `immediate` (seed 003): a
+   * text's first content is emitted at once, in addition to the batches, which do not change.
    */
   firstEmission: 'threshold' | 'immediate';
   /**
-   * For live readers: a text's first content is shown at once and each delta after it is an `append`; nothing is
-   * buffered. A running call is shown again when its arguments, patches or output arrive.
+   * For live readers: a text's first content is emitted at once, each later delta is an `append`, and nothing is
+   * buffered. A running call is emitted again when its arguments, patches or output arrive.
    */
   appends: boolean;
 }

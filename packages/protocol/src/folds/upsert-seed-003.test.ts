@@ -1,8 +1,8 @@
 /**
- * Seed 003 as a configuration of the same fold. Its terms map so: created, updated, completed = create, update,
+ * Seed 003 as a configuration of the same fold. Its terms map to ours: created, updated, completed = create, update,
  * complete; item_upsert's tool_call and tool_output = one tool_call upsert, created by the call and completed by its
  * output (with the output's `callId` and `success`); reasoning = thinking; an item's error = its own upsert with status
- * error; turn_completed with status error = turn_error. Retries (TC-13, TC-14) are the publisher's.
+ * error; turn_completed with status error = turn_error. Retries (TC-13, TC-14) are the publisher's responsibility.
  */
 import { describe, expect, it } from 'vitest';
 import type { EventPayload } from '../events.ts';
@@ -215,7 +215,7 @@ describe('seed 003: characters / 4, its gradient, first emission at once', () =>
     expect(inItsWords(outputs)).toEqual(['turn_started', 'message completed ', 'turn_completed']);
   });
 
-  it('TC-12: destruction flushes what is buffered', () => {
+  it('TC-12: destruction flushes buffered text', () => {
     const { state } = run([say.text('m'), say.delta('m', 'Buffered'), say.delta('m', ' content')]);
     const error = { code: 'DESTROYED', message: 'The reader went away.' };
     const { state: destroyed, outputs } = destroyUpsertFold(state, 0, error);
@@ -224,7 +224,7 @@ describe('seed 003: characters / 4, its gradient, first emission at once', () =>
     expect(destroyed.open.size).toBe(0);
   });
 
-  it('TC-12: a flush of all emits what is buffered while the turn goes on', () => {
+  it('TC-12: flushAll emits buffered text while the turn continues', () => {
     const { state } = run([say.text('m'), say.delta('m', 'Buffered'), say.delta('m', ' content')]);
     const { state: flushed, outputs } = flushAll(state, 0);
     expect(inItsWords(outputs)).toEqual(['message updated Buffered content']);

@@ -6,23 +6,23 @@ import type { ResponseState } from './response.ts';
 import type { UpsertFoldConfig } from './upsert-config.ts';
 import type { View } from './views.ts';
 
-/** An open view. */
+/** A view that has not ended. */
 export interface OpenView {
-  /** Its state at the last change other than growing text. */
+  /** The view at its last change other than growing text. */
   readonly view: View;
   /** Whether readers have seen it. */
   readonly emitted: boolean;
   readonly pace: Pace;
-  /** Timestamp of the last event that changed it (ISO 8601 UTC). */
+  /** The timestamp of the last event that changed the view (ISO 8601 UTC). */
   readonly changedAt: string;
 }
 
 export interface UpsertFoldState {
   readonly config: UpsertFoldConfig;
   readonly response: ResponseState;
-  /** Open views, by the id of their item. The last upsert of all others has been emitted. */
+  /** Open views by the id of their item. For all other views the last upsert has been emitted. */
   readonly open: PersistentMap<OpenView>;
-  /** When a view's buffered text is emitted at the latest, in milliseconds since the epoch. */
+  /** The time at which a view's buffered text must be emitted, in milliseconds since the epoch, by the item's id. */
   readonly flushes: PersistentMap<number>;
 }
 
@@ -46,13 +46,13 @@ export interface FoldResult {
 
 /** One step of the fold, after the response fold. */
 export interface Step {
-  /** Has the new Response; its views are still the old ones. */
+  /** The state with the new Response and the old views. */
   readonly state: UpsertFoldState;
   /** The Response before the step. */
   readonly before: ResponseState;
   readonly head: NonNullable<ResponseState['head']>;
   /** The source's time (ISO 8601 UTC). */
   readonly timestamp: string;
-  /** Milliseconds since the epoch. */
+  /** The time of the step, in milliseconds since the epoch. */
   readonly now: number;
 }

@@ -14,7 +14,7 @@ const tokens = (itemId: string, count: number) =>
   Array.from({ length: count }, () => say.delta(itemId, 'word '));
 const contents = (outputs: readonly FoldOutput[]) =>
   upsertsIn(outputs).map((upsert) => [upsert.status, 'content' in upsert && upsert.content]);
-/** Token counts at which a text was emitted before its end. */
+/** The token counts at which a text was emitted before its end. */
 const emittedAt = (outputs: readonly FoldOutput[]) =>
   upsertsIn(outputs)
     .filter(({ status }) => status === 'create' || status === 'update')
@@ -46,7 +46,7 @@ describe('events become upserts with full content', () => {
     });
   });
 
-  it('a turn says at its start whether the agent began it by itself', () => {
+  it('a turn’s start has a trigger if the agent started the turn', () => {
     const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
     const triggers = ([undefined, 'user', 'agent'] as const).map((trigger) => {
       const run = runOf([trigger === undefined ? start : { ...start, trigger }]);
@@ -57,7 +57,7 @@ describe('events become upserts with full content', () => {
   });
 
   it.each(['max_tokens', 'max_turn_requests', 'refusal', 'of_tomorrow'])(
-    'a turn that stopped by %s says so at its end, and is complete',
+    'a turn that stopped because of %s has this reason at its end, and is complete',
     (finishReason) => {
       const { outputs } = foldRun([{ type: 'response_done', status: 'completed', finishReason }]);
       expect(outputs.at(-1)).toMatchObject({
@@ -112,7 +112,7 @@ describe('events become upserts with full content', () => {
     ]);
   });
 
-  it('tells when the source said it and when it was emitted', () => {
+  it('has the times at which the source produced the text and the fold emitted it', () => {
     const events = runOf([say.text('a'), say.delta('a', words(11))]);
     const { outputs } = foldEvents(events, startUpsertFold(), Date.UTC(2026, 1, 1));
     expect(upsertsIn(outputs)).toMatchObject([
@@ -121,7 +121,7 @@ describe('events become upserts with full content', () => {
   });
 });
 
-describe('the batch gradient controls how often', () => {
+describe('the batch gradient controls the frequency of emissions', () => {
   it('TC-5.2a: the first emission comes once 10 tokens are exceeded', () => {
     expect(emittedAt(foldRun([say.text('a'), ...tokens('a', 10)]).outputs)).toEqual([]);
     expect(emittedAt(foldRun([say.text('a'), ...tokens('a', 11)]).outputs)).toEqual([11]);
@@ -140,7 +140,7 @@ describe('the batch gradient controls how often', () => {
     expect(state.open.get('a')?.pace.tokens).toBe(10);
   });
 
-  it('TC-5.2d: a delta across several thresholds emits once, and the gradient goes on behind them', () => {
+  it('TC-5.2d: a delta across several thresholds emits once, and the gradient continues after them', () => {
     const once = foldRun([say.text('a'), say.delta('a', words(75))]);
     expect(emittedAt(once.outputs)).toEqual([75]);
     expect(once.state.open.get('a')?.pace.batchIndex).toBe(3);
@@ -148,7 +148,7 @@ describe('the batch gradient controls how often', () => {
     expect(emittedAt(onwards.outputs)).toEqual([75, 156]);
   });
 
-  it('TC-5.2e: after its end the gradient repeats its last entry', () => {
+  it('TC-5.2e: the gradient repeats its last entry', () => {
     const { outputs } = foldRun([say.text('a'), ...tokens('a', 12)], {
       batchGradientTokens: [1, 2],
     });
@@ -163,13 +163,13 @@ describe('the batch gradient controls how often', () => {
     expect(defaultUpsertFoldConfig.batchGradientTokens).toEqual([10, 20, 40, 80, 120]);
   });
 
-  it('counts words exactly, however deltas cut them', () => {
+  it('counts words exactly, wherever deltas cut them', () => {
     const cut = ['one tw', 'o', ' ', '  thr', 'ee\n', 'four'].map((piece) => say.delta('a', piece));
     const { state } = foldRun([say.text('a'), ...cut]);
     expect(state.open.get('a')?.pace.tokens).toBe(4);
   });
 
-  it('counts a word once that an emission falls into', () => {
+  it('counts a word once if an emission cuts it', () => {
     const pieces = [`${words(10)}wo`, 'rd', ' next'].map((piece) => say.delta('a', piece));
     const { state, outputs } = foldRun([say.text('a'), ...pieces]);
     expect(emittedAt(outputs)).toEqual([11]);
@@ -208,7 +208,7 @@ describe('invocation and result are correlated', () => {
     expect(upserts[1]).toMatchObject({ toolOutput: 'no such file', toolOutputIsError: true });
   });
 
-  it('TC-5.3b: concurrent calls are tracked apart', () => {
+  it('TC-5.3b: concurrent calls are tracked separately', () => {
     const { upserts } = foldRun([
       say.call('first', 'Read', 'call-1'),
       say.call('second', 'Write', 'call-2'),
@@ -237,7 +237,7 @@ describe('invocation and result are correlated', () => {
     ]);
   });
 
-  it('completes a call whose result came first only when its arguments are whole', () => {
+  it('a call whose result arrives first completes only when its arguments are whole', () => {
     const { upserts } = foldRun([
       say.call('call', 'Read', 'call-1'),
       say.outputDone('output', 'call-1', 'text'),
@@ -250,7 +250,7 @@ describe('invocation and result are correlated', () => {
     ]);
   });
 
-  it('withdraws a result shown alone when its call turns up', () => {
+  it('withdraws a result that was shown alone when its call arrives', () => {
     const { outputs } = foldRun([
       say.call('call', 'Read'),
       say.outputDone('output', 'call-1', 'text'),
@@ -285,7 +285,7 @@ describe('invocation and result are correlated', () => {
 describe('edge cases', () => {
   const error = { code: 'PROCESS_CRASH', message: 'It died.' };
 
-  it('NFR-000-07, TC-5.4a: destruction flushes what is buffered as an error, never as complete', () => {
+  it('NFR-000-07, TC-5.4a: destruction flushes buffered text as an error, never as complete', () => {
     const { state, upserts } = foldRun([
       say.text('a'),
       say.delta('a', 'half a thou'),
@@ -303,12 +303,12 @@ describe('edge cases', () => {
     expect(nextFlushAt(end.state)).toBeUndefined();
   });
 
-  it('TC-5.4b: what is buffered is emitted when the batch timeout has passed', () => {
+  it('TC-5.4b: buffered text is emitted when the batch timeout has passed', () => {
     const now = Date.UTC(2026, 0, 1);
     const events = runOf([say.text('a'), say.delta('a', 'Hel'), say.delta('a', 'lo')]);
     const first = foldEvents(events.slice(0, 2), startUpsertFold(), now);
     expect(nextFlushAt(first.state)).toBe(now + 1000);
-    // Each delta restarts the wait.
+    // Each delta restarts the timeout.
     const second = foldEvents(events, first.state, now + 600);
     expect(nextFlushAt(second.state)).toBe(now + 1600);
     expect(flushIdle(second.state, now + 1599).outputs).toEqual([]);
@@ -341,7 +341,7 @@ describe('edge cases', () => {
     expect(nextFlushAt(state)).toBeUndefined();
   });
 
-  it('TC-5.4d: a cancelled item that was shown is discarded, also when it had ended', () => {
+  it('TC-5.4d: a cancelled item that was shown is discarded, even if it had ended', () => {
     const shown = [say.text('a'), say.delta('a', words(11))];
     const cancelled: EventPayload = { type: 'item_cancelled', itemId: 'a' };
     const discard = { kind: 'discard', turnId: 'turn-1', itemId: 'a' };
@@ -350,7 +350,7 @@ describe('edge cases', () => {
     expect(foldRun(ended).outputs.at(-1)).toEqual(discard);
   });
 
-  it('TC-5.4e: a cancelled turn says so itself; its cancelled items are neither complete nor error', () => {
+  it('TC-5.4e: a cancelled turn has status cancelled; its cancelled items are neither complete nor error', () => {
     const { outputs } = foldRun([
       say.text('a'),
       say.delta('a', words(11)),
@@ -367,13 +367,13 @@ describe('edge cases', () => {
     });
   });
 
-  it('TC-5.4e: text that a cancelled turn leaves open is kept, and is no error', () => {
+  it('TC-5.4e: open text of a cancelled turn is kept and is not an error', () => {
     const open = [say.text('a'), say.delta('a', 'half')];
     const { upserts } = foldRun([...open, { type: 'response_done', status: 'cancelled' }]);
     expect(upserts.at(-1)).toMatchObject({ status: 'complete', content: 'half' });
   });
 
-  it('TC-5.4f: a failed turn is a turn_error with code and message, and nothing else', () => {
+  it('TC-5.4f: a failed turn is a turn_error with code and message, and no other event', () => {
     const failed = (end: EventPayload) => foldRun([end]).outputs.slice(1);
     const turnError = (errorCode: string, errorMessage: unknown) => [
       {
@@ -399,7 +399,7 @@ describe('edge cases', () => {
     );
   });
 
-  it('TC-5.4f: response_error goes before a response_done that follows it', () => {
+  it('TC-5.4f: response_error takes precedence over a later response_done', () => {
     const other = { code: 'OTHER', message: 'Something else.' };
     const { outputs } = foldRun([
       { type: 'response_error', error },
@@ -408,7 +408,7 @@ describe('edge cases', () => {
     expect(outputs.slice(1)).toMatchObject([{ event: { errorCode: 'PROCESS_CRASH' } }]);
   });
 
-  it('shows a failed item with what it had', () => {
+  it('shows a failed item with its content so far', () => {
     const { upserts } = foldRun([
       say.text('a'),
       say.delta('a', 'half'),
@@ -443,7 +443,7 @@ describe('a long text', () => {
     return upserts.reduce((sum, one) => sum + ('content' in one ? one.content.length : 0), 0);
   };
 
-  it('SAFE: costs a reader without deltas a few times its length, however long it is', () => {
+  it('SAFE: is sent to a reader without deltas in at most a few times its length', () => {
     for (const times of [100, 1_000, 4_000]) {
       expect(sizeOf(times)).toBeGreaterThan(times * piece.length);
       expect(sizeOf(times)).toBeLessThan(30 * times * piece.length);
@@ -451,7 +451,7 @@ describe('a long text', () => {
     expect(sizeOf(4_000) / sizeOf(1_000)).toBeLessThan(5);
   });
 
-  it('SAFE: is shown whole once it is at rest', () => {
+  it('SAFE: is shown whole once it is idle', () => {
     const later = Date.UTC(2027, 0, 1);
     const deltas = Array.from({ length: 301 }, () => say.delta('a', piece));
     const { state } = foldRun([say.text('a'), ...deltas]);

@@ -1,4 +1,4 @@
-/** The upsert fold: a run's events in, what readers render out (seed 000, section 5; seed 003). */
+/** The upsert fold: from a run's events to the outputs that readers render (seed 000, section 5; seed 003). */
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { ErrorObject } from '../items.ts';
 import type { FoldOutput } from '../upserts.ts';
@@ -25,7 +25,7 @@ import {
   withView,
 } from './upsert-state.ts';
 
-/** Throws LiminalError `INVALID_UPSERT_CONFIG`. */
+/** The state before the first event. Throws LiminalError `INVALID_UPSERT_CONFIG`. */
 export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertFoldState {
   return {
     config: upsertFoldConfig(config),
@@ -36,9 +36,9 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 }
 
 /**
- * Folds one event in; `now` is in milliseconds, on any clock that nobody sets. A duplicate or older event, and any after the terminal
- * one, changes nothing and emits nothing. `response` is the state's own with the event folded in: callers with several
- * kinds of reader compute it once.
+ * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted. A duplicate
+ * or older event, and any event after the terminal event, changes nothing and emits nothing. `response` is the state's
+ * Response with the event folded in: callers with several kinds of reader compute it once.
  */
 export function foldUpsert(
   state: UpsertFoldState,
@@ -59,7 +59,7 @@ export function foldUpsert(
 
 /**
  * Ends the turn for its readers without a terminal event: all open views end as errors with all buffered text
- * (TC-5.4a), then the turn does. Later events change nothing.
+ * (TC-5.4a), then the turn ends. Later events change nothing.
  */
 export function destroyUpsertFold(
   state: UpsertFoldState,
@@ -73,7 +73,7 @@ export function destroyUpsertFold(
   return endTurn({ state: ended, before: state.response, head, timestamp, now });
 }
 
-/** When `flushIdle` has something to emit, on the clock of `now`; undefined if nothing is buffered. */
+/** The time at which `flushIdle` has something to emit, on the clock of `now`; undefined if nothing is buffered. */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
   const times = state.flushes.values();
   return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;
@@ -90,7 +90,7 @@ export function flushIdle(state: UpsertFoldState, now: number): FoldResult {
   );
 }
 
-/** Emits all buffered text, for readers whose fold ends here while the turn goes on. */
+/** Emits all buffered text, for readers whose fold ends here although the turn continues. */
 export function flushAll(state: UpsertFoldState, now: number): FoldResult {
   const buffered = state.flushes.keys().flatMap((id) => state.open.get(id) ?? []);
   return show(state, buffered, now);

@@ -49,7 +49,7 @@ const failure: OutputItem = { id: 'e', type: 'error', ...error, origin: 'agent' 
 const plan: OutputItem = { id: 'p', type: 'plan', entries: [] };
 
 describe('an answer', () => {
-  test('is one view with the last call of its id that waits for one', () => {
+  test('shares a view with the last call with its id that waits for an answer', () => {
     const [first, second] = [call(), call({ id: 'c2' })];
     expect(viewsOf([first, second, output(), message()])).toEqual([
       { item: first },
@@ -58,7 +58,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('without a call is a view of its own, and so is a second one', () => {
+  test('without a call is a view of its own, like a second answer', () => {
     expect(viewsOf([output(), call()])).toEqual([{ item: output() }, { item: call() }]);
     const again = output({ id: 'o2' });
     expect(viewsOf([call(), output(), again])).toEqual([
@@ -67,26 +67,26 @@ describe('an answer', () => {
     ]);
   });
 
-  test('is not that of a call that failed, nor of a script of the same id', () => {
+  test('is not paired with a failed call, or with a script of the same id', () => {
     const failed = call({ error });
     expect(viewsOf([failed, output()])).toEqual([{ item: failed }, { item: output() }]);
     expect(viewsOf([script, output()])).toEqual([{ item: script }, { item: output() }]);
   });
 });
 
-describe('how far a view is', () => {
+describe('the progress of a view', () => {
   const running = { status: 'in_progress' } as const;
   const complete = { status: 'complete' } as const;
   const aborted = { status: 'aborted' } as const;
   const broken = { status: 'error', error } as const;
 
   test.each<[string, View, Parameters<typeof progressOf>[1], unknown]>([
-    ['text that goes on', { item: message() }, running, { status: 'open' }],
-    ['text of a turn that waits', { item: message() }, { status: 'queued' }, { status: 'open' }],
+    ['open text', { item: message() }, running, { status: 'open' }],
+    ['text of a queued turn', { item: message() }, { status: 'queued' }, { status: 'open' }],
     ['text that has ended', { item: message({ endedAt: early }) }, running, complete],
     ['a call without an answer', { item: call({ endedAt: early }) }, running, { status: 'open' }],
     [
-      'a call whose answer goes on',
+      'a call with an open answer',
       { item: call({ endedAt: early }), answer: output() },
       running,
       { status: 'open' },
@@ -104,7 +104,7 @@ describe('how far a view is', () => {
       { status: 'error', error },
     ],
     ['an item that failed', { item: message({ error }) }, running, { status: 'error', error }],
-    ['an error that goes on', { item: failure }, running, { status: 'open' }],
+    ['an open error', { item: failure }, running, { status: 'open' }],
     ['an error', { item: failure }, complete, { status: 'error', error: failure }],
     ['text that a complete turn cut off', { item: message() }, complete, complete],
     ['text that a cancelled turn cut off', { item: message() }, aborted, complete],
@@ -118,7 +118,7 @@ describe('how far a view is', () => {
       { status: 'error', error: expect.objectContaining({ code: 'CANCELLED' }) },
     ],
     [
-      'a call of a turn that failed without saying why',
+      'a call of a turn that failed without an error',
       { item: call() },
       { status: 'error' },
       { status: 'error', error: expect.objectContaining({ code: 'TURN_FAILED' }) },
@@ -134,29 +134,41 @@ describe('how far a view is', () => {
   });
 });
 
-describe('a view ends', () => {
+describe('the end of a view', () => {
   test.each<[string, View, string | undefined]>([
-    ['as its item does', { item: message({ endedAt: early }) }, early],
+    ['is that of its item', { item: message({ endedAt: early }) }, early],
     [
-      'as a call and its answer have',
+      'is that of the answer of a call',
       { item: call({ endedAt: early }), answer: output({ endedAt: late }) },
       late,
     ],
     [
-      'as both have, whichever is first',
+      'is that of the later of call and answer',
       { item: call({ endedAt: late }), answer: output({ endedAt: early }) },
       late,
     ],
-    ['as a script and its answer have', { item: { ...script, endedAt: early } }, undefined],
-    ['as a call that failed does', { item: call({ endedAt: early, error }) }, early],
-    ['not as an answer does', { item: call(), answer: output({ endedAt: late }) }, undefined],
-    ['not as a call alone does', { item: call({ endedAt: early }), answer: output() }, undefined],
+    [
+      'is undefined for a script without an answer',
+      { item: { ...script, endedAt: early } },
+      undefined,
+    ],
+    ['is that of a failed call', { item: call({ endedAt: early, error }) }, early],
+    [
+      'is undefined while the call is open',
+      { item: call(), answer: output({ endedAt: late }) },
+      undefined,
+    ],
+    [
+      'is undefined while the answer is open',
+      { item: call({ endedAt: early }), answer: output() },
+      undefined,
+    ],
   ])('%s', (_name, view, end) => {
     expect(endOf(view)).toBe(end);
   });
 });
 
-describe('readers are shown', () => {
+describe('visibility', () => {
   const [open, over] = [{ status: 'open' }, { status: 'complete' }] as const;
 
   test.each<[OutputItem, boolean, boolean]>([
@@ -172,7 +184,7 @@ describe('readers are shown', () => {
     [failure, false, true],
     [approval, true, true],
     [plan, true, true],
-  ])('of %j: while it is open %s, when it is over %s', (item, whileOpen, whenOver) => {
+  ])('of %j: while open %s, after its end %s', (item, whileOpen, whenOver) => {
     expect([isShown({ item }, open), isShown({ item }, over)]).toEqual([whileOpen, whenOver]);
   });
 });

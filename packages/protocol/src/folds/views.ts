@@ -1,4 +1,4 @@
-/** What a turn shows: one view per item, except that a call and its answer are one view under the call's id. */
+/** The views of a turn: one per item, except that a call and its answer are one view under the call's id. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { hasContent } from './item-text.ts';
@@ -10,7 +10,7 @@ export interface View {
   readonly answer?: Answer;
 }
 
-/** How far a view is, given how far its turn is. */
+/** The progress of a view, given the status of its turn. */
 export type Progress =
   | { status: 'open' }
   | { status: 'complete' }
@@ -18,7 +18,7 @@ export type Progress =
 
 type Turn = Pick<Response, 'status' | 'error'>;
 
-/** In order of start. An answer without a call is a view of its own (TC-3.3g). */
+/** The views in order of start. An answer without a call is a view of its own (TC-3.3g). */
 export function viewsOf(items: readonly OutputItem[]): View[] {
   const pairs = pairAnswers(items);
   const answers = new Map<string, Answer>();
@@ -35,8 +35,8 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
 }
 
 /**
- * A call is open until it and its answer have ended. What is open when its turn ends, ends with it: a call without
- * an answer is complete only if the turn is.
+ * A call is open until it and its answer have ended. An item that is open when its turn ends, ends with the turn: a
+ * call without an answer is complete only if the turn is.
  */
 export function progressOf(view: View, turn: Turn): Progress {
   const { item, answer } = view;
@@ -52,7 +52,7 @@ export function progressOf(view: View, turn: Turn): Progress {
   return { status: 'complete' };
 }
 
-/** When a view ended by itself (ISO 8601 UTC): for a call, when it and its answer had, or when it failed. */
+/** When a view ended by itself (ISO 8601 UTC): for a call, when both it and its answer had ended, or when it failed. */
 export function endOf({ item, answer }: View): string | undefined {
   if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;
   if (answer?.endedAt === undefined) return undefined;
@@ -69,8 +69,8 @@ const cancelled: ErrorObject = {
 };
 
 /**
- * Whether readers see a view. Held until whole: user messages, unless they say what the agent did with them; error
- * items, answers without a call. An empty text is shown only if its source said that it was done (TC-5.4c).
+ * Whether readers see a view. User messages are held until they are whole, unless they have a delivery; so are errors,
+ * and answers without a call. An empty text is shown only if its source reported its end (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';

@@ -23,7 +23,7 @@ test.each<FormContent>([
   { name: '', age: 3, weight: 1.5, sure: false, size: 's' },
   { name: 'A', colours: ['red', 'blue'], fruit: [], later: 'anything' },
   { name: 'A', own: 'Words of my own.', owns: ['red', 'and mauve'] },
-])('%j fills it in', (content) => {
+])('%j is valid', (content) => {
   expect(formProblem(form, content)).toBeUndefined();
 });
 
@@ -39,11 +39,11 @@ test.each<[FormContent, string]>([
   [{ name: 'A', own: 3 }, '“own”: Choose one of the choices.'],
   [{ name: 'A', other: 1 }, 'The form has no field “other”.'],
   [{ name: 'A', constructor: 'x' }, 'The form has no field “constructor”.'],
-])('%j does not: %s', (content, problem) => {
+])('%j is not valid: %s', (content, problem) => {
   expect(formProblem(form, content)).toBe(problem);
 });
 
-test('a required field may be named as a property of every object', () => {
+test('a required field may have the name of an Object property', () => {
   const odd: Form = { properties: { constructor: { type: 'string' } }, required: ['constructor'] };
   expect(formProblem(odd, {})).toBe('“constructor”: This has to be filled in.');
   expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();
@@ -57,7 +57,7 @@ test.each([
   ['^[^@]+@[^@]+\\.[a-z]{2,}$', 'ada@example.org', 'ada'],
   ['[A-Z]', 'aB', 'ab'],
   ['^\\(\\)+$', '())', '('],
-])('an agent’s pattern %s takes %j, and not %j', (pattern, good, bad) => {
+])('an agent’s pattern %s accepts %j, but not %j', (pattern, good, bad) => {
   expect(formProblem(patterned(pattern), { it: good })).toBeUndefined();
   expect(formProblem(patterned(pattern), { it: bad })).toContain(pattern);
 });
@@ -71,7 +71,7 @@ test.each([
   'a*a*a*b',
   `${'a?'.repeat(60)}b`,
   `^${'a'.repeat(600)}$`,
-])('an agent’s pattern that may take too long is left to the agent: %s', (pattern) => {
-  // If it were tried, the test would not end.
+])('an agent’s pattern that may take too long is checked only by the agent: %s', (pattern) => {
+  // If the pattern were applied, the test would not end.
   expect(formProblem(patterned(pattern), { it: `${'a'.repeat(400)}!` })).toBeUndefined();
 });

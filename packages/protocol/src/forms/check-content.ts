@@ -1,4 +1,4 @@
-/** What is wrong with a filled-in form: the same for the page, the terminal and the server. */
+/** Checks a filled-in form. The page, the terminal and the server use the same checks. */
 import { z } from 'zod';
 import type { Form, FormContent } from '../content.ts';
 import {
@@ -14,10 +14,10 @@ import {
 
 export type FormValue = FormContent[string];
 
-/** One sentence for the person who fills it in. */
+/** One sentence for the person who fills the form in. */
 type Problem = string;
 
-/** What is wrong with a filled-in form, in one sentence; undefined if it is valid. */
+/** Returns the problem of a filled-in form, or undefined if it is valid. */
 export function formProblem(form: Form, content: FormContent): Problem | undefined {
   const fields = new Map(readFields(form).map((field) => [field.name, field]));
   const unknown = Object.keys(content).find((name) => !fields.has(name));
@@ -30,7 +30,7 @@ export function formProblem(form: Form, content: FormContent): Problem | undefin
   return undefined;
 }
 
-/** What is wrong with one field's value, `undefined` for none; undefined if it is valid. */
+/** Returns the problem of one field's value (`undefined` for no value), or undefined if the value is valid. */
 export function valueProblem(field: Field, value: FormValue | undefined): Problem | undefined {
   if (value === undefined) return field.isRequired ? missing(field) : undefined;
   switch (field.kind) {
@@ -80,18 +80,18 @@ function numberProblem(field: NumberField, value: FormValue): Problem | undefine
 }
 
 function textProblem(field: TextField, value: FormValue): Problem | undefined {
-  // The agent checks what it alone knows.
+  // Only the agent knows this field's type, so only the agent checks it.
   if (field.isUnknown) return undefined;
   if (field.isList) return Array.isArray(value) ? undefined : 'Give a list of texts.';
   if (typeof value !== 'string') return 'Give a text.';
   const { format, minLength = 0, maxLength = Infinity, pattern } = field;
-  // As JSON Schema counts.
+  // JSON Schema counts code points.
   const length = Array.from(value).length;
   if (length < minLength) return `Give at least ${characters(minLength)}; these are ${length}.`;
   if (length > maxLength) return `Give at most ${characters(maxLength)}; these are ${length}.`;
   if (format !== undefined && !formats[format].fits(value)) return formats[format].problem;
   if (pattern === undefined || matches(pattern, value)) return undefined;
-  return `This does not have the form that is asked for: ${pattern}`;
+  return `This does not match the required pattern: ${pattern}`;
 }
 
 const characters = (count: number): string =>
@@ -116,12 +116,14 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
   },
 };
 
-/** About 10 ms. The agent checks slower patterns itself: a pattern can be made to run without end. */
+/**
+ * The most steps of a match: about 10 ms. The agent checks slower patterns itself, since a pattern may never finish.
+ */
 const mostSteps = 1e6;
-/** The agent checks longer texts, and longer patterns, itself (characters). */
+/** The longest text and the longest pattern to match, in characters. The agent checks longer ones itself. */
 const longestMatched = 500;
 
-/** Whether a text matches a pattern; a pattern that cannot be read is left to the agent too. */
+/** Whether a text matches a pattern. Patterns that cannot be parsed are also left to the agent. */
 function matches(pattern: string, text: string): boolean {
   if (text.length > longestMatched || pattern.length > longestMatched) return true;
   if (mostStepsOf(pattern, text.length) > mostSteps) return true;
@@ -133,7 +135,7 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * An upper bound of the steps of a match in a text of this length: the start and each quantifier multiply the steps by
+ * An upper bound for the steps of a match in a text of this length: the start and each quantifier multiply the steps by
  * the length, and each alternative doubles them. A repeated group has no such bound.
  */
 function mostStepsOf(pattern: string, length: number): number {

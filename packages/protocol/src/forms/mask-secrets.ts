@@ -1,10 +1,10 @@
 import type { ApprovalOutcome, Form } from '../content.ts';
 import { isSecret } from './read-fields.ts';
 
-/** Stands for an answer that is not kept. */
+/** The text that replaces an answer that must not be stored. */
 export const maskedAnswer = '••••••';
 
-/** The outcome without the answers to secret fields of the form. */
+/** The outcome with the answers to secret fields of the form masked. */
 export function maskSecrets(form: Form | undefined, outcome: ApprovalOutcome): ApprovalOutcome {
   if (form === undefined || outcome.outcome !== 'selected') return outcome;
   const { content } = outcome;

@@ -1,11 +1,11 @@
-/** A form's fields, as whatever shows it needs them. */
+/** A form's fields, in the shape that the page and the terminal render. */
 import type { Form, FormField } from '../content.ts';
 
 export interface Choice {
   value: string;
   title: string;
   description?: string;
-  /** Markdown that shows what choosing it would lead to. */
+  /** Markdown that shows the result of this choice. */
   preview?: string;
 }
 
@@ -19,7 +19,7 @@ interface FieldBase {
   isRequired: boolean;
 }
 
-/** Only what the agent asked for is set; `format` holds known formats only. */
+/** A text field. Only properties that the agent set are present; `format` is a known format. */
 export interface TextField extends FieldBase {
   kind: 'text';
   initial: string;
@@ -27,11 +27,11 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** The answer is hidden while it is written, and masked wherever it is kept. */
+  /** Whether the answer is hidden while it is typed, and masked wherever it is stored. */
   isSecret?: true;
-  /** It is a list of texts. */
+  /** Whether the answer is a list of texts. */
   isList?: true;
-  /** Of a type that only the agent knows. */
+  /** Whether only the agent knows the field's type. */
   isUnknown?: true;
 }
 export interface NumberField extends FieldBase {
@@ -50,14 +50,14 @@ export interface OneField extends FieldBase {
   /** Empty while nothing is chosen. */
   initial: string;
   choices: Choice[];
-  /** Whether own words may be the answer. */
+  /** Whether the person may answer with own text. */
   takesOther: boolean;
 }
 export interface SeveralField extends FieldBase {
   kind: 'several';
   initial: string[];
   choices: Choice[];
-  /** Whether own words may be among the answers. */
+  /** Whether own text may be among the answers. */
   takesOther: boolean;
   minItems?: number;
   maxItems?: number;
@@ -68,7 +68,7 @@ export type FieldValue = Field['initial'];
 const formats = ['email', 'uri', 'date', 'date-time'] as const;
 export type TextFormat = (typeof formats)[number];
 
-/** The fields of a form in its own order. A field that is not understood becomes a text field. */
+/** Returns the fields of a form in the form's order. A field of unknown type becomes a text field. */
 export function readFields(form: Form | undefined): Field[] {
   if (form === undefined) return [];
   const required = new Set(form.required ?? []);
@@ -97,7 +97,7 @@ function readField(asked: FormField, base: FieldBase): Field {
   }
 }
 
-/** Whether what a person writes into the field must not be shown or kept. */
+/** Whether the answer to a field must not be shown or stored. */
 export const isSecret = ({ format, writeOnly }: FormField): boolean =>
   format === 'password' || writeOnly === true;
 

@@ -8,26 +8,26 @@ export interface FoundSecret {
   rule: string;
 }
 
-/** What stands in the place of a secret. It has no quotes: JSON stays JSON. */
+/** The text that replaces a secret. It has no quotes, so that JSON remains valid. */
 export const secretMark = (rule: string): string => `[secret: ${rule}]`;
 
-/** No rule finds anything in a text without one of these: a check that is much faster than all of them. */
+/** Matches every text in which a rule can find a secret. This check is much faster than the rules. */
 const mayHaveOne =
   /:\/\/|-----BEGIN|sk-|[sr]k_|gh[pousr]_|_pat_|\bgl[a-z]{2,5}-|xox|xapp-|slack|A[KSBC][IC]A|AIza|ya29|GOCSPX|npm_|hf_|eyJ|key|token|secret|passw|passphrase|[_-](?:pass|pwd|auth)|credential|authorization|bearer|cookie|sig=|signature|auth=|code=|\|/i;
 
-/** It looks for them in parts of a text of so many characters, and of the longest of these words more. */
+/** `mayHaveOne` is applied to parts of `partSize` characters that overlap by the longest of its words. */
 const [partSize, longestWord] = [256 * 1024, 20];
 
-/** The time for one finding, as the number of characters that a pattern reads in it. */
+/** The cost of one finding, in characters that a pattern reads in the same time. */
 const spanCost = 100;
 
-/** Characters that one step of a search reads, at most; a larger text is one step for each pattern. */
+/** The most characters that one step of a search reads; each search in a larger text is one step. */
 const stepSize = 2 * 1024 * 1024;
 
-/** Work in steps, between which others can work. */
+/** Work in steps, between which the caller can do other work. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Takes all steps at once. */
+/** Runs all steps without a pause, and returns the result. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -35,20 +35,22 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Finds secrets in texts, by the rules and by what is known. Pure. */
+/** Finds secrets in texts, by the rules and by a list of known secrets. Pure. */
 export class SecretFinder {
   readonly #known: readonly string[];
-  /** Characters that were read in this step. */
+  /** The characters read in the current step. */
   #read = 0;
 
-  /** @param known - Secrets to find wherever they stand; those shorter than 8 characters could be words. */
+  /**
+   * @param known - Secrets to find anywhere; those shorter than 8 characters are ignored, since they could be words.
+   */
   constructor(known: readonly string[] = []) {
     const written = known.filter(({ length }) => length >= 8);
     const inJson = written.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.#known = [...new Set([...written, ...inJson])].toSorted((a, b) => b.length - a.length);
   }
 
-  /** In order, apart from each other: what several rules find is one secret. */
+  /** Yields the secrets in order, without overlaps: overlapping finds of several rules are one secret. */
   *find(text: string): Steps<FoundSecret[]> {
     const found: FoundSecret[] = [];
     for (const secret of this.#known) {
@@ -83,7 +85,7 @@ export class SecretFinder {
     return false;
   }
 
-  /** Ends the step if so many more characters are too much for it. */
+  /** Ends the step if `count` more characters would exceed its size. */
   *reading(count: number): Steps<void> {
     if (this.#read > 0 && this.#read + count > stepSize) {
       this.#read = 0;
@@ -105,8 +107,8 @@ function* knownIn(text: string, secret: string): Generator<FoundSecret> {
 }
 
 /**
- * How often a pattern repeats something at the most: each round takes room on the stack, and a few million take all of
- * it. What is longer ends where its word does.
+ * The most repetitions in a pattern: each uses stack space, and a few million use all of it. A longer match ends at the
+ * end of its word.
  */
 const MOST = 100_000;
 
@@ -139,12 +141,13 @@ function endOfWord(text: string, from: number): number {
 }
 
 /**
- * Secrets in quotes on one line, of any length; undefined for an opening without one. Takes linear time: where the second quote is missing, another opening
- * with the same quote would be it.
+ * Yields secrets in quotes on one line, of any length, and undefined for an opening without a secret. Takes linear
+ * time: where the closing quote is missing, no other opening with the same quote can follow, since its quote would
+ * close this one.
  */
 function* quotedIn(text: string, opening: RegExp): Generator<Span | undefined> {
   const openings = new RegExp(opening);
-  /** The next place of each quote, or of the line's end, that is not behind the search. */
+  /** The next place of each quote, and of the line's end, at or after the search position. */
   const next = new Map<string, number>();
   const nextOf = (mark: string, from: number): number => {
     const known = next.get(mark) ?? -1;
@@ -166,7 +169,7 @@ function* quotedIn(text: string, opening: RegExp): Generator<Span | undefined> {
   }
 }
 
-/** The place of the quote that is not escaped; the line's end without one. */
+/** The place of the first quote that is not escaped, or the line's end if there is none. */
 function endOfQuoted(text: string, from: number, lineEnd: number, quote: string): number {
   for (let at = from; at < lineEnd; at += 1) {
     if (text[at] === quote) return at;

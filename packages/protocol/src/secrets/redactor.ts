@@ -1,4 +1,4 @@
-/** Takes secrets out of runs, so that folding what is left gives the run without its secrets. */
+/** Removes secrets from runs so that folding the remaining events gives the run without its secrets. */
 import type { ContentBlock } from '../content.ts';
 import { blobHash, blobUri } from '../blobs.ts';
 import type { EventPayload, ItemStartPayload, StreamEvent } from '../events.ts';
@@ -6,7 +6,7 @@ import type { Response } from '../response.ts';
 import { finish, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
 import { isSecretName } from './rules.ts';
 
-/** A blob that took the place of another, from which secrets were taken out. */
+/** A blob that replaces another blob, without the secrets of the original. */
 export interface ReplacedBlob {
   hash: string;
   /** In bytes. */
@@ -16,11 +16,11 @@ export interface ReplacedBlob {
 /** One item's text while it is open. */
 interface GrowingItem {
   hasStarted: boolean;
-  /** `at` is the place of the piece's event in the run. */
+  /** `at` is the index of the piece's event in the run. */
   pieces: { at: number; text: string }[];
 }
 
-/** Fields that say what a thing is and belongs to: readers need them as they are. */
+/** Fields with ids and types: readers need them unchanged. */
 const structure = new Set([
   'type',
   'id',
@@ -50,30 +50,30 @@ const structure = new Set([
   'parentSpanId',
   'mimeType',
 ]);
-/** What others put there has names of its own. */
+/** Fields whose content comes from others: names in it mean something else. */
 const foreign = new Set(['raw', 'details', 'form', 'content']);
 
-/** The time for one field without its text, as the number of characters that a pattern reads in it. */
+/** The cost of one field without its text, in characters that a pattern reads in the same time. */
 const fieldCost = 500;
 
-/** Each method of the name `…InSteps` does the same as the one without, and lets others work in between. */
+/** Removes secrets. Each method named `…InSteps` does the same as the method without the suffix, in steps. */
 export class Redactor {
   readonly #finder: SecretFinder;
   readonly #blobs: ReadonlyMap<string, ReplacedBlob>;
   readonly #counts = new Map<string, number>();
-  /** Events say again what their run says. */
+  /** False for events, because they repeat the secrets of their run. */
   #isCounting = true;
 
   /**
-   * @param known - Secrets to take out wherever they stand.
-   * @param blobs - Blobs that others take the place of, by their hashes; it may grow between calls.
+   * @param known - Secrets to remove wherever they occur.
+   * @param blobs - Blobs that replace others, by the hashes of the originals; the map may grow between calls.
    */
   constructor(known: readonly string[], blobs: ReadonlyMap<string, ReplacedBlob> = new Map()) {
     this.#finder = new SecretFinder(known);
     this.#blobs = blobs;
   }
 
-  /** How often each rule has taken something out of runs and other values. */
+  /** How many secrets each rule has removed from runs and other values. */
   get counts(): Record<string, number> {
     return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -82,19 +82,19 @@ export class Redactor {
     return finish(this.textInSteps(text));
   }
 
-  /** A run, its items with it. */
+  /** A run with its items. */
   response(run: Response): Response {
     return finish(this.responseInSteps(run));
   }
 
-  /** Anything that is not a part of a run: a session's title and folder. */
+  /** A value that is not part of a run, for example a session's title and folder. */
   value<T>(value: T): T {
     return finish(this.#value(value, false)) as T;
   }
 
   /**
-   * A run's events: the texts of each item are read as one, for a secret may be cut anywhere. Its mark stands in the event
-   * in which it begins, and what is left of it in later ones is gone: no part of the run shows it.
+   * A run's events. The texts of each item are searched as one text, since an event may end inside a secret. The mark
+   * is in the event in which the secret begins; later events lose the secret's remaining characters.
    */
   events(events: readonly StreamEvent[]): StreamEvent[] {
     return finish(this.eventsInSteps(events));
@@ -117,7 +117,7 @@ export class Redactor {
       for (const [at, event] of events.entries()) {
         const traceContext = yield* this.#value(event.traceContext, false);
         const payload = yield* this.#payload(event.payload, texts.get(at));
-        // A payload keeps its type.
+        // A payload's type does not change.
         redacted.push({ ...event, traceContext, payload } as StreamEvent);
       }
       return redacted;
@@ -138,7 +138,7 @@ export class Redactor {
     return { ...redacted, [startTextField(redacted)]: text };
   }
 
-  /** The new texts of events that begin or grow an item's text, by the events' places. */
+  /** The new texts of events that begin or grow an item's text, by the events' indexes. */
   *#growingTexts(events: readonly StreamEvent[]): Steps<Map<number, string>> {
     const texts = new Map<number, string>();
     const open = new Map<string, GrowingItem>();
@@ -155,7 +155,7 @@ export class Redactor {
       const isStart = payload.type !== 'item_delta';
       if (!isStart && payload.patch?.arguments !== undefined) close(itemId);
       const known = open.get(itemId);
-      // As in the fold: an item starts once, and what comes before that is not of it.
+      // As in the fold: an item starts once, and text before its start is dropped.
       if (isStart && known?.hasStarted === true && text !== undefined) continue;
       if (isStart) close(itemId);
       if (text === undefined) continue;
@@ -170,7 +170,7 @@ export class Redactor {
     return texts;
   }
 
-  /** The pieces of a text, without its secrets: a mark stands where a secret begins. */
+  /** The pieces of a text without its secrets: the mark is in the piece in which the secret begins. */
   *#pieces(pieces: readonly string[]): Steps<string[]> {
     const found = yield* this.#finder.find(pieces.join(''));
     for (const { rule } of found) this.#count(rule);
@@ -220,7 +220,7 @@ export class Redactor {
     return Object.fromEntries(fields);
   }
 
-  /** The whole value of a secret name, by the rule that knows it best. */
+  /** The mark for the whole value of a field with a secret name, from the rule that matches the value best. */
   *#hidden(value: string): Steps<string> {
     const [found] = yield* this.#finder.find(value);
     const rule = found?.rule ?? 'assignment';
@@ -238,14 +238,14 @@ export class Redactor {
   }
 }
 
-/** Where a start has the beginning of its item's text; as `startItem` reads it. */
+/** The field of a start that has the beginning of its item's text, as `startItem` reads it. */
 function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'initialContent' {
   if (payload.itemType === 'function_call' && payload.arguments !== undefined) return 'arguments';
   if (payload.itemType === 'script_execution' && payload.code !== undefined) return 'code';
   return 'initialContent';
 }
 
-/** The text by which an event begins or grows an item; undefined if it ends the item. */
+/** The text with which an event begins or grows an item; undefined if the event ends the item. */
 function textIn(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
   if (payload.type === 'item_delta') {
     return (payload.patch?.arguments ?? '') + payload.deltaContent;

@@ -1,13 +1,14 @@
 /**
- * What counts as a secret in a text. docs/exports.md lists the rules for people, and a test holds the two together.
- * Each pattern takes linear time: it begins with a word of its own, repeats nothing that is repeated already, and needs
- * nothing behind what may go on without an end. That is `{n,}`, and never `*` or `+`: the finder gives it one.
+ * The rules for secrets in a text. docs/exports.md lists them for people, and a test compares the two. Each pattern
+ * takes linear time: it begins with a word of its own, repeats nothing that is repeated already, and requires nothing
+ * after an unlimited repetition. Such a repetition is written `{n,}`, never `*` or `+`, because the finder gives it a
+ * limit.
  */
 
 interface SecretRule {
-  /** In the mark that stands in the secret's place. */
+  /** The rule's name in the mark that replaces the secret. */
   readonly id: string;
-  /** What it finds, for people. */
+  /** The kind of secret, for people. */
   readonly what: string;
   /** The secret is the group `secret`, or the whole match if there is none. */
   readonly patterns: readonly RegExp[];
@@ -15,9 +16,9 @@ interface SecretRule {
   readonly openings?: readonly RegExp[];
 }
 
-/** How the names of settings end whose values are secrets. */
+/** Ends of setting names whose values are secrets. */
 const secretName = String.raw`(?:api_?key|access_?key|secret_?key|private_?key|[_-](?:key|pass|pwd|auth)|token|secret|password|passwd|passphrase|credentials?)`;
-/** A value that only says where the real one is, or that a mark has taken the place of: `$TOKEN`, `<token>`, `***`. */
+/** Excludes values that only refer to the real one, or that a mark has replaced: `$TOKEN`, `<token>`, `***`. */
 const noReference = String.raw`(?![$<%*{(\[]|process\.env|os\.environ|(?:true|false|null|none|undefined)\b)`;
 /** The end of a name in JSON, or in JSON within JSON. */
 const endOfName = String.raw`\\{0,7}["']?`;
@@ -25,7 +26,7 @@ const is = String.raw`\s{0,3}(?::|=>?)\s{0,3}`;
 const secretHeader = String.raw`(?<![A-Za-z0-9])(?:proxy-)?authorization`;
 const tokenHeader = String.raw`(?<![A-Za-z0-9])(?:x-[a-z]{1,20}-(?:api-)?(?:key|token)|x-api-key|api-key|private-token)`;
 
-/** An earlier rule gives its name to what several find. */
+/** If several rules find the same secret, the earlier rule names it. */
 export const secretRules: readonly SecretRule[] = [
   {
     id: 'private-key',
@@ -42,7 +43,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'openai-key',
     what: 'keys of OpenAI and others that begin with `sk-`',
-    // Another start ends the look for a digit: otherwise each start would look 200 characters ahead.
+    // Another start ends the search for a digit: otherwise each start would look 200 characters ahead.
     patterns: [/\bsk-(?=(?:(?!-sk-)[\w-]){0,200}\d)[\w-]{20,}/g],
   },
   {
@@ -52,7 +53,7 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'gitlab-token',
-    what: 'tokens of GitLab (`glpat-…` and its kin)',
+    what: 'tokens of GitLab (`glpat-…` and similar prefixes)',
     patterns: [/\bgl(?:pat|dt|rt|ptt|cbt|oas|agent|soat|ffct|imt)-[\w-]{16,}/g],
   },
   {
@@ -92,7 +93,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'jwt',
     what: 'JSON Web Tokens (`eyJ….eyJ….…`)',
-    // What looks like the start of another one ends the first part: otherwise each start would be read up to all others.
+    // The start of another token ends the first part: otherwise each start would be read up to all others.
     patterns: [/\beyJ(?:(?!-eyJ)[\w-]){8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]{0,})?/g],
   },
   {
@@ -102,7 +103,7 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'header',
-    what: 'values of the headers `Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key` and their kin',
+    what: 'values of the headers `Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key` and similar ones',
     patterns: [
       new RegExp(
         String.raw`${secretHeader}${endOfName}\s{0,3}[:=]\s{0,3}${endOfName}(?:basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s{1,3}${noReference}(?<secret>[^\n"'\\]{4,})`,
@@ -117,7 +118,7 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'url-password',
-    what: 'user and password in an address (`https://user:password@host`), or a token there',
+    what: 'user and password in an address (`https://user:password@host`), or a token in their place',
     patterns: [
       /\bhttps?:\/\/(?!\*\*\*@)(?<secret>[^\s/?#@"'`<>\\[\]]{1,400})@/dgi,
       /\b(?!https?:)[a-z][a-z\d+.-]{1,30}:\/\/(?<secret>[^\s:/?#@"'`<>\\[\]]{0,200}:[^\s"'`<>\\[\]]{1,400})@/dgi,
@@ -125,16 +126,16 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'url-query',
-    what: 'values in an address whose names say so (`?token=…`, `&sig=…`, `?code=…`)',
+    what: 'query values in an address whose names mark secrets (`?token=…`, `&sig=…`, `?code=…`)',
     patterns: [
       /[?&;](?:[\w.-]{0,40}?(?:token|secret|password|passwd|signature|credential)|(?:[\w.-]{0,40}[_.-])?(?:api|access)?(?:key|sig|auth)|code|awsaccesskeyid)=(?<secret>[^\s&"'`<>\\#[\]]{4,})/dgi,
     ],
   },
   {
     id: 'assignment',
-    what: 'values of what is called `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE`, `…CREDENTIALS`, `…_PASS`, `…_PWD` or `…_AUTH`, in text, code, YAML and JSON',
+    what: 'values of names such as `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE`, `…CREDENTIALS`, `…_PASS`, `…_PWD` or `…_AUTH`, in text, code, YAML and JSON',
     patterns: [
-      // Without quotes, or cut off before the second one.
+      // Values without quotes, or cut off before the closing quote.
       new RegExp(
         String.raw`${secretName}${endOfName}(?:=|${is}\\{0,7}["'\x60])${noReference}(?<secret>[^\s"'\x60\\&;|<>()[\]]{4,})`,
         'dgi',
@@ -146,7 +147,7 @@ export const secretRules: readonly SecretRule[] = [
     ],
     openings: [
       new RegExp(String.raw`${secretName}${endOfName}${is}(?<quote>["'\x60])${noReference}`, 'gi'),
-      // In JSON within JSON.
+      // Values in JSON within JSON.
       new RegExp(
         String.raw`${secretName}${endOfName}${is}(?<quote>\\{1,7}["'])${noReference}`,
         'gi',
@@ -155,13 +156,13 @@ export const secretRules: readonly SecretRule[] = [
   },
 ];
 
-/** The rule of secrets that are known: it has no pattern. */
+/** The rule of known secrets. It has no pattern. */
 export const knownSecretRule = {
   id: 'known',
-  what: 'the exporting server’s own token and passwords, and the values of its environment and configuration whose names say that they are secret',
+  what: 'the exporting server’s own token and passwords, and the values of its environment and configuration whose names mark secrets',
 } as const;
 
-/** Whether a name says that its value is a secret. */
+/** Whether a name marks its value as a secret. */
 export function isSecretName(name: string): boolean {
   return wholeName.test(name);
 }

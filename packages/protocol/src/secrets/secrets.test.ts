@@ -20,7 +20,7 @@ const without = ({ rule, around }: PlantedSecret): string =>
 const fold = (events: readonly StreamEvent[]) =>
   toResponse(events.reduce(foldResponse, emptyResponse()))!;
 
-test.each(plantedSecrets)('a secret is taken out of a text by $rule: $around', (planted) => {
+test.each(plantedSecrets)('a secret is removed from a text by $rule: $around', (planted) => {
   const redactor = new Redactor([]);
   expect(redactor.text(shown(planted))).toBe(without(planted));
   expect(redactor.counts).toEqual({ [planted.rule]: 1 });
@@ -28,19 +28,19 @@ test.each(plantedSecrets)('a secret is taken out of a text by $rule: $around', (
 
 test.each(
   secretNames.flatMap((name) => ['"', "'", '`'].map((quote) => `my${name}: ${quote}hunter2`)),
-)('a secret whose second quote was cut off is taken out: %s', (text) => {
+)('a secret whose closing quote was cut off is removed: %s', (text) => {
   expect(new Redactor([]).text(text)).toBe(text.replace('hunter2', '[secret: assignment]'));
 });
 
 test.each([
-  ['nothing beyond its first word', 'password: "correct horse\nand "more"', 'correct'],
+  ['only the first word', 'password: "correct horse\nand "more"', 'correct'],
   ['no other secret of its line', `password: "x token: 'correct horse'`, 'correct horse'],
-])('SAFE: a quote without its second in the line hides %s', (_, around, secret) => {
+])('SAFE: a quote that is not closed in its line hides %s', (_, around, secret) => {
   const redacted = around.replace(secret, '[secret: assignment]');
   expect(new Redactor([]).text(around)).toBe(redacted);
 });
 
-test('nothing is taken out of empty quotes, nor behind the quote that ends a secret', () => {
+test('nothing is removed from empty quotes or after a secret’s closing quote', () => {
   const redact = (text: string) => new Redactor([]).text(text);
   expect(redact('password: "" or token: ``')).toBe('password: "" or token: ``');
   expect(redact(`password: 'a token: "b' and words"`)).toBe(
@@ -49,7 +49,7 @@ test('nothing is taken out of empty quotes, nor behind the quote that ends a sec
 });
 
 test.each(['Negotiate', 'AWS4-HMAC-SHA256'])(
-  'what follows a scheme that is as long as a secret is taken out too: %s',
+  'the value after an authorization scheme as long as a secret is removed: %s',
   (scheme) => {
     const text = new Redactor([]).text(`Authorization: ${scheme} some hunter2\nAccept: x`);
     expect(text).toMatch(/^Authorization: .*\[secret: header\]\nAccept: x$/);
@@ -87,18 +87,18 @@ test.each([
   'PWD: "/home/ada/work"\nOLDPWD: /home/ada',
   'compass: north, bypass=always, "oauth": "google", has_auth: false',
   'SMTP_PASS=$MAIL DB_PWD="${OTHER}"',
-])('what is no secret stays: %s', (harmless) => {
+])('a text without a secret is unchanged: %s', (harmless) => {
   expect(new Redactor([]).text(harmless)).toBe(harmless);
 });
 
-test('another start of a key ends the look for a digit', () => {
+test('another start of a key ends the search for a digit', () => {
   const words = 'sk-a-sk-folding-cube-animation';
   expect(new Redactor([]).text(`${words}-sk-a1b2c3d4e5f6g7h8i9j0`)).toBe(
     `${words}-[secret: openai-key]`,
   );
 });
 
-test('known secrets are taken out wherever they stand, also as JSON writes them; short ones are words', () => {
+test('known secrets are removed everywhere, also in JSON’s escaped form; short ones count as words', () => {
   const redactor = new Redactor(['a "quoted" one', 'short']);
   const mark = `[secret: ${knownSecretRule.id}]`;
   expect(redactor.text('xa "quoted" onex short')).toBe(`x${mark}x short`);
@@ -117,13 +117,13 @@ test('JSON with a secret in any of its values stays JSON', () => {
   }
 });
 
-/** A text in pieces, cut anywhere. */
+/** A text in pieces, cut at any places. */
 const cut = (whole: string, places: readonly number[]): string[] => {
   const ends = [...new Set([...places, 0, whole.length])].toSorted((a, b) => a - b);
   return ends.slice(1).map((end, index) => whole.slice(ends[index], end));
 };
 
-test('a secret that is cut across the deltas of an item is in no prefix of its run', () => {
+test('a secret that is split between deltas of an item is in no prefix of its run', () => {
   const places = fc.array(fc.nat({ max: 400 }), { maxLength: 8 });
   const one = fc.constantFrom(...plantedSecrets);
   fc.assert(
@@ -139,7 +139,7 @@ test('a secret that is cut across the deltas of an item is in no prefix of its r
         text('m1'),
         text('other', 'reasoning'),
         ...pieces.flatMap((piece, index) => [delta('m1', piece), other[index]!]),
-        // The item breaks off: what had come stays.
+        // The item fails, and its text so far stays.
         { type: 'item_error', itemId: 'm1', error: { code: 'CUT', message: whole } },
         completed,
       ]);
@@ -196,7 +196,7 @@ test('arguments, outputs, titles, raw data, errors and names of files are redact
   ]);
 });
 
-test('blocks name the blob that has taken the place of theirs', () => {
+test('blocks refer to the blob that replaced the original', () => {
   const [old, hash] = ['a'.repeat(64), 'b'.repeat(64)];
   const done = messageDone('m1', 'Look', 'user');
   if (done.type !== 'item_done' || done.finalItem.type !== 'message') throw new Error('no message');
@@ -210,7 +210,7 @@ test('blocks name the blob that has taken the place of theirs', () => {
   });
 });
 
-test('a long text takes time by its length, whatever it is made of', () => {
+test('a long text takes time in proportion to its length, whatever its content', () => {
   const pieces = ['a-', 'key', 'token=', '-----BEGIN PRIVATE KEY-----', 'https://', 'password: "'];
   const hard = [...pieces, 'eyJ', 'sk-', '\\"', 'authorization: ', 'Bearer ', 'a:b|', '?x='];
   for (const piece of hard) {
@@ -222,10 +222,10 @@ test('a long text takes time by its length, whatever it is made of', () => {
   }
 });
 
-/** Their secrets have a length of their own, or are known by their end. */
+/** Rules of secrets with a fixed length or a known end. */
 const withEnd = ['aws-access-key', 'google-key', 'private-key', 'url-password', 'assignment'];
 
-test('SAFE: a secret of several million characters is taken out, and takes no more of the stack than others', () => {
+test('SAFE: a secret of several million characters is removed, without more stack space than others', () => {
   const long = 'A'.repeat(4 << 20);
   for (const { rule, secret, around } of firstOf(3, plantedSecrets)) {
     const text = `${around.replace('¤', () => secret + long)} and words`;
@@ -257,7 +257,7 @@ test.each<[field: string, begin: EventPayload]>([
   ],
   ['code', { type: 'item_start', itemId: 'i', itemType: 'script_execution', code: `one ${head}` }],
   ['code', { type: 'script_execution_start', itemId: 'i', code: `one ${head}` }],
-])('a secret that begins in the %s of an item’s start goes on in its deltas', (field, begin) => {
+])('a secret that begins in the %s of an item’s start continues in its deltas', (field, begin) => {
   const events = runOf([start, begin, delta('i', tail), delta('i', ' two'), completed]);
   const redacted = new Redactor([]).events(events);
   expect(redacted.map(({ payload }) => payload)).toEqual([
@@ -270,7 +270,7 @@ test.each<[field: string, begin: EventPayload]>([
   expect(new Redactor([]).events(redacted)).toEqual(redacted);
 });
 
-test('what another item says, or the same one once it has ended, or begun once more, is another text', () => {
+test('text of another item, or of the same item after its end or new start, is a separate text', () => {
   const begin: EventPayload = {
     type: 'item_start',
     itemId: 'i',
@@ -288,7 +288,7 @@ test('what another item says, or the same one once it has ended, or begun once m
     const events = runOf([start, ...payloads, completed]);
     expect(new Redactor([]).events(events)).toEqual(events);
   }
-  // The second start is none, and the item's text goes on.
+  // The second start is ignored, and the item's text continues.
   const again = runOf([start, begin, { ...begin, initialContent: 'x' }, delta('i', tail)]);
   const [, first, second, last] = new Redactor([]).events(again);
   expect([first, second, last].map((event) => event?.payload)).toEqual([
@@ -298,7 +298,7 @@ test('what another item says, or the same one once it has ended, or begun once m
   ]);
 });
 
-test('secrets may end where a piece does, and another begin with the next', () => {
+test('a secret may end with a piece, and another may begin with the next piece', () => {
   const aws = 'AKIAQ7DPX2LMZR9TKB4V';
   const events = runOf([start, delta('i', `${head}`), delta('i', `${tail} `), delta('i', aws)]);
   const texts = new Redactor([]).events(events).map(({ payload }) => payload);
@@ -316,7 +316,7 @@ test('secrets may end where a piece does, and another begin with the next', () =
   ]);
 });
 
-test('each secret of a run is counted once, by its rule, though its events say it again', () => {
+test('each secret of a run is counted once, by its rule, although its events repeat it', () => {
   const redactor = new Redactor([]);
   const events = runOf([start, messageDone('m', `${whole} npm_${'a1'.repeat(20)}`), completed]);
   redactor.response(fold(events));
@@ -335,7 +335,7 @@ test('each secret of a run is counted once, by its rule, though its events say i
   ]);
 });
 
-test('what others have put there has names of its own; a text under a secret’s name is one, from four characters on', () => {
+test('fields with content of others are fully redacted; a value with a secret name is a secret, from four characters on', () => {
   const value = (given: object) => new Redactor([]).value(given);
   expect(value({ id: whole, deep: { id: whole }, raw: { id: whole }, content: 'words' })).toEqual({
     id: whole,
@@ -343,7 +343,7 @@ test('what others have put there has names of its own; a text under a secret’s
     raw: { id: mark },
     content: 'words',
   });
-  // A text of this name is the item's own.
+  // At the top level, `content` is the item's own text.
   expect(value({ content: 'words', deep: [{ content: 'more', itemId: whole }] })).toEqual({
     content: 'words',
     deep: [{ content: 'more', itemId: whole }],
@@ -368,7 +368,7 @@ test.each([
   ['other quotes', "export DB_PASSWORD='¤'", "'"],
   ['JSON', '{"user": "ada", "password": "¤", "port": 1}', '"'],
   ['JSON within JSON', String.raw`{"env":"{\"MY_TOKEN\":\"¤\",\"a\":1}"}`, String.raw`\"`],
-])('SAFE: a secret in %s is taken out, however long, with all its blanks', (_name, around) => {
+])('SAFE: a secret in %s is removed with all its blanks, however long', (_name, around) => {
   for (const secret of [long, long.slice(0, 4_001), `a ${'\\\\'.repeat(5_000)} b`]) {
     const redacted = new Redactor([]).text(`${around.replace('¤', () => secret)}\nand words`);
     expect(redacted).toBe(`${around.replace('¤', () => '[secret: assignment]')}\nand words`);
@@ -399,14 +399,18 @@ test.each([
   ['token: a'],
   ['-', '\ntoken: '],
   ['-----BEGIN PRIVATE KEY-----\n'],
-])('2 MB of %j take time by their length', { timeout: 120_000 }, (piece, start = '') => {
-  // If each piece looked at all others, it would take hours.
-  expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
-    'string',
-  );
-});
+])(
+  '2 MB of %j take time in proportion to the length',
+  { timeout: 120_000 },
+  (piece, start = '') => {
+    // If each piece were compared with all others, this would take hours.
+    expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
+      'string',
+    );
+  },
+);
 
-test('secrets of a large run are taken out in many steps, with the same result', () => {
+test('secrets of a large run are removed in many steps, with the same result', () => {
   const item = (at: number, content: string) => ({
     ...messageDone(`m${at}`, `${content} ${whole}`),
   });

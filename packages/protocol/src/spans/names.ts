@@ -1,6 +1,6 @@
 /**
- * Our words in those of OpenTelemetry: its semantic conventions for generative AI, which are still in development, in
- * the one version named here. Whatever they have no word for is `liminal.…`.
+ * Maps our terms to OpenTelemetry's: its semantic conventions for generative AI, which are still in development, in the
+ * version named here. Attributes without a convention are `liminal.…`.
  */
 import type { Response } from '../response.ts';
 import type { Usage } from '../usage.ts';
@@ -25,7 +25,7 @@ export function turnAttributes(run: Response): Attributes {
   };
 }
 
-/** @param isGuess - Where it begins and ends was concluded from its items. */
+/** @param isGuess - Whether the call's times were inferred from its items. */
 export function modelCallAttributes(run: Response, isGuess: boolean): Attributes {
   return {
     'gen_ai.operation.name': 'chat',
@@ -45,7 +45,7 @@ export function toolAttributes(name: string, callId: string, failure?: string): 
   };
 }
 
-/** Content: only when it is asked for. */
+/** A tool's arguments and result: only if content is captured. */
 export function toolContent(args: string, result: string | undefined): Attributes {
   return {
     'gen_ai.tool.call.arguments': args,
@@ -53,7 +53,7 @@ export function toolContent(args: string, result: string | undefined): Attribute
   };
 }
 
-/** Content: only when it is asked for. */
+/** Messages: only if content is captured. */
 export function messageContent(input: readonly string[], output: readonly string[]): Attributes {
   return {
     'gen_ai.input.messages': messages('user', input),
@@ -68,10 +68,10 @@ export function approvalAttributes(outcome: string, callId: string | undefined):
   };
 }
 
-/** A request that brought a message, or named a trace; in the conventions' words for HTTP. */
+/** A request that sent a message or had a trace, in the conventions for HTTP. */
 export function requestAttributes(request: {
   method: string;
-  /** With its parameters as they are declared: `/api/session/:id/send`. */
+  /** The declared path with its parameters: `/api/session/:id/send`. */
   route: string;
   status: number;
   sessionId: string | undefined;
@@ -86,21 +86,21 @@ export function requestAttributes(request: {
   };
 }
 
-/** What a model had said before it was asked again: history does not have it. */
+/** Output of a model call that was retried: history lacks it. `items` is the number of withdrawn items. */
 export function withdrawnAttributes(items: number): Attributes {
   return { 'gen_ai.operation.name': 'chat', 'liminal.withdrawn': true, 'liminal.items': items };
 }
 
-/** A stage of a run's way, as many short pieces of work. */
+/** Attributes of a stage span: many short operations of a run, summed. */
 export function stageAttributes(stage: {
   runId: string;
-  /** How many pieces, and how many of them failed. */
+  /** The number of operations, and of those that failed. */
   calls: number;
   failures: number;
-  /** All pieces together, and the slowest of them, ms. */
+  /** The time of all operations together, and of the slowest, ms. */
   busyMs: number;
   slowestMs: number;
-  /** What was counted besides, by its name: `events`, `bytes`. */
+  /** Other counts by name: `events`, `bytes`. */
   counts: Readonly<Record<string, number>>;
 }): Attributes {
   const { runId, calls, failures, busyMs, slowestMs, counts } = stage;

@@ -23,7 +23,7 @@ function toOtlpSpan(span: Span) {
     startTimeUnixNano: nanoseconds(startedAt),
     endTimeUnixNano: nanoseconds(Math.max(startedAt, endedAt)),
     attributes: Object.entries(span.attributes).map(attribute),
-    // StatusCode: an error, or unset.
+    // StatusCode: 2 is an error; unset otherwise.
     status: span.hasFailed ? { code: 2 } : {},
   };
 }

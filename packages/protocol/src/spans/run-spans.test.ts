@@ -48,7 +48,7 @@ const approval: EventPayload = {
   },
 };
 
-/** A model delegates; the helper reads a file, asks, and fails; the model sums up. */
+/** A model delegates; the subagent reads a file, asks, and fails; the model sums up. */
 const delegated = folded(
   say.messageDone('u', 'the secret prompt', 'user'),
   say.text('a'),
@@ -67,7 +67,7 @@ const delegated = folded(
   { type: 'response_done', status: 'completed', usage: { inputTokens: 5, outputTokens: 7 } },
 );
 
-test('a run with a subagent, a question and a failure is one waterfall', () => {
+test('a run with a subagent, a question and a failure is one tree of spans', () => {
   const spans = runSpans(delegated);
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   const begin = delegated.createdAt;
@@ -90,7 +90,7 @@ test('a run with a subagent, a question and a failure is one waterfall', () => {
   ]);
 });
 
-test('a script holds its calls, and a call that only ends with its answer is said when it begins', () => {
+test('a script contains its calls, and the model call ends when a call begins that ends only with its answer', () => {
   const run = folded(
     say.call('s', 'run', 'c1'),
     { type: 'script_execution_start', itemId: 'x', code: 'read()', parentCallId: 'c1' },
@@ -121,7 +121,7 @@ test('a script holds its calls, and a call that only ends with its answer is sai
   expect(said!.endedAt - run.createdAt).toBe(30);
 });
 
-test('the ids are those of the run’s trace, and the same each time', () => {
+test('the ids are those of the run’s trace and are the same each time', () => {
   const spans = runSpans(delegated);
   const [turn] = spans;
   const { traceId, spanId } = turn!;
@@ -138,7 +138,7 @@ test('a run without a trace, made elsewhere, gets one from its id', () => {
   expect(runSpans({ ...run, id: 'another' })[0]!.traceId).not.toBe(turn!.traceId);
 });
 
-test('what was said and given is told only when it is asked for', () => {
+test('messages, arguments and results are included only if content is captured', () => {
   expect(JSON.stringify(runSpans(delegated))).not.toContain('secret');
   const told = runSpans(delegated, { captureContent: true });
   const words = (role: string, ...texts: string[]) =>
@@ -185,7 +185,7 @@ test('OTLP has times in nanoseconds, integers as strings, and a failure as a sta
   expect(spans[4]!.status).toEqual({ code: 2 });
 });
 
-/** A run of items as they are, each a second after the one before, and a second long. */
+/** A run with these items, each one second after the previous one and one second long. */
 function runOfItems(...items: Response['outputItems']): Response {
   const { parentSpanId: _, ...run } = folded({ type: 'response_done', status: 'completed' });
   const at = (seconds: number): string => new Date(run.createdAt + seconds * 1_000).toISOString();
@@ -197,7 +197,7 @@ const error = { code: 'BROKEN', message: 'It broke.' };
 const saying = { type: 'message', origin: 'agent', content: 'Words.' } as const;
 const script = { type: 'script_execution', code: 'read()', origin: 'agent' } as const;
 
-test('a turn that nothing set off is the root, and a model call that broke off has failed', () => {
+test('a turn without a parent span is the root, and a model call that was cut off has failed', () => {
   const run = runOfItems(
     { id: 'u', type: 'message', origin: 'user', content: 'Go.' },
     { id: 'a', ...saying },
@@ -220,14 +220,14 @@ test('a turn that nothing set off is the root, and a model call that broke off h
       attributes['liminal.inferred'],
     ]),
   ).toEqual([
-    // A plan breaks nothing; what the system says does. A call that fails is no failure of the model's.
+    // A plan does not end a model call; a message of the system does. A failed tool call is not a failure of the model.
     ['chat model', 1, 5, true, true],
     ['chat model', 6, 8, false, true],
     ['execute_tool script', 7, 8, true, undefined],
   ]);
 });
 
-test('a script is told with its code and what it gave; an answer parts two model calls', () => {
+test('a script has its code and result; an answer separates two model calls', () => {
   const run = runOfItems(
     { id: 'x', ...script },
     {
@@ -255,7 +255,7 @@ test('a script is told with its code and what it gave; an answer parts two model
   });
 });
 
-test('a wait for a person says how it ended, or that it has not, and belongs to its call', () => {
+test('a wait for a person has its outcome, or `waiting`, and belongs to its call', () => {
   const ask = {
     type: 'approval' as const,
     approvalId: 'q',
@@ -269,7 +269,7 @@ test('a wait for a person says how it ended, or that it has not, and belongs to 
     { id: 'q3', ...ask, callId: 'unknown', endedAt: undefined, error },
   );
   const [turn, , call, ...waits] = runSpans(run);
-  // A call that names itself is in the turn.
+  // A call that is its own parent belongs to the turn.
   expect(call).toMatchObject({
     name: 'execute_tool script',
     parentSpanId: turn?.spanId,
@@ -287,7 +287,7 @@ test('a wait for a person says how it ended, or that it has not, and belongs to 
   ]);
 });
 
-test('a turn’s span has each count of its tokens under its own name', () => {
+test('a turn’s span has each of its token counts under its own name', () => {
   const usage = {
     inputTokens: 5,
     outputTokens: 7,

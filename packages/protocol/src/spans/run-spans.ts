@@ -1,4 +1,4 @@
-/** The fold from a stored run to its spans: one waterfall for each turn. */
+/** The fold from a stored run to its spans: one tree of spans for each turn. */
 import { pairAnswers } from '../folds/pair-answers.ts';
 import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
@@ -14,7 +14,7 @@ import {
 } from './names.ts';
 import { spanIdOf, traceIdOf } from './span-ids.ts';
 
-/** Plain data, whoever takes it. */
+/** A span as plain data, independent of any exporter. */
 export interface Span {
   /** 32 hexadecimal digits. */
   traceId: string;
@@ -32,7 +32,7 @@ export interface Span {
 }
 
 export interface SpanOptions {
-  /** Prompts, answers, and what tools are given and give. */
+  /** Whether spans include prompts, answers, and the arguments and results of tools. */
   captureContent?: boolean | undefined;
 }
 
@@ -41,9 +41,10 @@ type Stretch = [OutputItem, ...OutputItem[]];
 type Approval = Extract<OutputItem, { type: 'approval' }>;
 
 /**
- * The turn's span, then those in it by their start: model calls, tools and scripts, and time spent waiting for people.
- * The same run always has the same spans. History does not tell where a model call begins and ends: a stretch of what a
- * model said, up to the next answer of a tool or word of a person, is taken as one, and says that it is inferred.
+ * Returns the turn's span, then the spans in it by their start: model calls, tools and scripts, and time spent waiting
+ * for people. The same run always has the same spans. History does not store when a model call begins and ends, so
+ * consecutive output of a model, up to the next tool result or message of a person, counts as one call, which is marked
+ * as inferred.
  */
 export function runSpans(run: Response, { captureContent = false }: SpanOptions = {}): Span[] {
   const fold = new RunSpans(run, captureContent);
@@ -56,9 +57,9 @@ class RunSpans {
   readonly #content: boolean;
   readonly #traceId: string;
   readonly #turnSpanId: string;
-  /** What answers a call, by the call's item. */
+  /** The answers of calls, by the call's item id. */
   readonly #answers: ReadonlyMap<string, OutputItem>;
-  /** Spans of calls, by call id and by item. */
+  /** The span ids of calls, by call id and by item id. */
   readonly #callSpans: ReadonlyMap<string, string>;
 
   constructor(run: Response, content: boolean) {
@@ -155,11 +156,11 @@ class RunSpans {
       }));
   }
 
-  /** The place of a span: in the call that it belongs to, or in the turn. */
+  /** The trace, id and parent of a span: the parent is the call that it belongs to, or the turn. */
   #within(key: string, callId: string | undefined) {
     const parent = callId === undefined ? undefined : this.#callSpans.get(callId);
     const spanId = this.#idOf(key);
-    // A call that names itself is in the turn.
+    // A call that is its own parent belongs to the turn.
     const isOwn = parent === undefined || parent === spanId;
     return {
       traceId: this.#traceId,
@@ -180,7 +181,7 @@ class RunSpans {
     return endedAt === undefined ? this.#run.updatedAt : Date.parse(endedAt);
   }
 
-  /** When the model had said an item: some agents end a call only with its answer. */
+  /** When the model had finished an item: some agents end a call only with its answer. */
   #saidBy(item: OutputItem): number {
     const answer = this.#answers.get(item.id);
     const end = this.#endOf(item);
@@ -188,7 +189,7 @@ class RunSpans {
   }
 }
 
-/** What a model said without a break: between answers of tools and words of people. */
+/** Divides a model's output at the answers of tools and messages of people. */
 function stretches(items: readonly OutputItem[]): Stretch[] {
   const all: Stretch[] = [];
   let current: Stretch | undefined;
@@ -222,7 +223,7 @@ function callIdOf(call: Call): string {
   return call.type === 'function_call' ? call.callId : call.id;
 }
 
-/** Why a call failed, in a word; undefined if nothing says so. */
+/** Why a call failed, in one word; undefined if it did not fail. */
 function failureOf(call: Call, answer: OutputItem | undefined): string | undefined {
   const error = call.error ?? answer?.error;
   if (error) return error.code;
@@ -235,7 +236,7 @@ function resultOf(answer: OutputItem | undefined): string | undefined {
   return answer?.type === 'script_execution_output' ? answer.result : undefined;
 }
 
-/** The id of the option that was chosen, `cancelled`, or `waiting`. */
+/** The id of the chosen option, `cancelled`, or `waiting`. */
 function outcomeOf({ outcome }: Approval): string {
   if (!outcome) return 'waiting';
   return outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome;

@@ -1,4 +1,4 @@
-/** 64-bit FNV-1a, as 16 hexadecimal digits that are not all zero: the same text always has the same span. */
+/** A span id: 64-bit FNV-1a, as 16 hexadecimal digits that are not all zero. The same text always gives the same id. */
 export function spanIdOf(text: string): string {
   let hash = 0xcbf2_9ce4_8422_2325n;
   for (let at = 0; at < text.length; at += 1) {
@@ -10,7 +10,7 @@ export function spanIdOf(text: string): string {
   return (hash === 0n ? 1n : hash).toString(16).padStart(16, '0');
 }
 
-/** The same for a trace of its own: 32 digits. */
+/** A trace id from a text: 32 hexadecimal digits. */
 export function traceIdOf(text: string): string {
   return spanIdOf(`trace:${text}`) + spanIdOf(`${text}:trace`);
 }

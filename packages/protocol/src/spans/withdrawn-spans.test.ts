@@ -10,7 +10,7 @@ const withdraw = (itemId: string, reason: string): EventPayload => ({
   reason,
 });
 
-test('what a model said before it was asked again is one span for each try', () => {
+test('each retried model call is one span', () => {
   const events = runOf([
     { type: 'response_start', modelId: 'model', providerId: 'anthropic' },
     say.text('thought', 'reasoning'),

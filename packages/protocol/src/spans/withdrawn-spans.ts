@@ -1,11 +1,11 @@
-/** The fold from a run's events to spans of what its model said in vain: it was asked again, and history has only that. */
+/** Spans of model calls that were retried: their output was withdrawn, so history lacks them. */
 import type { StreamEvent } from '../events.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { withdrawnAttributes } from './names.ts';
 import type { Span } from './run-spans.ts';
 import { spanIdOf } from './span-ids.ts';
 
-/** Why translators take back what a model has said. */
+/** The reasons of withdrawals that are retries. */
 const asked: ReadonlySet<string | undefined> = new Set(['retried', 'retry']);
 
 interface Try {
@@ -16,14 +16,14 @@ interface Try {
   items: number;
 }
 
-/** The tries of one run. Feed it each event once, in order. */
+/** Collects the retried model calls of one run. Expects each event once, in order. */
 export class WithdrawnSpans {
   /** When items began, ms since the epoch. */
   readonly #begun = new Map<string, number>();
-  /** The items that are being taken back: those of one try follow each other. */
+  /** The items that are being withdrawn: the withdrawals of one call follow each other. */
   #try: Try | undefined;
 
-  /** Returns the span of a try when the next event shows that it is complete. */
+  /** Returns the span of a retried call when the next event shows that all its items are withdrawn. */
   take(event: StreamEvent): Span | undefined {
     const { payload } = event;
     if (payload.type === 'item_cancelled' && asked.has(payload.reason)) {

@@ -36,7 +36,7 @@ const terminal = fc.constantFrom<EventPayload[]>(
   { type: 'response_error', error, usage },
 );
 
-/** Keeps the order within each track; `turns` chooses the next track. */
+/** Keeps the order within each track; `turns` selects the next track. */
 function interleave(tracks: EventPayload[][], turns: number[]): EventPayload[] {
   const rest = tracks.map((track) => [...track]);
   const merged: EventPayload[] = [];

@@ -1,4 +1,4 @@
-/** Arbitrary lives of one item, or of a call and its answers: a run's events about it, given an id. */
+/** Arbitrary lives of one item, or of a call and its answers: the events of a run for an id. */
 import fc from 'fast-check';
 import type { EventPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
@@ -48,7 +48,7 @@ const texts: fc.Arbitrary<Track> = fc
       { type: 'item_start', itemId: id, itemType, origin, initialContent, parentCallId },
       ...growth,
     ];
-    // An ended item takes no more text, and does not start again.
+    // An ended item ignores further text, and does not start again.
     const late = life.late && life.ending === 'done' ? [...first.slice(0, 1), ...growth] : [];
     return [...(life.started ? first : []), ...endingOf(id, finalItem, life.ending), ...late];
   });
@@ -103,7 +103,7 @@ const calls: fc.Arbitrary<Track> = fc
       type: 'function_call',
       name: 'Edit',
       arguments: json,
-      // The id that the outputs name may be known only now.
+      // The call id that the outputs have may be known only at the end.
       callId: `${id}-call`,
       origin: 'agent',
     };

@@ -1,4 +1,4 @@
-/** Slow, obvious twins of the folds, written apart from them and in another way, to check them by. */
+/** Slow, simple versions of the folds, written independently in another way, to check the folds. */
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { OutputItem } from '../items.ts';
 
@@ -14,7 +14,7 @@ interface Naive {
   success?: boolean;
 }
 
-/** A reader's final state of one shown thing. */
+/** A reader's final state of one shown item. */
 export interface NaiveView {
   type: string;
   status: string;

@@ -1,4 +1,4 @@
-/** Short names for the payloads of most runs. */
+/** Short names for frequent payloads. */
 import type { EventPayload } from '../events.ts';
 
 export const text = (

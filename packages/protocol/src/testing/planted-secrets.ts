@@ -1,4 +1,4 @@
-/** A secret of a kind that the rules know, made up, as texts have it. `around` has it in place of `¤`. */
+/** A made-up secret of a kind that the rules find, in a typical text. In `around`, `¤` stands for the secret. */
 export interface PlantedSecret {
   rule: string;
   secret: string;
@@ -7,7 +7,7 @@ export interface PlantedSecret {
 
 const letters = 'Q7dPx2LmZr9TkB4vWc8Ys1Nf';
 
-/** How the names of settings end whose values are secrets. */
+/** Ends of setting names whose values are secrets. */
 export const secretNames = [
   'api_key',
   'apikey',
@@ -28,13 +28,13 @@ export const secretNames = [
   'credentials',
 ];
 
-/** Names in an address whose values are secrets. */
+/** Names of query parameters whose values are secrets. */
 const queryNames =
   'token secret password passwd signature credential x-amz-signature key sig auth my_key my.sig my-auth apikey apisig accesskey accessauth code awsaccesskeyid'.split(
     ' ',
   );
 
-/** At least one for each alternative of each rule: what a rule loses, no other example finds. */
+/** At least one for each alternative of each rule: if a rule loses an alternative, no other example fails. */
 export const plantedSecrets: readonly PlantedSecret[] = [
   planted('anthropic-key', `sk-ant-api03-${letters}-_AA`),
   planted('openai-key', `sk-proj-${letters}${letters}`),

@@ -1,4 +1,4 @@
-/** Seed 001’s own schemas (appendix A.1), written down once more, so that the dialect is not its own judge. */
+/** Seed 001’s own schemas (appendix A.1), written down a second time as an independent check of the dialect. */
 import { z } from 'zod';
 
 const id = z.string().uuid();
@@ -75,7 +75,7 @@ const usage = z.strictObject({
 const status = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
 const finish = z.string().nullable();
 
-/** Its Response, without a field more. */
+/** A Response of seed 001, without additional fields. */
 export const seed001Response = z.strictObject({
   id,
   turn_id: id,
@@ -145,7 +145,7 @@ const payload = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('turn_aborted_by_user'), turn_id: id, reason: text }),
 ]);
 
-/** Its event, without a field more, and with one type outside and inside. */
+/** An event of seed 001, without additional fields, and with the same type outside and inside. */
 export const seed001Event = z
   .strictObject({
     event_id: id,

@@ -1,4 +1,4 @@
-/** Bodies of the HTTP surface, both ways. A message has at most `MESSAGE_MAX` characters. */
+/** Bodies of HTTP requests and answers. A message has at most `MESSAGE_MAX` characters. */
 import { z } from 'zod';
 import { ContentBlock, FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
@@ -10,9 +10,9 @@ import { UpsertObject } from '../upserts.ts';
 /** The most characters of one user message. */
 export const MESSAGE_MAX = 1_000_000;
 
-/** The most folders that a session has beside the project's. */
+/** The most folders of a session besides the project's. */
 export const DIRECTORIES_MAX = 20;
-/** Folders beside the project's, below the server's roots; `~` is the home folder. */
+/** Folders besides the project's, below the server's roots; `~` is the home folder. */
 const AdditionalDirectories = z.array(z.string().min(1).max(4096)).max(DIRECTORIES_MAX);
 
 export const CreateSessionBody = z.object({
@@ -21,17 +21,17 @@ export const CreateSessionBody = z.object({
   projectId: z.string().min(1).optional(),
   /** The provider's own start options; also `configOptions` by id. */
   options: z.record(z.string(), z.unknown()).optional(),
-  /** For this session, beside those of the configuration; one of the same name takes its place. */
+  /** Servers for this session, in addition to those of the configuration; a server of the same name is replaced. */
   mcpServers: McpServers.optional(),
-  /** Folders beside the project's in which the agent may work. */
+  /** Folders besides the project's in which the agent may work. */
   additionalDirectories: AdditionalDirectories.optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 
 /**
- * The session's MCP servers beside those of the configuration. They may hold secrets and are not stored: name them again
- * with each load. An agent that runs already gets them when it is next started. `additionalDirectories` are added to the
- * session's own.
+ * `mcpServers` are for this session, in addition to those of the configuration. They may contain secrets and are not
+ * stored: send them again with each load. A running agent gets them when it is next started. `additionalDirectories`
+ * are added to the session's own.
  */
 export const LoadBody = z.object({
   mcpServers: McpServers.optional(),
@@ -40,8 +40,8 @@ export const LoadBody = z.object({
 export type LoadBody = z.infer<typeof LoadBody>;
 
 /**
- * Without a `turnId` the fork ends after the last turn that has ended. `sessionId` names the new session before it is
- * there: a request that is repeated with the same id, because the answer was lost, forks once.
+ * Without a `turnId` the fork ends after the last ended turn. `sessionId` names the new session in advance: a request
+ * that is repeated with the same id, because the answer was lost, forks once.
  */
 export const ForkBody = z.object({
   turnId: z.string().min(1).optional(),
@@ -49,27 +49,27 @@ export const ForkBody = z.object({
 });
 export type ForkBody = z.infer<typeof ForkBody>;
 
-/** `remove` has them as the session lists them. */
+/** `remove` has paths as the session lists them. */
 export const DirectoriesBody = z.object({
   add: AdditionalDirectories.optional(),
   remove: AdditionalDirectories.optional(),
 });
 export type DirectoriesBody = z.infer<typeof DirectoriesBody>;
-/** Their real paths. */
+/** The folders' real paths. */
 export const DirectoriesResult = z.object({ additionalDirectories: z.array(z.string()) });
 export type DirectoriesResult = z.infer<typeof DirectoriesResult>;
 
-/** The kinds of what an agent has found for a session, in the order in which people are shown them. */
+/** The kinds of setup entries, in the order in which people see them. */
 export const SetupKind = z.enum(['permissions', 'hooks', 'skills', 'plugins', 'memory']);
 export type SetupKind = z.infer<typeof SetupKind>;
-/** A rule, hook, skill, plugin or memory file that holds in a session, for people. */
+/** A rule, hook, skill, plugin or memory file of a session, for people. */
 export const SetupEntry = z.object({
   name: z.string(),
   /** Its effect or its purpose. */
   detail: z.string().optional(),
-  /** Where it comes from: a file, or the settings that have it. */
+  /** The origin: a file, or the settings that contain the entry. */
   source: z.string().optional(),
-  /** It is known, and not in force. */
+  /** Whether the entry is known but not in force. */
   isOff: z.boolean().optional(),
 });
 export type SetupEntry = z.infer<typeof SetupEntry>;
@@ -85,56 +85,58 @@ export const AsideBody = z.object({ question: z.string().trim().min(1).max(20_00
 export const AsideResult = z.object({ answer: z.string() });
 export type AsideResult = z.infer<typeof AsideResult>;
 
-/** Without `callId`: all calls of the running turn that can. */
+/** Without `callId`: all calls of the running turn that can be moved to the background. */
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
 export type BackgroundBody = z.infer<typeof BackgroundBody>;
 
-/** What goes back to before a turn: the files, the conversation, or both. */
+/** The parts that return to their state before a turn: the files, the conversation, or both. */
 export const RewindScope = z.enum(['files', 'conversation', 'both']);
 export type RewindScope = z.infer<typeof RewindScope>;
-/** Without `scope`: the files. With `dryRun` nothing is changed: the answer says what would be. */
+/** Without `scope`: the files. With `dryRun` nothing changes, and the answer shows what would change. */
 export const RewindBody = z.object({
   turnId: z.string().min(1),
   scope: RewindScope.optional(),
   dryRun: z.boolean().optional(),
 });
-/** How a turn is rewound to, besides which. */
+/** The options of a rewind, without its turn. */
 export type RewindOptions = Omit<z.infer<typeof RewindBody>, 'turnId'>;
-/** The turns that are taken back, oldest first, and the message of the first one, to be sent again. */
+/** The turns that were taken back, oldest first, and the message of the first one, to be sent again. */
 export const TakenBack = z.object({
   turnIds: z.array(z.string()),
   message: z.string(),
   blocks: z.array(ContentBlock).optional(),
 });
 export type TakenBack = z.infer<typeof TakenBack>;
-/** Which files differ from how they were before a turn, or were changed back; with the lines that this adds and takes away. */
+/**
+ * The files that differ from their state before a turn, or were restored, with the lines that this adds and removes.
+ */
 export const RewindResult = z.object({
   /** Absolute paths. */
   files: z.array(z.string()),
   insertions: z.number(),
   deletions: z.number(),
-  /** How many of them stay as they are: they are links now. */
+  /** How many of the files are not restored, because they are links now. */
   skipped: z.number().optional(),
-  /** Unless only the files go back. */
+  /** Absent if only the files are restored. */
   takenBack: TakenBack.optional(),
-  /** Why the files stay as they are although the conversation has gone back. */
+  /** Why the files were not restored although the conversation was. */
   problem: z.string().optional(),
 });
 export type RewindResult = z.infer<typeof RewindResult>;
 
 /**
- * What can be done with an MCP server: connect it anew, switch it on or off, or sign in to it, which the user ends in a
+ * The actions on an MCP server: reconnect it, switch it on or off, or sign in to it, which the user completes in a
  * browser.
  */
 export const McpAction = z.enum(['reconnect', 'on', 'off', 'sign-in']);
 export type McpAction = z.infer<typeof McpAction>;
-/** An MCP server of a session's agent, as the agent has it now. */
+/** An MCP server of a session's agent, in its current state. */
 export const McpServerState = z.object({
   name: z.string(),
   state: z.enum(['connected', 'starting', 'failed', 'signed-out', 'off', 'unknown']),
-  /** Why it has failed, in the agent's words. */
+  /** Why the server has failed, in the agent's words. */
   problem: z.string().optional(),
-  /** How many tools it has, where that is known. */
+  /** The number of the server's tools, if it is known. */
   tools: z.int().nonnegative().optional(),
   actions: z.array(McpAction),
 });
@@ -162,14 +164,14 @@ const saysSomething = ({
   message: string;
   blocks?: unknown[] | undefined;
 }) => message !== '' || blocks.length > 0;
-const saysNothing = 'says nothing: give a message or blocks';
+const saysNothing = 'is empty: give a message or blocks';
 
 /**
- * `turnId` names the turn before it begins: a message that is repeated with the same id, because the answer was lost,
- * is sent once. `blocks` are images, files and links beside the text, which may then be empty; bytes are given in
- * base64, or were uploaded before and are named (`uri: "blob:<hash>"`). `traceContext` is the one that the turn goes on
- * with; without it, that of the request's `traceparent` and `tracestate`. With `runCommand` a message that begins with
- * `!` is a command that its sender runs, where the agent knows that; without it, the message is words for the model.
+ * `turnId` names the turn in advance: a message that is repeated with the same id, because the answer was lost, is sent
+ * once. `blocks` are images, files and links in addition to the text, which may then be empty; their bytes are in
+ * base64, or were uploaded before (`uri: "blob:<hash>"`). `traceContext` is the turn's trace; by default, the trace in
+ * the request's `traceparent` and `tracestate`. With `runCommand` a message that begins with `!` is a command that its
+ * sender runs, if the agent supports that; without it, the message is text for the model.
  */
 export const SendBody = z
   .object({
@@ -186,13 +188,14 @@ export const QueuedBody = z.object({
   blocks: Blocks.optional(),
   runCommand: z.boolean().optional(),
 });
-/** `queued` if another turn goes first. */
+/** `queued`: whether another turn goes first. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;
 
 /**
- * `messageId` names the message: repeated with the same id, it is said once. If the agent comes to it only after the
- * turn, it is the id of the message's own turn, which then goes on with `traceContext`, as for `send`.
+ * `messageId` names the message: repeated with the same id, it is sent once. If the agent handles the message only
+ * after the turn, `messageId` is the id of the message's own turn, and `traceContext` is that turn's trace, as for
+ * `send`.
  */
 export const SteerBody = z
   .object({
@@ -202,11 +205,11 @@ export const SteerBody = z
     traceContext: TraceContext.optional(),
   })
   .refine(saysSomething, saysNothing);
-/** The turn that runs. */
+/** The id of the running turn. */
 export const SteerResult = z.object({ turnId: z.string() });
 export type SteerResult = z.infer<typeof SteerResult>;
 
-/** Which turn is meant: nothing else is ended. By its id here, or by the one that its agent gave it. */
+/** The turn to end, by its id in Liminal or by the agent's own id; no other turn is ended. */
 export const NotifyBody = z.object({
   turnId: z.string().min(1).optional(),
   agentTurnId: z.string().min(1).optional(),
@@ -216,9 +219,9 @@ export type NotifyBody = z.infer<typeof NotifyBody>;
 export const NotifyResult = z.object({ turnId: z.string() });
 export type NotifyResult = z.infer<typeof NotifyResult>;
 
-/** The message of the queue that it now goes before; without one it goes last. */
+/** `before`: the queued message that the moved message goes before; without it, the moved message goes last. */
 export const QueuePlaceBody = z.object({ before: z.string().min(1).optional() });
-/** `steered`: the agent has it in the turn that runs; else it is the next one. */
+/** `steered`: the agent has the message in the running turn; otherwise the message is next in the queue. */
 export const SendNowResult = z.object({ turnId: z.string(), steered: z.boolean() });
 export type SendNowResult = z.infer<typeof SendNowResult>;
 
@@ -245,7 +248,7 @@ export const ApprovalAnswerBody = z.object({
   optionId: z.string().min(1),
   /** The filled-in form, if the request has one. */
   content: FormContent.optional(),
-  /** The reason; for an option that `takesNote`. */
+  /** The reason; only for an option that `takesNote`. */
   note: z.string().max(10_000).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerBody>;
@@ -253,19 +256,19 @@ export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() })
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
 /**
- * A page of a session's conversation, oldest first; `turns` are the heads of its entries' turns. A page may begin in the
- * middle of a turn. It then also has those earlier entries of that turn which belong to the page: calls whose results or
- * inner calls are on it, with what they belong to themselves, and in a running turn all that is still open. They come
- * again with the page that has their place.
+ * A page of a session's conversation, oldest first; `turns` are the turns of the entries. A page may begin in the
+ * middle of a turn. It then also has earlier entries of that turn which belong to the page: calls whose results or
+ * inner calls are on it, the calls that these belong to, and in a running turn all open items. The page of their own
+ * place has these entries again.
  */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),
-  /** The entries from before the page's beginning, with their items' places in the run, from 0. */
+  /** The entries from before the page's beginning, with their items' indexes in the run, from 0. */
   earlier: z
     .array(z.object({ itemId: z.string(), index: z.number().int().nonnegative() }))
     .optional(),
   turns: z.array(TurnSummary),
-  /** Where a live reader goes on; empty for a session without a turn. */
+  /** The position from which a live reader continues; empty for a session without a turn. */
   cursor: z.string(),
   hasMore: z.boolean(),
   /** The `?before=` of the next older page. */
@@ -273,13 +276,13 @@ export const HistoryPage = z.object({
 });
 export type HistoryPage = z.infer<typeof HistoryPage>;
 
-/** The hits of a search: titles of sessions first, then items, newest first. */
+/** The hits of a search: first titles of sessions, then items, newest first. */
 export const SearchResult = z.object({
   hits: z.array(
     z.object({
       ...SessionSummary.pick({ sessionId: true, cliType: true, projectId: true, title: true })
         .shape,
-      /** Absent if the session's title was found. */
+      /** Absent if the session's title matches. */
       item: z
         .object({
           runId: z.string(),
@@ -287,9 +290,9 @@ export const SearchResult = z.object({
           index: z.number().int(),
           itemId: z.string(),
           type: ItemType,
-          /** Its turn was taken back: the agent does not know of it any more. */
+          /** Whether the item's turn was taken back: the agent no longer knows it. */
           takenBack: z.boolean().optional(),
-          /** For an output or a permission: the call that it belongs to, and is shown with. */
+          /** For an output or a permission request: the call that it belongs to and is shown with. */
           callId: z.string().optional(),
         })
         .optional(),
@@ -310,18 +313,18 @@ export type FoldersResult = z.infer<typeof FoldersResult>;
 export const FilesResult = z.object({
   files: z.array(
     z.object({
-      /** Relative to the project folder, with forward slashes; a folder's ends with one. */
+      /** Relative to the project folder, with forward slashes; a folder's path ends with a slash. */
       path: z.string(),
       name: z.string(),
     }),
   ),
-  /** The project has more files than are searched. */
+  /** Whether the project has more files than are searched. */
   truncated: z.boolean().optional(),
 });
 export type FilesResult = z.infer<typeof FilesResult>;
 
 const file = {
-  /** Its real path. */
+  /** The file's real path. */
   path: z.string(),
   /** The size of the whole file, in bytes. */
   size: z.number(),
@@ -329,7 +332,7 @@ const file = {
   modifiedAt: z.string(),
 };
 
-/** A file of a session's project for showing: its text, or an image in base64; for other files only that they exist. */
+/** A file of a session's project to show: its text, or an image in base64; for other files only their size and time. */
 export const FileResult = z.discriminatedUnion('kind', [
   /** `isCut`: the file is longer than the shown text (2 MiB), which is its start. */
   z.object({ kind: z.literal('text'), ...file, text: z.string(), isCut: z.boolean() }),
@@ -338,6 +341,6 @@ export const FileResult = z.discriminatedUnion('kind', [
 ]);
 export type FileResult = z.infer<typeof FileResult>;
 
-/** Every refusal on the HTTP surface. */
+/** The body of every refusal over HTTP. */
 export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,4 +1,4 @@
-/** Messages of the WebSocket surface, both ways. Commands go by HTTP. */
+/** WebSocket messages in both directions. Commands use HTTP. */
 import { z } from 'zod';
 import { SessionInfo, SessionSummary } from '../sessions.ts';
 import { TurnEvent, UpsertObject } from '../upserts.ts';
@@ -8,22 +8,22 @@ export const ClientMessage = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('session:subscribe'),
     sessionId: z.string().min(1),
-    /** The last cursor of this reader; without it, it gets the newest page. */
+    /** The reader's last cursor; without a cursor, the reader gets the newest page. */
     cursor: z.string().optional(),
     /** Requests `session:append` between full upserts. */
     deltas: z.boolean().optional(),
   }),
   z.object({ type: z.literal('session:unsubscribe'), sessionId: z.string().min(1) }),
-  /** Requests `sessions:changed`: all sessions once, then each that changes. */
+  /** Requests `sessions:changed`: all sessions once, then each changed session. */
   z.object({ type: z.literal('sessions:subscribe') }),
-  /** Requests a `pong`: a browser cannot see protocol pings, and so notices a half-open connection this way. */
+  /** Requests a `pong`: a browser cannot see protocol pings, and so detects a half-open connection. */
   z.object({ type: z.literal('ping') }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
 /**
- * Where a reader starts. `snapshot`: it forgets everything, this is the newest page. `tail`: each turn in `turns` is
- * whole, so it replaces the reader's state of that turn (items that the entries lack are gone).
+ * The start of a subscription. `snapshot`: the reader drops its state, and this is the newest page. `tail`: each turn
+ * in `turns` is whole and replaces the reader's state of that turn (items that the entries lack are gone).
  */
 export const HistoryMessage = HistoryPage.extend({
   type: z.literal('session:history'),
@@ -41,9 +41,9 @@ export const ServerMessage = z.discriminatedUnion('type', [
     cursor: z.string(),
   }),
   /**
-   * Text to add to an item (for a tool call, to its `toolOutput`): `at` is the length (UTF-16 code units) that the
-   * reader must have, as `appendText` checks. On a mismatch it subscribes again with its cursor and gets the turn
-   * whole.
+   * Text to add to an item (for a tool call, to its `toolOutput`). `at` is the length (UTF-16 code units) that the
+   * reader's text must have, as `appendText` checks. On a mismatch the reader subscribes again with its cursor and gets
+   * the whole turn.
    */
   z.object({
     type: z.literal('session:append'),
@@ -75,12 +75,12 @@ export const ServerMessage = z.discriminatedUnion('type', [
     code: z.string(),
     message: z.string(),
   }),
-  /** The session was deleted: nothing more of it comes. */
+  /** The session was deleted: no further messages about it follow. */
   z.object({ type: z.literal('session:deleted'), sessionId: z.string() }),
   z.object({
     type: z.literal('sessions:changed'),
     sessions: z.array(SessionSummary),
-    /** Sessions that are gone. */
+    /** The ids of sessions that no longer exist. */
     removed: z.array(z.string()).optional(),
   }),
   z.object({ type: z.literal('pong') }),

@@ -22,7 +22,7 @@ describe('what can be sent', () => {
     const [first, second] = whyNotSent([image(1), pdf], agent);
     expect(first).toBeUndefined();
     expect(second).toBe(
-      'Agent takes no such files. Take “a.pdf” (application/pdf) out of the message.',
+      'Agent does not accept such files. Remove “a.pdf” (application/pdf) from the message.',
     );
     expect(whyNotSent([pdf], { name: 'Agent', accepts: undefined })).toEqual([undefined]);
   });
@@ -43,7 +43,7 @@ describe('what can be sent', () => {
       undefined,
       expect.stringMatching(/^The file has 20 MiB/),
       undefined,
-      expect.stringMatching(/^What is attached to the message has 31 MiB, and may have 30/),
+      expect.stringMatching(/^What is attached to the message has 31 MiB, but the limit is 30/),
     ]);
   });
 

@@ -52,7 +52,7 @@ describe('a text', () => {
     [named, '😀😀😀', { it: '😀😀😀' }],
     [{ type: 'string' }, ' kept as it is ', { it: ' kept as it is ' }],
     [tag, 'v12', { it: 'v12' }],
-    [tag, '12', 'This does not have the form that is asked for: ^v\\d+$'],
+    [tag, '12', 'This does not match the required pattern: ^v\\d+$'],
     [{ type: 'string', pattern: '(' }, 'anything', { it: 'anything' }],
     [{ type: 'string', format: 'email' }, ' ada@example.org ', { it: 'ada@example.org' }],
     [{ type: 'string', format: 'email' }, 'ada', expect.stringContaining('e-mail address')],
