@@ -160,7 +160,7 @@ test('doctor reports the shared Redis and database, and fails when those or the 
   const failing = home.start(['doctor', '--port', '0', '--data', '/dev/null/data'], gone);
   expect(await failing.exitCode).toBe(1);
   expect(failing.stdout).toContain('FAIL  Data folder /dev/null/data');
-  expect(failing.stdout).toMatch(/^FAIL {2}Redis .*See that it runs/m);
+  expect(failing.stdout).toMatch(/^FAIL {2}Redis .*Check that Redis runs/m);
   expect(failing.stdout).toMatch(/^FAIL {2}The database 127.* nothing listens there; start it/m);
   expect(failing.stdout).not.toContain('secret');
 });

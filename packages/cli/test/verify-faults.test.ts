@@ -158,7 +158,7 @@ testAtLength('a Redis and a database that are away are told, without their secre
   });
   const failed = failures(await home.play('verify', '--agent', 'demo'), 'demo');
   expect(failed).toEqual([
-    expect.stringMatching(/^Redis does not do its work .*See that it runs and can be reached/),
+    expect.stringMatching(/^Redis failed .*Check that Redis runs and can be reached/),
     expect.stringMatching(/^The database 127\.0\.0\.1.* nothing listens there; start it/),
   ]);
   expect(failed.join()).not.toContain('hidden');

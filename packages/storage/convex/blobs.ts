@@ -1,6 +1,6 @@
 /**
- * Keeps bytes that events only name by a hash. A blob is written in steps, as parts of a blob without a hash, which
- * nobody reads; the last step gives it its hash.
+ * Stores blobs: bytes that events refer to by a hash. A blob is written in steps, as parts of a blob without a hash,
+ * which is never read; the last step gives the blob its hash.
  */
 import { makeFunctionReference } from 'convex/server';
 import type { GenericId } from 'convex/values';
@@ -10,9 +10,9 @@ import type { Doc, MutationCtx, QueryCtx } from './server.ts';
 import { again, assertSecret, CALL_MAX, internalMutation, mutation, query } from './server.ts';
 import { tidyBlob } from './tidying.ts';
 
-/** The most blobs that one call of `sweep` looks at. */
+/** The most blobs that one call of `sweep` examines. */
 const SWEPT_MAX = 500;
-/** The most holds that end in one call. */
+/** The most holds that one call ends. */
 const HOLDS_MAX = 1_000;
 
 const blobId = v.id('blobs');
@@ -21,9 +21,9 @@ type BlobId = GenericId<'blobs'>;
 const tidyLater = makeFunctionReference<'mutation', { blobs: BlobId[] }>('blobs:tidy');
 
 /**
- * Lets a session hold a blob, or, if none is given or it has been deleted, lets it wait since that time (ms since the epoch). If it is not
- * stored yet, the staged one becomes it. Returns the media type under which it is stored; null if it is not stored and
- * nothing was staged. Throws `AGAIN`.
+ * Adds a session's hold on a blob. Without a session, or for a deleted one, the blob waits for a session from `since`
+ * on (ms since the epoch). If no blob with the hash is stored, the staged one gets the hash. Returns the stored media
+ * type; null if the blob is not stored and nothing was staged. Throws `AGAIN`.
  */
 export const keep = mutation({
   args: {
@@ -48,12 +48,12 @@ export const keep = mutation({
   },
 });
 
-/** Stages parts of a blob, as base64, and returns its id for further ones. Throws `AGAIN`. */
+/** Stages parts of a blob, as base64, and returns the blob's id for further parts. Throws `AGAIN`. */
 export const stage = mutation({
   args: {
     secret: v.string(),
     mimeType: v.string(),
-    /** Now, ms since the epoch: what is never finished is swept as an upload is. */
+    /** The current time, ms since the epoch: a blob that is never finished is swept like an upload. */
     since: v.number(),
     /** Absent for the first parts. */
     blob: v.optional(blobId),
@@ -75,7 +75,7 @@ export const stage = mutation({
   },
 });
 
-/** Null if it is not stored. */
+/** The blob with this hash; null if it is not stored. */
 export const find = query({
   args: { secret: v.string(), hash: v.string() },
   returns: v.union(v.null(), v.object({ blob: blobId, mimeType: v.string() })),
@@ -86,7 +86,7 @@ export const find = query({
   },
 });
 
-/** A blob's parts from one on, as many as one call may return; the rest begins at `next`. Throws `AGAIN`. */
+/** A blob's parts from an index on, as many as one call may return; the rest begins at `next`. Throws `AGAIN`. */
 export const read = query({
   args: { secret: v.string(), blob: blobId, from: v.number() },
   returns: v.object({ parts: v.array(v.string()), next: v.union(v.number(), v.null()) }),
@@ -107,7 +107,10 @@ export const read = query({
   },
 });
 
-/** Lets a session hold all of these, or none; without a session it only looks. Returns those that are not stored. */
+/**
+ * Adds a session's holds on all of these blobs, or on none; without a session it adds none. Returns the hashes that are
+ * not stored.
+ */
 export const hold = mutation({
   args: { secret: v.string(), sessionId: v.optional(v.string()), hashes: v.array(v.string()) },
   returns: v.array(v.string()),
@@ -131,13 +134,15 @@ export const hold = mutation({
 });
 
 const swept = v.object({
-  /** How many uploads have gone. */
+  /** How many uploads were removed. */
   count: v.number(),
-  /** Where to go on; null if that was all. */
+  /** The cursor for the next call; null at the end. */
   next: v.union(v.string(), v.null()),
 });
 
-/** Removes uploads from before a time (ms since the epoch) that no session holds, and what was never finished. */
+/**
+ * Removes uploads from before a time (ms since the epoch) that no session holds, and blobs that were never finished.
+ */
 export const sweep = mutation({
   args: { secret: v.string(), before: v.number(), cursor: v.union(v.string(), v.null()) },
   returns: swept,
@@ -158,7 +163,7 @@ export const sweep = mutation({
   },
 });
 
-/** Deletes parts of blobs that are no more, a few per call. */
+/** Deletes parts of removed blobs, a few per call. */
 export const tidy = internalMutation({
   args: { blobs: v.array(blobId) },
   returns: v.null(),
@@ -172,8 +177,8 @@ export const tidy = internalMutation({
 });
 
 /**
- * Ends up to 1000 holds of a session, and removes the blobs that nobody needs any more; true if there may be more
- * holds.
+ * Ends up to 1000 holds of a session, and removes the blobs that no session needs any more. Returns true if there may
+ * be more holds.
  */
 export async function endHolds(ctx: MutationCtx, sessionId: string): Promise<boolean> {
   const holds = await ctx.db
@@ -190,7 +195,7 @@ export async function endHolds(ctx: MutationCtx, sessionId: string): Promise<boo
   return holds.length === HOLDS_MAX;
 }
 
-/** Their bytes follow later. */
+/** Removes blobs; their bytes are deleted later. */
 async function removeBlobs(ctx: MutationCtx, blobs: BlobId[]): Promise<void> {
   if (blobs.length === 0) return;
   for (const blob of blobs) await ctx.db.delete(blob);
@@ -220,7 +225,7 @@ async function findBlob(ctx: QueryCtx, hash: string) {
     .unique();
 }
 
-/** Throws `AGAIN` if it is no longer being written. */
+/** A blob that is being written. Throws `AGAIN` if it is no longer being written. */
 async function stagedBlob(ctx: QueryCtx, id: BlobId): Promise<Doc<'blobs'>> {
   const blob = await ctx.db.get(id);
   if (!blob || blob.hash !== undefined) throw again();

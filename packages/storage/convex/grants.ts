@@ -2,7 +2,7 @@ import { v } from 'convex/values';
 import type { QueryCtx } from './server.ts';
 import { assertSecret, mutation, query } from './server.ts';
 
-/** A project's grants as JSON, the first added first. */
+/** A project's grants as JSON, in the order in which they were added. */
 export const list = query({
   args: { secret: v.string(), projectId: v.string() },
   returns: v.array(v.string()),
@@ -12,7 +12,7 @@ export const list = query({
   },
 });
 
-/** Changes nothing if the project has a grant of the same rule. */
+/** Adds a grant. Changes nothing if the project has a grant with the same rule. */
 export const add = mutation({
   args: { secret: v.string(), projectId: v.string(), rule: v.string(), record: v.string() },
   returns: v.null(),
@@ -35,7 +35,7 @@ export const remove = mutation({
   },
 });
 
-/** A person has made each of them: they are few. */
+/** A project's grants: people make each of them, so there are few. */
 async function grantsOf(ctx: QueryCtx, projectId: string) {
   return ctx.db
     .query('grants')

@@ -1,15 +1,15 @@
-/** Reads Responses: those too large for one call come in several, all of one revision. */
+/** Reads Responses. A Response that is too large for one call is read in several calls, all of one revision. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
 import { again, assertSecret, CALL_MAX, query } from './server.ts';
 
-/** Items of a run from one index up to (not including) another, as they were at a revision. */
+/** Items of a run from one index up to (not including) another, as of a revision. */
 const range = v.object({
   runId: v.string(),
   revision: v.string(),
   from: v.number(),
   to: v.number(),
-  /** Only the first `parts` parts of the last item; all if not given. */
+  /** Only the first `parts` parts of the last item; by default all. */
   parts: v.optional(v.number()),
 });
 type Range = typeof range.type;
@@ -36,7 +36,8 @@ export const head = query({
 });
 
 /**
- * Heads of a session's runs, oldest first, from a run on; null if that is not in the session. `next` starts the rest.
+ * Heads of a session's runs, oldest first, from a given run on; null if that run is not in the session. The rest begins
+ * at `next`.
  */
 export const runs = query({
   args: { secret: v.string(), threadId: v.string(), fromRunId: v.optional(v.string()) },
@@ -66,7 +67,7 @@ export const runs = query({
 
 /**
  * Runs of a session, newest first, with their items before a place: the runs of the newest `limit` items, and one more
- * run with items as a sign that there is more. The rest comes before `next`.
+ * run with items if there are older items. Older runs come before `next`.
  */
 export const page = query({
   args: {
@@ -91,7 +92,7 @@ export const page = query({
     let size = 0;
     for await (const message of found) {
       const end = message.runId === from?.runId ? (before?.index ?? 0) : Infinity;
-      // A run without items before the place is left out: an earlier page has shown it.
+      // A run without items before the place is left out, because an earlier page has shown it.
       if (end <= 0) continue;
       const last = newest.at(-1);
       if (last && (size > CALL_MAX || newest.length === ROWS_MAX)) {
@@ -108,8 +109,8 @@ export const page = query({
 });
 
 /**
- * Parts of items, the last ones of each range first, as many as one call may return; `rest` is the rest. Throws
- * `AGAIN`.
+ * Parts of items, the last parts of each range first, as many as one call may return; `rest` are the remaining ranges.
+ * Throws `AGAIN`.
  */
 export const items = query({
   args: { secret: v.string(), ranges: v.array(range) },
@@ -136,8 +137,8 @@ export const items = query({
 });
 
 /**
- * The ranges of items that have one of these hashes, on one side of an index, at most `most` of each hash; `rest` are the
- * hashes that are left.
+ * The ranges of items with one of these hashes, on one side of an index, at most `most` for each hash; `rest` are the
+ * remaining hashes.
  */
 export const calls = query({
   args: {
@@ -177,7 +178,7 @@ export const calls = query({
   },
 });
 
-/** Last one first; reads only what it yields. */
+/** The parts of a range, last one first; reads only the parts that it yields. */
 async function* partsOf(
   ctx: QueryCtx,
   { runId, from, to, parts }: Range,
@@ -205,7 +206,7 @@ async function* partsOf(
     .order('desc');
 }
 
-/** With its items up to (not including) an index. */
+/** A run with its items up to (not including) an index. */
 function runOf({ runId, revision, head, itemCount }: Doc<'messages'>, end = Infinity): Run {
   return { head, items: { runId, revision, from: 0, to: Math.min(end, itemCount) } };
 }

@@ -1,6 +1,6 @@
 /**
- * Saves Responses. A mutation is atomic, but may not be as large as a Response: a large one comes in steps, as items of
- * a generation that is not read until the last step names it.
+ * Saves Responses. A mutation is atomic but cannot be as large as a Response: a large Response is written in steps, as
+ * items of a generation that is not read until the last step makes it the run's generation.
  */
 import { makeFunctionReference } from 'convex/server';
 import type { Infer } from 'convex/values';
@@ -16,7 +16,7 @@ const row = v.object(rowFields);
 const run = v.object({
   message: v.object(messageFields),
   revision: v.string(),
-  /** The revision that `rows` change; without it they are all items. */
+  /** The revision that `rows` change; without a revision, `rows` are all items. */
   base: v.optional(v.string()),
   /** The generation in which the items were staged; `rows` is then empty. */
   staged: v.optional(v.number()),
@@ -25,7 +25,7 @@ const run = v.object({
 
 const tidyLater = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
 
-/** Saves all or none of these; one that is older than the stored one changes nothing. Throws `AGAIN`. */
+/** Saves all of these runs or none; a run that is older than the stored one changes nothing. Throws `AGAIN`. */
 export const save = mutation({
   args: { secret: v.string(), runs: v.array(run) },
   returns: v.null(),
@@ -40,7 +40,7 @@ export const save = mutation({
   },
 });
 
-/** Begins to stage a run's items: returns the generation for them. Another writer of the run must then begin again. */
+/** Begins to stage a run's items, and returns their generation. Another writer of the run must then start over. */
 export const begin = mutation({
   args: { secret: v.string(), runId: v.string() },
   returns: v.number(),
@@ -79,7 +79,7 @@ export const tidy = internalMutation({
   },
 });
 
-/** True if there may now be items that are no longer read. */
+/** Saves one run. Returns true if there may now be items that are no longer read. */
 async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boolean> {
   const { message, revision } = each;
   if (await isDeleted(ctx, message.threadId)) return dropStaged(ctx, each);
@@ -93,7 +93,7 @@ async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boole
   return each.staged !== undefined || (stored !== null && stored.generation !== generation);
 }
 
-/** True if items were staged, which then nobody reads. */
+/** Drops a run's staged items. Returns true if there were any. */
 async function dropStaged(
   ctx: MutationCtx,
   { message, staged }: Infer<typeof run>,
@@ -103,7 +103,7 @@ async function dropStaged(
   return true;
 }
 
-/** Returns the generation of the run's items. */
+/** Stores the run's items. Returns their generation. */
 async function placeItems(
   ctx: MutationCtx,
   { message, base, staged, rows }: Infer<typeof run>,
@@ -163,7 +163,7 @@ async function assertStaging(ctx: QueryCtx, runId: string, generation: number): 
   if ((await findWrite(ctx, runId))?.generation !== generation) throw again();
 }
 
-/** Greater than all generations so far. */
+/** A generation greater than all earlier ones. */
 function nextGeneration(
   stored: Doc<'messages'> | null,
   write: Pick<Doc<'writes'>, 'generation'> | null,

@@ -1,4 +1,4 @@
-/** Seed 001's table of Responses (appendix 4), in this project's words, and the tables that it needs. */
+/** Seed 001's table of Responses (appendix 4), in this project's terms, and the other tables. */
 import type { DataModelFromSchemaDefinition } from 'convex/server';
 import { defineSchema, defineTable } from 'convex/server';
 import { v } from 'convex/values';
@@ -22,26 +22,26 @@ export const messageFields = {
   createdAt: v.number(),
   updatedAt: v.number(),
   lastSeq: v.number(),
-  /** Tokens of the turn, for queries by others; `inputTokens` are all of the input, cached tokens included. */
+  /** Tokens of the turn, for queries by others; `inputTokens` are all input tokens, including cached ones. */
   usage: v.optional(
     v.object({ inputTokens: v.number(), outputTokens: v.number(), totalTokens: v.number() }),
   ),
   finishReason: v.optional(v.string()),
   error: v.optional(v.object({ code: v.string(), message: v.string() })),
-  /** The whole Response without its items, as JSON: what Liminal reads. */
+  /** The whole Response without its items, as JSON, for Liminal itself. */
   head: v.string(),
   itemCount: v.number(),
 };
 
-/** A piece of an item: a document holds 1 MiB, an item may hold more. */
+/** A part of an item: a document has at most 1 MiB, an item may have more. */
 export const rowFields = {
   index: v.number(),
   part: v.number(),
   /** This part of the item's JSON. */
   text: v.string(),
-  /** In the first part of an item that is final: its words, separated by spaces. */
+  /** In the first part of a final item: its words, separated by spaces. */
   words: v.optional(v.string()),
-  /** In the first part: a hash of what a call, its outputs and the requests to permit it share. */
+  /** In the first part: a hash of the call key that a call, its outputs and its permission requests share. */
   callHash: v.optional(v.string()),
 };
 
@@ -60,9 +60,9 @@ const schema = defineSchema({
     ...messageFields,
     /** The run's index in its session, from 0. */
     order: v.number(),
-    /** Only items of this generation count. */
+    /** The generation of the run's current items. */
     generation: v.number(),
-    /** A new one after each save. */
+    /** A new value after each save. */
     revision: v.string(),
   })
     .index('by_runId', ['runId'])
@@ -89,7 +89,7 @@ const schema = defineSchema({
     .index('by_place', ['runId', 'generation', 'index'])
     .searchIndex('search_words', { searchField: 'words' }),
 
-  /** The newest generation in which writing a run has begun. */
+  /** The newest generation of a run for which writing has begun. */
   writes: defineTable({ runId: v.string(), generation: v.number() }).index('by_runId', ['runId']),
 
   sessions: defineTable(sessionFields)
@@ -97,10 +97,10 @@ const schema = defineSchema({
     .index('by_time', ['updatedAt', 'createdAt'])
     .searchIndex('search_title', { searchField: 'titleWords', filterFields: ['projectId'] }),
 
-  /** What is left of deleted sessions: that they do not come back. */
+  /** The ids of deleted sessions, which must not be stored again. */
   deletedSessions: defineTable({ sessionId: v.string() }).index('by_sessionId', ['sessionId']),
 
-  /** What projects permit, each as JSON. */
+  /** The grants of projects, each as JSON. */
   grants: defineTable({ projectId: v.string(), rule: v.string(), record: v.string() }).index(
     'by_project',
     ['projectId'],
@@ -112,11 +112,11 @@ const schema = defineSchema({
     ['sessionId', 'part'],
   ),
 
-  /** Blobs: what events name by a hash. One without a hash is being written. */
+  /** Blobs: bytes that events refer to by a hash. A blob without a hash is being written. */
   blobs: defineTable({
     hash: v.optional(v.string()),
     mimeType: v.string(),
-    /** When it was last uploaded, or its writing began, ms since the epoch; none once a session has taken it. */
+    /** When the blob was last uploaded, or its writing began, ms since the epoch; absent once a session holds it. */
     waitingSince: v.optional(v.number()),
   })
     .index('by_hash', ['hash'])
@@ -128,7 +128,7 @@ const schema = defineSchema({
     'part',
   ]),
 
-  /** Sessions hold blobs. */
+  /** The holds of sessions on blobs. */
   holds: defineTable({ sessionId: v.string(), blob: v.id('blobs') })
     .index('by_session', ['sessionId', 'blob'])
     .index('by_blob', ['blob']),

@@ -1,13 +1,13 @@
-/** Searches words. Convex finds documents with any of the words, best first; the driver checks them. */
+/** Searches words. Convex finds documents with any of the words, best match first; the driver checks for all words. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
 import { assertSecret, CALL_MAX, query } from './server.ts';
 import { readRecord } from './sessions.ts';
 
-/** The most documents that one search looks at. */
+/** The most documents that one search examines. */
 const FOUND_MAX = 256;
 
-/** Records of sessions with one of the words in their titles. */
+/** Records of sessions whose titles have one of the words. */
 export const titles = query({
   args: { secret: v.string(), words: v.string(), projectId: v.optional(v.string()) },
   returns: v.array(v.array(v.string())),
@@ -39,7 +39,7 @@ const place = v.object({
 });
 type Place = typeof place.type;
 
-/** Items with one of the words; some may have changed since. */
+/** Items with one of the words. An item may have changed since it was indexed. */
 export const items = query({
   args: { secret: v.string(), words: v.string(), projectId: v.optional(v.string()) },
   returns: v.array(place),
@@ -51,7 +51,7 @@ export const items = query({
     const places: Place[] = [];
     let size = 0;
     let seen = 0;
-    // One by one: all candidates together could be more than one call may read.
+    // One by one, because all candidates together could be more than one call may read.
     for await (const { words, ...each } of found) {
       const message = await findMessage(ctx, each.runId);
       size += getConvexSize(words) + getConvexSize(message ?? null);
@@ -72,7 +72,7 @@ async function findMessage(ctx: QueryCtx, runId: string) {
     .unique();
 }
 
-/** With a project only items of its stored sessions count. */
+/** Whether a run belongs to the project; without a project, any run does. Only stored sessions belong to a project. */
 async function isIn(
   ctx: QueryCtx,
   projectId: string | undefined,

@@ -1,4 +1,4 @@
-/** Convex's builders for our tables, as its code generator would write them. */
+/** Convex's function builders, typed with our tables, as Convex's code generator would write them. */
 import type {
   DocumentByName,
   GenericMutationCtx,
@@ -26,16 +26,16 @@ export function again(): ConvexError<string> {
   return new ConvexError(AGAIN);
 }
 
-/** About the most bytes that one call reads or returns: Convex allows 16 MiB, older versions 8 MiB. */
+/** The approximate most bytes that one call reads or returns: Convex allows 16 MiB, older versions 8 MiB. */
 export const CALL_MAX = 6 * 1_048_576;
-/** The most that it deletes: those documents are read, and counted again when deleted. */
+/** The most bytes that one call deletes: Convex counts a document when it is read and again when it is deleted. */
 export const DELETED_MAX = CALL_MAX / 3;
 
-/** A deployment's functions can be called by anyone who knows its address: every one begins with this. */
+/** Must be called first by every function, since anyone who knows a deployment's address can call its functions. */
 export function assertSecret(secret: string): void {
   const expected = process.env['LIMINAL_SECRET'];
   if (expected !== undefined && expected !== '' && secret === expected) return;
   throw new ConvexError(
-    'The secret is not the one that LIMINAL_SECRET names in the environment of the Convex deployment.',
+    'The secret differs from LIMINAL_SECRET in the environment of the Convex deployment.',
   );
 }

@@ -14,7 +14,7 @@ import {
 } from './server.ts';
 import { outdate } from './tidying.ts';
 
-/** The most sessions that one call looks at. */
+/** The most sessions that one call examines. */
 const SESSIONS_MAX = 2_000;
 /** The most runs that one call deletes with their session. */
 const RUNS_MAX = 1_000;
@@ -22,7 +22,7 @@ const RUNS_MAX = 1_000;
 const tidy = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
 const goOn = makeFunctionReference<'mutation', { sessionId: string }>('sessions:removeRest');
 
-/** Saves nothing if the stored record is from a later owner (`stale`), or the session has been deleted. */
+/** Saves a session. Saves nothing if a later owner has stored its record (`stale`), or the session has been deleted. */
 export const save = mutation({
   args: { secret: v.string(), session: v.object(sessionFields), record: v.array(v.string()) },
   returns: v.union(v.literal('saved'), v.literal('stale'), v.literal('deleted')),
@@ -42,7 +42,7 @@ export const save = mutation({
   },
 });
 
-/** Raises a session's fence and returns its record at that time; null if the stored one is from a later owner. */
+/** Raises a session's fence and returns its record in the same step; null if a later owner has stored the record. */
 export const take = mutation({
   args: { secret: v.string(), sessionId: v.string(), fence: v.number() },
   returns: v.union(v.array(v.string()), v.null()),
@@ -56,7 +56,7 @@ export const take = mutation({
   },
 });
 
-/** The parts of a session's record; none if there is no such session. */
+/** The parts of a session's record; empty if there is no such session. */
 export const get = query({
   args: { secret: v.string(), sessionId: v.string() },
   returns: v.array(v.string()),
@@ -68,7 +68,7 @@ export const get = query({
 
 const place = v.object({ updatedAt: v.string(), createdAt: v.string(), time: v.number() });
 
-/** Records, newest first, as many as one call may return; the rest comes after `next`. */
+/** Session records, newest first, as many as one call may return; the rest comes after `next`. */
 export const list = query({
   args: {
     secret: v.string(),
@@ -98,7 +98,7 @@ export const list = query({
   },
 });
 
-/** Newest first; skips those before the place without reading them. */
+/** Sessions after a place, newest first, without reading those before it. */
 async function* sessionsAfter(
   ctx: QueryCtx,
   after: typeof place.type | undefined,
@@ -125,9 +125,9 @@ async function* sessionsAfter(
 }
 
 /**
- * Deletes a session with up to 1000 of its holds on blobs, and of its runs, fewer if they are large; true if there are
- * more: they also go if the caller does not come back. Items, and the bytes of blobs, follow later. If the session is
- * stored, `ids` are kept as a deleted session's.
+ * Deletes a session with up to 1000 of its holds on blobs and up to 1000 of its runs, fewer if the runs are large.
+ * Returns true if there are more, which are deleted even if the caller does not call again. Items, and the bytes of
+ * blobs, are deleted later. If the session is stored, `ids` are stored as a deleted session's.
  */
 export const remove = mutation({
   args: { secret: v.string(), sessionId: v.string(), ids: v.array(v.string()) },
@@ -146,7 +146,7 @@ export const remove = mutation({
   },
 });
 
-/** Deletes more of what a deleted session had, until nothing is left. */
+/** Deletes further data of a deleted session until nothing is left. */
 export const removeRest = internalMutation({
   args: { sessionId: v.string() },
   returns: v.null(),
@@ -156,7 +156,7 @@ export const removeRest = internalMutation({
   },
 });
 
-/** Ends some holds, and deletes some runs; true if there may be more. */
+/** Ends some holds and deletes some runs of a session. Returns true if there may be more. */
 async function removeSome(ctx: MutationCtx, sessionId: string): Promise<boolean> {
   const holdsMore = await endHolds(ctx, sessionId);
   const found = ctx.db

@@ -6,7 +6,7 @@ import { DELETED_MAX } from './server.ts';
 /** The most documents that one call deletes. */
 const ROWS_MAX = 500;
 
-/** Deletes a run's items of generations that neither count nor are being written; true if all are gone. */
+/** Deletes a run's items of generations that are neither current nor being written. Returns true if all are gone. */
 export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean> {
   const message = await ctx.db
     .query('messages')
@@ -20,7 +20,7 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
     .filter((generation) => generation !== undefined)
     .toSorted((a, b) => a - b);
   const budget = { rows: ROWS_MAX, bytes: DELETED_MAX };
-  // Before, between and after the generations that are kept.
+  // Before, between and after the generations to keep.
   for (const [at, above] of [-1, ...kept].entries()) {
     const below = kept[at] ?? Infinity;
     for (const table of ['items', 'words'] as const) {
@@ -32,7 +32,7 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
   return true;
 }
 
-/** Gives the run a newer generation than all writes so far, finished or under way. */
+/** Gives the run a newer generation than those of all its writes, finished or not. */
 export async function outdate(ctx: MutationCtx, runId: string, generation: number): Promise<void> {
   const write = await ctx.db
     .query('writes')
@@ -45,7 +45,7 @@ export async function outdate(ctx: MutationCtx, runId: string, generation: numbe
   }
 }
 
-/** Deletes parts of a blob that is no more; true if all are gone. */
+/** Deletes parts of a removed blob. Returns true if all are gone. */
 export async function tidyBlob(ctx: MutationCtx, blob: GenericId<'blobs'>): Promise<boolean> {
   const found = ctx.db.query('parts').withIndex('by_blob', (place) => place.eq('blob', blob));
   let bytes = DELETED_MAX;

@@ -1,7 +1,7 @@
 import { v } from 'convex/values';
 import { assertSecret, query } from './server.ts';
 
-/** The version of these functions and their tables; a server with another version refuses to use them. */
+/** The version of these functions and their tables; a server that needs another version refuses to use them. */
 export const VERSION = 7;
 
 export const get = query({

@@ -1,4 +1,4 @@
-/** Wakes one waiting caller; a ring before the wait is not lost. */
+/** Wakes one waiting caller; a ring before the wait is remembered. */
 export class Bell {
   #rung = false;
   #wake: () => void = () => {};

@@ -1,6 +1,6 @@
 import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 
-/** The failures of a log, a store, or of opening one. */
+/** The errors of a log or a store, or of opening one. */
 export type StorageErrorCode =
   | 'SEQ_CONFLICT'
   | 'RUN_ENDED'
@@ -19,7 +19,7 @@ export type StorageErrorCode =
 export class StorageError extends LiminalError {
   declare readonly code: StorageErrorCode;
 
-  /** Hides secrets in URLs: the message may contain one, or repeat a library's message. */
+  /** Hides secrets of URLs in the message, which may also repeat a library's message. */
   constructor(code: StorageErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, hideUrlSecrets(message), options);
   }

@@ -1,16 +1,16 @@
 import type { RunEnvelope, StreamEvent } from '@liminal/protocol';
 
-/** A run as the log knows it. */
+/** A run's data in the log. */
 export interface LoggedRun extends RunEnvelope {
   turnId: string;
-  /** `seq` of its last event; -1 before the first. */
+  /** `seq` of the last event; -1 before the first. */
   lastSeq: number;
-  /** Whether its terminal event is in the log. */
+  /** Whether the terminal event is in the log. */
   ended: boolean;
 }
 
 export interface ReadOptions {
-  /** Give events whose `seq` is greater; -1 (the default) gives all. */
+  /** Returns only events with a greater `seq`; -1 (the default) returns all. */
   after?: number;
   /** The most events to return. */
   limit?: number;
@@ -23,33 +23,34 @@ export interface FollowOptions {
 }
 
 /**
- * The durable, ordered record of what happened in each run. One writer per run; any number of readers.
+ * The durable, ordered record of each run's events. A run has one writer and any number of readers.
  * Every driver passes `testing/event-log-suite.ts`.
  */
 export interface EventLog {
   /**
-   * Adds events to a run, all or none; they are durable (they survive the end of this process) when it resolves, and
-   * no reader sees them before (invariant 6). The first append of a run registers it; an empty one does nothing.
-   * Throws StorageError `SEQ_CONFLICT` if the first event's `seq` is not the run's next or a `seq` is skipped
+   * Adds events to a run, all or none. When it resolves, the events are durable (they survive the end of this process);
+   * no reader sees them before (invariant 6). The first append of a run registers the run; an empty append does
+   * nothing. Throws StorageError `SEQ_CONFLICT` if the first event's `seq` is not the run's next or a `seq` is skipped
    * (invariant 1), `RUN_ENDED` after the terminal event or `settle` (invariant 2), `ENVELOPE_MISMATCH` if an event's
-   * session, turn, run, trace context or id is not its run's, `LOG_WRITE_FAILED` if the medium refuses (a full disk):
-   * then the same append can be tried again.
+   * session, turn, run, trace context or id is not its run's, `LOG_WRITE_FAILED` if the medium refuses the write (a
+   * full disk): then the same append can be retried.
    */
   append(runId: string, events: readonly StreamEvent[]): Promise<void>;
-  /** Events of a run in order; none if it is unknown or settled. */
+  /** Events of a run in order; none if the run is unknown or settled. */
   read(runId: string, options?: ReadOptions): Promise<StreamEvent[]>;
   /**
-   * Events of a run, past ones and then each new one as it is appended; ends after the terminal event, or when the log
-   * is closed. It begins at the first pull. It waits for an unknown run, and ends at once for a settled one.
-   * Stop a waiting follower by its `signal`: `return()` takes effect only at the next event.
-   * If the log has dropped projected events, it begins with the oldest one left: the first `seq` shows that.
+   * Yields events of a run: past events, then each new event as it is appended; ends after the terminal event, or when
+   * the log is closed. It begins at the first pull. It waits for an unknown run, and ends at once for a settled run.
+   * Stop a waiting follower by its `signal`: `return()` takes effect only at the next event. If the log has dropped
+   * projected events, it begins with the oldest remaining event, as the first `seq` shows.
    */
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent>;
-  /** Runs that are not settled, oldest first: runs that a crash left open, and runs that are not projected yet. */
+  /** Runs that are not settled, oldest first: runs that a crash left open, and runs that are not yet projected. */
   unsettled(): Promise<LoggedRun[]>;
   /**
-   * The run's final Response is stored: its events may go. Followers under way still get the rest.
-   * A run that has not ended is closed: later appends are refused. A second call, or an unknown run, does nothing.
+   * Reports that the run's final Response is stored, so that its events may be deleted. Active followers still get the
+   * rest. A run that has not ended is closed: later appends are refused. A second call, or an unknown run, does
+   * nothing.
    */
   settle(runId: string): Promise<void>;
   /** Ends all followers. */

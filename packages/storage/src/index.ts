@@ -1,4 +1,4 @@
-/** What Liminal keeps, and must not lose: the contracts. Each driver has its own entry point. */
+/** The contracts of Liminal's durable storage. Each driver has its own entry point. */
 export type * from './blob-store.ts';
 export type * from './coordination.ts';
 export * from './errors.ts';

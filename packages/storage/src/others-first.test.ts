@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { othersFirst } from './others-first.ts';
 
-it('timers that are due run before long work goes on, also in the round of the event loop that brought it', async () => {
+it('due timers run before long work continues, even in the round of the event loop in which the work started', async () => {
   await promisify(readFile)(import.meta.filename);
   const order: string[] = [];
   setTimeout(() => order.push('timer'), 1);
@@ -14,7 +14,7 @@ it('timers that are due run before long work goes on, also in the round of the e
   expect(order).toEqual(['timer', 'work']);
 });
 
-it('of several that wait, one goes on at a time, in order', async () => {
+it('several waiting callers are resumed one at a time, in order', async () => {
   const order: string[] = [];
   const steps = ['one', 'two'].map(async (name) => {
     await othersFirst();

@@ -4,20 +4,20 @@ import type { EventArchive } from './event-archive.ts';
 import type { EventLog } from './event-log.ts';
 import type { ResponseStore } from './response-store.ts';
 
-/** What a database keeps, opened and closed together. */
+/** The parts of a database, which are opened and closed together. */
 export interface OpenedDatabase {
   store: ResponseStore;
   blobs: BlobStore;
-  /** Absent where events of finished runs cannot be kept. */
+  /** Absent if events of finished runs cannot be stored. */
   archive?: EventArchive;
-  /** What is damaged and left where it is, in sentences for the operator. */
+  /** Damaged data, which is not changed: one sentence for each, for the operator. */
   setAside?: readonly string[];
   close(): Promise<void>;
 }
 
-/** All that is kept, opened and closed together. */
+/** All storage, opened and closed together. */
 export interface OpenedStorage extends OpenedDatabase {
   log: EventLog;
-  /** Set if several servers may work on it at once. */
+  /** Set if several servers may use the storage at once. */
   coordination?: Coordination;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps blobs in the SQLite database of a folder, as another program tells it by lines: `put BYTES`, `flood`, `sweep`.
- * It prints what came of each.
+ * Stores blobs in a folder's SQLite database, by commands on its input: `put BYTES`, `flood`, `sweep`. Prints the
+ * result of each.
  */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { openSqliteStorage } from '../src/sqlite/index.ts';
 const { blobs } = await openSqliteStorage(process.argv[2] ?? '');
 const PARTS_MAX = 4 * 512 * 1024;
 
-/** One synchronous write: printed before anything else happens, whole or not at all. */
+/** One synchronous write: printed before the next step, whole or not at all. */
 function say(...words: (string | number)[]): void {
   writeSync(1, `${words.join(' ')}\n`);
 }
@@ -23,11 +23,11 @@ async function put(size: number, sessionId?: string): Promise<void> {
   say('stored', hash, size, sessionId ?? 'upload');
 }
 
-/** Several at once, of all sizes, every other one for a session, until it is killed. */
+/** Puts several at once, of all sizes, every other one for a session, until the process is killed. */
 async function flood(): Promise<never> {
   const writers = Array.from({ length: 4 }, async (_, which) => {
     for (let at = which; ; at++) {
-      // Never so few bytes that they come twice, for a session and not.
+      // Never so few bytes that the same bytes are put twice, with and without a session.
       const size = 16 + Math.floor(PARTS_MAX * Math.random() ** 2);
       await (at % 2 === 0 ? put(size, `session-${which}`) : put(size));
     }

@@ -1,4 +1,4 @@
-/** Blobs in Convex: what takes several calls, and what breaks off between them. */
+/** Blobs in Convex: operations in several calls, and their failures between the calls. */
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { openConvex } from '../src/convex/index.ts';
@@ -8,10 +8,10 @@ import { deploy, secret, serve, watched } from './convex-deployment.ts';
 
 const png = { mimeType: 'image/png' };
 const MIB = 1024 * 1024;
-/** Written in three calls, read in two. */
+/** Bytes that are written in three calls, and read in two. */
 const large = new Uint8Array(randomBytes(6.5 * MIB));
 const later = () => Date.now() + 60_000;
-/** For background work of the deployment. */
+/** Patience for background work of the deployment. */
 const patience = { timeout: 60_000, interval: 500 };
 
 async function open() {
@@ -24,7 +24,7 @@ async function open() {
   return { ...deployment, ...database, watch, names };
 }
 
-test('bytes that are larger than a call are written and read in several; those that are there are not sent', async () => {
+test('bytes that are larger than a call are written and read in several; stored bytes are not sent again', async () => {
   const { blobs, names, watch } = await open();
   const { hash } = await blobs.put(large, png);
   const stage = 'blobs:stage';
@@ -36,7 +36,7 @@ test('bytes that are larger than a call are written and read in several; those t
   expect(watch.calls).toHaveLength(1);
 });
 
-test('a put that breaks off keeps nothing, wherever it does, and what it leaves is swept', async () => {
+test('a put that fails at any call stores nothing, and its parts are swept', async () => {
   const { blobs, store, watch, count } = await open();
   const kept = await blobs.put(large.subarray(MIB), { ...png, sessionId: 'session-1' });
   for (const failAt of [0, 2, 4]) {
@@ -50,7 +50,7 @@ test('a put that breaks off keeps nothing, wherever it does, and what it leaves 
     });
     watch.before = () => {};
   }
-  // It is no upload, which is counted.
+  // A failed put is not counted as an upload.
   expect(await blobs.sweep(later())).toBe(0);
   expect(await count('blobs')).toBe(1);
   await expect.poll(async () => count('parts'), patience).toBe(15);
@@ -64,12 +64,12 @@ test('a put that breaks off keeps nothing, wherever it does, and what it leaves 
   }
 });
 
-test('a put that is swept before it is finished begins again', async () => {
+test('a put that is swept before it is finished starts over', async () => {
   const { blobs, caller, watch, names } = await open();
   const other = await openDeployment(caller, secret);
   const begun = Promise.withResolvers<void>();
   watch.before = () => {
-    // Before the second one of three.
+    // Before the second of three calls.
     if (watch.calls.some(({ name }) => name === 'blobs:stage')) begun.resolve();
   };
   const put = blobs.put(large, png);
@@ -80,7 +80,7 @@ test('a put that is swept before it is finished begins again', async () => {
   expect(await blobs.get(hash)).toMatchObject({ size: large.length });
 });
 
-test('the same bytes from two servers at once are kept once', async () => {
+test('the same bytes from two servers at once are stored once', async () => {
   const { blobs, caller, count } = await open();
   const other = await openDeployment(caller, secret);
   const [one, two] = await Promise.all([
@@ -101,7 +101,7 @@ test('the holds of a session end in the first step of its deletion', async () =>
     hashes.push((await blobs.put(bytes, { ...png, sessionId: 'session-1' })).hash);
   }
   await blobs.hold('session-2', hashes.slice(0, 1));
-  // More than one call deletes: each says much of itself.
+  // More than one call deletes, since each head is large.
   const much = { error: { code: 'BROKEN', message: '…'.repeat(60_000) }, status: 'error' } as const;
   const runs = Array.from({ length: 30 }, (_, at) => response(`run-${at}`, [], much));
   await store.importResponses(runs);
@@ -116,7 +116,7 @@ test('the holds of a session end in the first step of its deletion', async () =>
   expect(await blobs.hold('session-2', hashes)).toEqual(hashes.slice(1));
 });
 
-test('SAFE: damaged bytes are refused, and never come back wrong', async () => {
+test('SAFE: damaged bytes are refused, and never returned', async () => {
   const { blobs, backend } = await open();
   const { hash } = await blobs.put(large, png);
   const damages = [
@@ -136,7 +136,7 @@ test('SAFE: damaged bytes are refused, and never come back wrong', async () => {
   }
 });
 
-test('by the way of HTTP bytes come back as they were put; a deployment that is away is told', async () => {
+test('over HTTP, bytes are returned unchanged; an unreachable deployment is reported', async () => {
   const { url, close } = await serve(deploy().caller);
   const { blobs } = await openConvex(url, secret);
   const { hash } = await blobs.put(large, png);

@@ -1,4 +1,4 @@
-/** A Convex deployment in memory, and its HTTP surface as Convex's client speaks to it. */
+/** A Convex deployment in memory, and its HTTP surface for Convex's client. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ import type { ConvexCaller } from '../src/convex/deployment.ts';
 export const secret = 'a-secret-of-the-tests';
 process.env['LIMINAL_SECRET'] = secret;
 
-/** The functions as Convex finds them: generated files are not needed, but their folder marks the place. */
+/** The functions as Convex finds them: generated files are not needed, but their folder marks the root. */
 export const modules = {
   ...import.meta.glob('../convex/*.ts'),
   '../convex/_generated/api.ts': async () => ({}),
@@ -25,7 +25,7 @@ const ARRAY_MAX = 8_192;
 /** Convex's limit for one document. */
 const DOCUMENT_MAX = 1_048_576;
 
-/** Half of Convex's present limits for one function: a self-hosted deployment may still have those. */
+/** Half of Convex's current limits for one function, since a self-hosted deployment may still have them. */
 const transactionLimits = {
   bytesRead: 8 * 1_048_576,
   bytesWritten: 8 * 1_048_576,
@@ -42,9 +42,9 @@ export function deploy() {
     query: async (query, args) => checked(await backend.query(query, checked(args))),
     mutation: async (mutation, args) => checked(await backend.mutation(mutation, checked(args))),
   };
-  /** How many documents a table has. */
+  /** The number of documents in a table. */
   const count = async (table: Table) => (await sizesIn(table)).length;
-  /** Bytes of the documents of these tables. */
+  /** The bytes of the documents of these tables. */
   const size = async (...tables: Table[]) =>
     (await Promise.all(tables.map(sizesIn))).flat().reduce((sum, each) => sum + each, 0);
   const sizesIn = async (table: Table) => {
@@ -69,18 +69,18 @@ export function deploy() {
   };
 }
 
-/** Arguments or a result within Convex's limits. */
+/** Returns arguments or a result; throws if they exceed Convex's limits. */
 function checked<T>(value: T): T {
   const size = Buffer.byteLength(JSON.stringify(value));
-  if (size > CALL_MAX) throw new Error('Too large a call.');
-  // Most calls are smaller than one document may be.
+  if (size > CALL_MAX) throw new Error('The call is too large.');
+  // Most calls are smaller than one document may be, and need no check of their texts.
   for (const text of size > DOCUMENT_MAX ? textsIn(value) : []) {
-    if (Buffer.byteLength(text) > DOCUMENT_MAX) throw new Error('Too large a document.');
+    if (Buffer.byteLength(text) > DOCUMENT_MAX) throw new Error('The document is too large.');
   }
   const long = Object.values(value ?? {}).find(
     (one) => Array.isArray(one) && one.length > ARRAY_MAX,
   );
-  if (long) throw new Error('Too long an array.');
+  if (long) throw new Error('The array is too long.');
   return value;
 }
 
@@ -115,7 +115,7 @@ export function watched({ query, mutation }: ConvexCaller) {
   return { ...watch, watch, caller };
 }
 
-/** Serves a deployment on the loopback. */
+/** Serves a deployment on the loopback interface. */
 export async function serve({ query, mutation }: ConvexCaller) {
   const server = createServer((request, response) => {
     const answer = async (): Promise<unknown> => {

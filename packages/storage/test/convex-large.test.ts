@@ -4,11 +4,11 @@ import { openDeployment } from '../src/convex/open.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, secret, watched } from './convex-deployment.ts';
 
-/** For background work of the deployment. */
+/** Patience for background work of the deployment. */
 const patience = { timeout: 60_000 };
 
-describe('what is larger than one call', () => {
-  // Of long words: an index is slow to look at very many.
+describe('data larger than one call', () => {
+  // Long words, because an index is slow with very many words.
   const bigText = (at: number) => `${at} ${`${'größer'.repeat(40)} `.repeat(1_120)}`;
   const big = (id: string, fields = {}, count = 24) =>
     response(
@@ -17,7 +17,7 @@ describe('what is larger than one call', () => {
       fields,
     );
 
-  test('is saved whole and given back, as are its pages', async () => {
+  test('is saved and returned whole, as are its pages', async () => {
     const { caller, count, tidied } = deploy();
     const { store } = await openDeployment(caller, secret);
     // More than one call may read.
@@ -43,14 +43,14 @@ describe('what is larger than one call', () => {
     await tidied();
   });
 
-  test('SAFE: a page reads about what it gives, not all that its items would', async () => {
+  test('SAFE: a page reads about as much as it returns, not all items', async () => {
     const { calls, caller } = watched(deploy().caller);
     const { store } = await openDeployment(caller, secret);
     await store.saveResponse(big('run-1', {}, 30));
     calls.length = 0;
     const mebibyte = 1_048_576;
     const page = await store.readItems('session-1', { limit: 200, size: mebibyte });
-    // Each has about 360 kB.
+    // Each item has about 360 kB.
     expect(page.items.map(({ index }) => index)).toEqual([28, 29]);
     expect(calls.map(({ name }) => name)).toEqual(['history:page', 'history:items']);
     expect(
@@ -58,7 +58,7 @@ describe('what is larger than one call', () => {
     ).toHaveLength(23);
   });
 
-  test('is saved as a whole or not at all, wherever it breaks off', async () => {
+  test('is saved as a whole or not at all, if any call fails', async () => {
     const { caller, count, tidied } = deploy();
     const { watch, caller: breaking } = watched(caller);
     const { store } = await openDeployment(breaking, secret);
@@ -87,7 +87,7 @@ describe('what is larger than one call', () => {
     await tidied();
   });
 
-  test('may be what a run says of itself: that is cut, so that its items are kept', async () => {
+  test('may be a run’s head, which is cut, so that the items are stored', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
     const error = { code: 'BROKEN', message: '\u0001'.repeat(2_000_000) };
     await store.saveResponse(response('run-1', ['a'], { status: 'error', error }));
@@ -100,11 +100,11 @@ describe('what is larger than one call', () => {
     });
   });
 
-  testAtLength('may be many runs that say much of themselves', async () => {
+  testAtLength('may be many runs with large heads', async () => {
     const { caller, count, tidied } = deploy();
     const { store } = await openDeployment(caller, secret);
     const error = { code: 'BROKEN', message: '…'.repeat(60_000) };
-    // Some without items, which come with their neighbours.
+    // Some runs have no items, and are returned with their neighbours.
     const runs = Array.from({ length: 90 }, (_, at) =>
       response(`run-${at}`, at % 10 === 0 ? ['a', 'b'] : [], { status: 'error', error }),
     );
@@ -125,7 +125,7 @@ describe('what is larger than one call', () => {
     'many runs': Array.from({ length: 1_100 }, (_, at) => response(`run-${at}`, ['a'])),
   };
   test.each(partOf(deleted, ['large runs']))(
-    'SAFE: may be a session of %s that is deleted: the rest goes, though the server dies after the first call',
+    'SAFE: may be a session of %s that is deleted: the rest is deleted, even if the server dies after the first call',
     async (_, runs) => {
       const { caller, count, tidied } = deploy();
       const { watch, caller: breaking } = watched(caller);
@@ -134,7 +134,7 @@ describe('what is larger than one call', () => {
       await store.importResponses(runs);
       let calls = 0;
       watch.before = () => {
-        // It reads the record, and deletes once.
+        // A deletion reads the record, and deletes once.
         if (++calls > 2) throw new Error('The server is gone.');
       };
       await expect(store.deleteSession('session-1')).rejects.toThrow('The server is gone.');
@@ -143,7 +143,7 @@ describe('what is larger than one call', () => {
       for (const table of ['messages', 'items', 'words'] as const) {
         await expect.poll(async () => count(table), patience).toBe(0);
       }
-      // What a slow projector saves late, in several calls.
+      // A late save of a slow projector, in several calls.
       await store.saveResponse(big('run-late'));
       for (const table of ['messages', 'items', 'words', 'writes'] as const) {
         await expect.poll(async () => count(table), patience).toBe(0);
@@ -152,7 +152,7 @@ describe('what is larger than one call', () => {
     },
   );
 
-  test('may be what a snapshot replaces', async () => {
+  test('may be the items that a snapshot replaces', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
     const under = { status: 'in_progress' } as const;
     await store.saveResponse(big('run-1', { ...under, lastSeq: 1 }));
@@ -165,7 +165,7 @@ describe('what is larger than one call', () => {
     const { store } = await openDeployment(deploy().caller, secret);
     const queued = { turnId: 't', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' } as const;
     const queue = [{ ...queued, message: 'größer '.repeat(140_000) }];
-    // Many of the same time.
+    // Many sessions with the same time.
     const times = [...Array<string>(3).fill('2026-01-02'), ...Array<string>(9).fill('2026-01-01')];
     const ids = times.map((time, at) => [`session-${at}`, time] as const);
     for (const [id, time] of ids.toReversed()) {
@@ -181,7 +181,7 @@ describe('what is larger than one call', () => {
     expect(listed).toHaveLength(9);
   });
 
-  testAtLength('may be all that a search finds', async () => {
+  testAtLength('may be all hits of a search', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
     // All words differ: the index keeps as many of them as of any text.
     const long = 'слово'.repeat(10);

@@ -77,11 +77,11 @@ describe('convex blobs', () => {
 });
 
 describe('several servers on one deployment', () => {
-  test('a race of snapshots is won by the newest, whole', async () => {
+  test('of concurrent snapshots the newest is stored, whole', async () => {
     const { caller, tidied } = deploy();
     const servers = [await openDeployment(caller, secret), await openDeployment(caller, secret)];
     const stores = servers.map(({ store }) => store);
-    // More than one call takes.
+    // More than one call accepts.
     for (const size of [3, 3_000]) {
       const run = `run-${size}`;
       const snapshots = Array.from({ length: 6 }, (_, seq) => {
@@ -98,7 +98,7 @@ describe('several servers on one deployment', () => {
     await tidied();
   });
 
-  test('add grants at once, and lose none', async () => {
+  test('add grants at once without losing any', async () => {
     const { caller } = deploy();
     const { store: one } = await openDeployment(caller, secret);
     const { store: other } = await openDeployment(caller, secret);
@@ -110,7 +110,7 @@ describe('several servers on one deployment', () => {
     expect(rules.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('who read and wrote last time knows when another has written since', async () => {
+  test('a server that remembers its last save notices another server’s save', async () => {
     const { caller } = deploy();
     const { store: one } = await openDeployment(caller, secret);
     const { store: other } = await openDeployment(caller, secret);
@@ -123,7 +123,7 @@ describe('several servers on one deployment', () => {
   });
 });
 
-test('a snapshot that grows sends only the items that changed', async () => {
+test('a snapshot that grows sends only the changed items', async () => {
   const { calls, caller } = watched(deploy().caller);
   const { store } = await openDeployment(caller, secret);
   const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`);
@@ -210,7 +210,7 @@ describe('the secret', () => {
     ['blobs:read', 'query', { blob, from: 0 }],
   ];
 
-  test('is asked for by every public function', async () => {
+  test('is required by every public function', async () => {
     const found: string[] = [];
     for (const [path, load] of Object.entries(modules)) {
       const exported = Object.entries<{ isPublic?: boolean }>(await load());
@@ -218,7 +218,7 @@ describe('the secret', () => {
       found.push(...names.map((name) => `${/(\w+)\.ts$/.exec(path)?.[1]}:${name}`));
     }
     const { caller } = deploy();
-    // An id must be one, or the call is refused for that.
+    // The id must be valid, or the call is refused for that reason.
     const reference = makeFunctionReference<'mutation'>('blobs:stage');
     const functions = functionsOn(await caller.mutation(reference, { ...stage, secret }));
     expect(found.toSorted()).toEqual(functions.map(([name]) => name).toSorted());
@@ -233,7 +233,7 @@ describe('the secret', () => {
     }
   });
 
-  test('opens nothing where the deployment has none', async () => {
+  test('gives no access if the deployment has none', async () => {
     process.env['LIMINAL_SECRET'] = '';
     onTestFinished(() => {
       process.env['LIMINAL_SECRET'] = secret;
@@ -242,7 +242,7 @@ describe('the secret', () => {
   });
 });
 
-describe('by the way of HTTP', () => {
+describe('over HTTP', () => {
   test('FR-001-14: a store works as it does in memory', async () => {
     const { url, close } = await serve(deploy().caller);
     onTestFinished(close);
@@ -258,7 +258,7 @@ describe('by the way of HTTP', () => {
     }
   });
 
-  test('what is wrong is said, and who cannot be reached', async () => {
+  test('an error names the problem and the deployment that cannot be reached', async () => {
     const { url, close } = await serve(deploy().caller);
     await expect(openConvex(url, 'wrong')).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',

@@ -1,4 +1,4 @@
-/** The data of a writer that will be killed, as a function of its progress, so that it can be checked. */
+/** The data of a writer that will be killed. It depends only on the writer's progress, so that it can be checked. */
 import type { OutputItem, Response, StreamEvent } from '@liminal/protocol';
 import { delta, done, envelopeOf, eventsOf, start } from '../src/testing/runs.ts';
 
@@ -12,7 +12,7 @@ export function indexOf(runId: string): number {
   return Number(runId.slice('run-'.length));
 }
 
-/** A run's batches: sizes between 1 and 40 events, some of them several pages of the database large. */
+/** A run's batches: sizes between 1 and 40 events, some as large as several pages of the database. */
 export function batchesOf(runId: string): StreamEvent[][] {
   const seed = Buffer.from(runId).reduce((sum, byte) => sum * 31 + byte, 7);
   const batches: StreamEvent[][] = [];

@@ -1,9 +1,9 @@
-/** Writes run after run until it is killed, and prints what has been acknowledged or seen. */
+/** Writes run after run until it is killed, and prints which events were acknowledged or seen. */
 import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
 
-/** One synchronous write: printed before anything else happens, whole or not at all. */
+/** One synchronous write: printed before the next step, whole or not at all. */
 function say(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
   writeSync(1, `${what} ${runId} ${seq}\n`);
 }
@@ -14,7 +14,7 @@ const { log, store } = await openSqliteStorage(dataDir);
 
 async function watch(runId: string): Promise<void> {
   for await (const { seq } of log.follow(runId)) {
-    // Not for each event: otherwise the writer would mostly be killed while printing.
+    // Not for each event, because the writer would then mostly be killed while printing.
     if (seq % SAID_EVERY === 0) say('seen', runId, seq);
   }
 }
@@ -27,7 +27,7 @@ for (let index = Number(firstRun); ; index += 1) {
     say('acknowledged', runId, batch.at(-1)?.seq ?? -1);
   }
   await watching;
-  // Every third run stays unsettled, so that there is something to find.
+  // Every third run stays unsettled, so that the check has runs to find.
   if (index % 3 === 2) continue;
   await store.saveResponse(responseOf(runId));
   await log.settle(runId);

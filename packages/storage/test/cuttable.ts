@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A way to a server that can be cut, and whose open connections can be silenced. */
+/** A proxy to a server whose connections can be cut or silenced. */
 export async function cuttable(port: number) {
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
@@ -36,11 +36,11 @@ export async function cuttable(port: number) {
     url: `redis://127.0.0.1:${ownPort}`,
     cut,
     mend: () => void (isOpen = true),
-    /** Sends these bytes to every client, as if the server did. */
+    /** Sends these bytes to every client, as if the server had sent them. */
     say: (bytes: string) => {
       for (const client of clients) client.write(bytes);
     },
-    /** Loses, from now on, all that is sent on the connections that are open; new ones are as before. */
+    /** Drops everything that is sent on the open connections from now on; new connections work. */
     silence: () => {
       for (const socket of sockets) socket.unpipe().resume();
     },

@@ -1,4 +1,4 @@
-/** A PostgreSQL whose connections are all taken by others, for a while or for good. */
+/** A PostgreSQL whose connections are all taken by others, for a while or permanently. */
 import { startPostgres, type PostgresServer } from '@liminal/testkit';
 import { Client } from 'pg';
 import { testAtLength } from '@liminal/testkit/at-length';
@@ -9,7 +9,7 @@ import { sessionRecord } from '../src/testing/records.ts';
 const MOST = 8;
 
 let server: PostgresServer;
-/** A user who may not use the reserved connections. */
+/** The URL of a user who may not use the reserved connections. */
 let url: string;
 const others: Client[] = [];
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(async () => letGo());
 afterAll(async () => server.stop());
 
-/** Takes all connections, until PostgreSQL refuses with these words. */
+/** Takes all connections, until PostgreSQL refuses with a message that has these words. */
 async function takeAll(as: string, words: string): Promise<void> {
   let refusal: unknown;
   while (refusal === undefined) refusal = await takeOne(as);
@@ -51,11 +51,11 @@ const refusals = () => [
 
 test('SAFE: a start waits for a connection that others release', async () => {
   for (const [at, { as, words }] of refusals().entries()) {
-    // After this, all libraries are loaded.
+    // After this call, all libraries are loaded.
     await describePostgres(as);
     await takeAll(as, words);
     const opening = openPostgres(as, { schema: `start_${at}` });
-    // It has been refused before the last of these is.
+    // The start has been refused before the last of these calls is refused.
     for (let attempt = 0; attempt < 5; attempt++) await takeAll(as, words);
     await letGo();
     const { store } = await opening;
@@ -65,7 +65,7 @@ test('SAFE: a start waits for a connection that others release', async () => {
   }
 });
 
-test('SAFE: requests wait for each other where the database has one connection for all', async () => {
+test('SAFE: requests wait for each other if the database has only one connection', async () => {
   const { store } = await openPostgres(url, { schema: 'one' });
   await takeAll(url, 'remaining connection slots are reserved');
   const ids = Array.from({ length: 20 }, (_, at) => `session-${at}`);
@@ -82,7 +82,7 @@ testAtLength(
     const began = performance.now();
     await expect(describePostgres(url)).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',
-      message: expect.stringContaining('it has had no connection to spare for 10 s'),
+      message: expect.stringContaining('it had no free connection for 10 s'),
     });
     const took = performance.now() - began;
     expect(took).toBeGreaterThan(9_000);

@@ -1,4 +1,4 @@
-/** A PostgreSQL that is old, damaged, full or away; blobs between several servers. */
+/** A PostgreSQL that is old, damaged, full or unavailable; blobs of several servers. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => server.stop());
 
-/** Asks the database itself. */
+/** Queries the database directly. */
 async function ask(sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client(server.url);
   await client.connect();
@@ -39,7 +39,7 @@ async function open(schema = `s${randomUUID().replaceAll('-', '')}`) {
   return { ...database, schema };
 }
 
-test('a database from before there were blobs keeps what it has, and takes them', async () => {
+test('a database from before blobs keeps its data, and accepts blobs', async () => {
   const { store, schema } = await open();
   await store.saveSession(sessionRecord('session-1'));
   await ask(
@@ -57,10 +57,10 @@ test('a database from before there were blobs keeps what it has, and takes them'
 });
 
 test.each([
-  ['another byte', 'bytes = set_byte(bytes, 700000, get_byte(bytes, 700000) # 1)'],
+  ['a changed byte', 'bytes = set_byte(bytes, 700000, get_byte(bytes, 700000) # 1)'],
   ['fewer bytes', 'bytes = substring(bytes FOR 700000)'],
   ['no bytes', `bytes = ''`],
-])('SAFE: damaged bytes are refused, and never come back wrong: %s', async (_, damage) => {
+])('SAFE: damaged bytes are refused, and never returned: %s', async (_, damage) => {
   const { blobs, schema } = await open();
   const { hash } = await blobs.put(newBytes(MIB), png);
   await ask(`UPDATE ${schema}.blobs SET ${damage}`);
@@ -72,7 +72,7 @@ test.each([
   expect(await blobs.get(whole)).toMatchObject({ size: MIB });
 });
 
-test('several servers that put, hold, sweep and delete at once leave what is held, and do not deadlock', async () => {
+test('several servers that put, hold, sweep and delete at once keep all held blobs, and do not deadlock', async () => {
   const { schema, ...first } = await open();
   const second = await open(schema);
   const servers = [first, second];
@@ -80,7 +80,7 @@ test('several servers that put, hold, sweep and delete at once leave what is hel
   for (let round = 0; round < (atLength ? 40 : 4); round++) {
     const infos = await Promise.all(contents.map(async (bytes) => first.blobs.put(bytes, png)));
     const hashes = infos.map(({ hash }) => hash);
-    // Every session in another order, one of them twice, and one that has them already is deleted meanwhile.
+    // Each session in another order, one of them twice; a session that holds all blobs is deleted at the same time.
     await first.blobs.hold('gone', hashes);
     const sessions = ['a', 'b', 'c', 'a', 'gone'];
     const holds = sessions.map(async (id, at) => {
@@ -124,7 +124,7 @@ test.each([-3, 3])(
   },
 );
 
-describe('a hold amid the end of a session', () => {
+describe('a hold during the end of a session', () => {
   /** Another server in the middle of a hold, which has locked a blob. */
   async function lockAs(schema: string, hash: string) {
     const other = new Client(server.url);
@@ -137,7 +137,7 @@ describe('a hold amid the end of a session', () => {
   const waiting = async () =>
     (await ask(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).length;
 
-  /** Blobs that no sweep would remove, and who holds them. */
+  /** Blobs that no sweep would remove, with their holders. */
   const keptIn = async (schema: string) =>
     ask(`SELECT hash, session_id FROM ${schema}.blobs
          LEFT JOIN ${schema}.blob_holders USING (hash) WHERE waiting_since IS NULL`);
@@ -155,7 +155,7 @@ describe('a hold amid the end of a session', () => {
     expect(await keptIn(schema)).toEqual([{ hash, session_id: 'session-2' }]);
   });
 
-  test('for the same session is before it or after it', async () => {
+  test('for the same session takes effect before or after the end', async () => {
     const { blobs, store, schema } = await open();
     const [first, second] = [
       await blobs.put(newBytes(10), png),
@@ -177,17 +177,17 @@ describe('a hold amid the end of a session', () => {
 });
 
 testAtLength(
-  'a disk that is full refuses a put, keeps nothing of it, and takes it when there is room',
+  'a full disk refuses a put, stores none of it, and accepts it when there is space',
   async () => {
     const { blobs, store, schema } = await open();
     const { hash } = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
     const backends = await ask(
       `SELECT pid FROM pg_stat_activity WHERE application_name = 'liminal'`,
     );
-    // No file may grow beyond 18 MiB; those of PostgreSQL's log have 16 MiB from their start.
+    // No file may grow beyond 18 MiB; files of PostgreSQL's log have 16 MiB from their start.
     const limit = (most: string) => {
       for (const { pid } of backends) {
-        // Only the same user may set it.
+        // Only the same user may set the limit.
         const { uid, gid } = statSync(`/proc/${String(pid)}`);
         execFileSync('prlimit', ['--pid', String(pid), most], { uid, gid });
       }
@@ -209,8 +209,8 @@ testAtLength(
   },
 );
 
-describe('a database that goes away', () => {
-  test('fails what is asked of it with a reason, and serves again when it is back', async () => {
+describe('a database that becomes unavailable', () => {
+  test('fails requests with a reason, and serves again when it is back', async () => {
     const { store } = await open();
     const saved = response('run-1', ['a', 'b']);
     await store.saveResponse(saved);
@@ -230,7 +230,7 @@ describe('a database that goes away', () => {
     expect((await store.listRuns('session-1'))?.map(({ id }) => id)).toEqual(['run-1', 'run-2']);
   });
 
-  test('in the middle of many writes loses nothing that was acknowledged, and keeps no half', async () => {
+  test('during many writes loses no acknowledged write, and stores no partial write', async () => {
     const { store } = await open();
     const acknowledged: string[] = [];
     const writes = Array.from({ length: 200 }, async (_, at) => {
@@ -254,7 +254,7 @@ describe('a database that goes away', () => {
     }
   });
 
-  test('fails what is asked of its blobs with a reason, and has all that it acknowledged when it is back', async () => {
+  test('fails requests for blobs with a reason, and has all acknowledged blobs when it is back', async () => {
     const { blobs, store, schema } = await open();
     const first = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
     const acknowledged: string[] = [];
@@ -279,7 +279,7 @@ describe('a database that goes away', () => {
     await expect.poll(async () => readFirst().catch(String), { timeout: 60_000 }).toBe(first.size);
     const there = (await ask(`SELECT hash FROM ${schema}.blobs`)).map(({ hash }) => String(hash));
     expect(there).toEqual(expect.arrayContaining(acknowledged));
-    // Each is what its hash says, or this would throw.
+    // The bytes of each match its hash, or this would throw.
     for (const hash of there) expect(await blobs.get(hash)).toBeDefined();
     await blobs.sweep(later());
     for (let at = 0; at < 3; at++) await store.deleteSession(`session-${at}`);
@@ -287,14 +287,14 @@ describe('a database that goes away', () => {
   });
 });
 
-test('a connection that was silent for too long is not used again, nor any that may be as silent', async () => {
+test('a connection that was silent for too long is not used again, nor others that may also be silent', async () => {
   const way = await cuttable(server.port);
   const url = `postgresql://liminal@127.0.0.1:${way.port}/postgres?query_timeout=4000`;
   const { store, close } = await openPostgres(url, { schema: 'silent' });
   onTestFinished(close);
   const saved = sessionRecord('session-1');
   await store.saveSession(saved);
-  // Several connections, which the pool keeps.
+  // Opens several connections, which the pool keeps.
   await Promise.all(Array.from({ length: 8 }, () => store.getSession('session-1')));
   way.silence();
   await expect(store.getSession('session-1')).rejects.toMatchObject({ code: 'STORE_READ_FAILED' });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => postgres.release());
 
-/** Asks the database itself. */
+/** Queries the database directly. */
 async function ask(sql: string, url = postgres.url): Promise<Record<string, unknown>[]> {
   const client = new Client(url);
   await client.connect();
@@ -32,7 +32,7 @@ async function ask(sql: string, url = postgres.url): Promise<Record<string, unkn
   }
 }
 
-/** Handles of as many servers on one database, all opened at once. */
+/** The storage of `count` servers on one database, all opened at once. */
 async function openServers(count: number, schema = postgres.newSchema()) {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => openPostgres(postgres.url, { schema })),
@@ -55,7 +55,7 @@ const columns = {
 async function setup() {
   const schema = postgres.newSchema();
   let database = await openPostgres(postgres.url, { schema });
-  /** Bytes of the blobs and all that belongs to them, but for old rows, which PostgreSQL cleans up in its own time. */
+  /** The bytes of the blobs and their related data, without old rows, which PostgreSQL removes in its own time. */
   const size = async () => {
     await ask(`VACUUM FULL ${schema}.blobs`);
     const sql = `SELECT pg_total_relation_size('${schema}.blobs') AS bytes`;
@@ -117,14 +117,14 @@ describe('postgres blobs', () => {
 });
 
 describe('several servers on one database', () => {
-  test('that start at once make the tables once', async () => {
+  test('that start at once create the tables once', async () => {
     const { stores, schema } = await openServers(6);
     await stores[0]!.saveSession(sessionRecord('session-1'));
     expect(await stores[5]!.getSession('session-1')).toEqual(sessionRecord('session-1'));
     expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 6 }]);
   });
 
-  test('tables from before calls were found by their ids are brought up to date', async () => {
+  test('tables from before the index of calls are migrated', async () => {
     const { stores, schema } = await openServers(1);
     const answer = { id: 'out', callId: 'c\u0000', output: 'Done', success: true } as const;
     const outputItems: OutputItem[] = [
@@ -139,7 +139,7 @@ describe('several servers on one database', () => {
     await again.close();
   });
 
-  test('a race of snapshots is won by the newest, whole', async () => {
+  test('of concurrent snapshots the newest is stored, whole', async () => {
     const { stores } = await openServers(3);
     for (let round = 0; round < 5; round++) {
       const run = `run-${round}`;
@@ -158,7 +158,7 @@ describe('several servers on one database', () => {
     }
   });
 
-  test('that add grants at once lose none, and keep each once', async () => {
+  test('that add grants at once lose none, and store each once', async () => {
     const { stores } = await openServers(3);
     const grants = Array.from({ length: 30 }, (_, at) => ({
       rule: `command:${at % 10}`,
@@ -171,7 +171,7 @@ describe('several servers on one database', () => {
     expect(rules.toSorted()).toEqual(grants.slice(0, 10).map(({ rule }) => rule));
   });
 
-  test('a race of owners is won by the greatest fence', async () => {
+  test('of concurrent owners the one with the greatest fence is stored', async () => {
     const { stores } = await openServers(3);
     const owned = Array.from({ length: 12 }, (_, at) =>
       sessionRecord('session-1', { fence: (at * 7) % 12, title: `owner ${(at * 7) % 12}` }),
@@ -230,7 +230,7 @@ test('a page reads no more items than it shows', async () => {
                  WHERE schemaname = '${schema}' AND relname = 'items'`;
     return Number((await ask(sql))[0]?.['count']);
   };
-  // What a connection has counted is told when it ends.
+  // A connection's counts are reported when it ends.
   await stores[0]!.close();
   const before = await read();
   const again = await openPostgres(postgres.url, { schema });
@@ -245,7 +245,7 @@ test('a page reads no more items than it shows', async () => {
   expect((await read()) - before).toBeLessThan(30);
 });
 
-test('a snapshot that grows sends and writes only the items that changed', async () => {
+test('a snapshot that grows sends and writes only the changed items', async () => {
   const { stores, schema } = await openServers(1);
   const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`);
   await stores[0]!.saveResponse(response('run-1', texts, { status: 'in_progress' }));
@@ -260,7 +260,7 @@ test('a snapshot that grows sends and writes only the items that changed', async
   expect(await stores[0]!.getResponse('run-1')).toStrictEqual(grown);
 });
 
-test('ids may hold what PostgreSQL cannot', async () => {
+test('ids may have characters that PostgreSQL cannot store', async () => {
   const { stores } = await openServers(1);
   const odd = ['\u0000', '\uD800', '"\\', '\\u0000', '🧵'];
   for (const id of odd) {
@@ -276,7 +276,7 @@ test('ids may hold what PostgreSQL cannot', async () => {
 });
 
 describe('a database', () => {
-  test('written by a newer version is refused with a sentence, and not touched', async () => {
+  test('written by a newer version is refused with a sentence, and not changed', async () => {
     const { schema } = await openServers(1);
     await ask(`UPDATE ${schema}.data_version SET version = 9999`);
     await expect(openPostgres(postgres.url, { schema })).rejects.toMatchObject({
@@ -286,7 +286,7 @@ describe('a database', () => {
     expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 9999 }]);
   });
 
-  test('that cannot be used says why, and not its password', async () => {
+  test('that cannot be used is refused with a reason, without its password', async () => {
     const url = new URL(postgres.url);
     url.password = 'secret';
     url.pathname = '/nowhere';
@@ -302,7 +302,7 @@ describe('a database', () => {
     });
   });
 
-  test('that refuses a part of a write refuses all of it, and says why', async () => {
+  test('that refuses a part of a write refuses the whole write, with a reason', async () => {
     const { stores, schema } = await openServers(1);
     await ask(`ALTER TABLE ${schema}.items ADD CHECK (item NOT LIKE '%forbidden%')`);
     const saved = response('run-1', ['a', 'b']);

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterAll(async () => cluster.stop());
 
 testAtLength(
-  'INV-1, INV-6, INV-7: a master that is killed and started again loses and doubles nothing, and runs on other masters go on',
+  'INV-1, INV-6, INV-7: a master that is killed and restarted loses and duplicates nothing, and runs on other masters continue',
   async () => {
     const { open, keys, masterOf, runsOn } = stage;
     const [writer, reader] = [await open(), await open()];
@@ -36,7 +36,7 @@ testAtLength(
     const written = runs.map(async ({ runId, events }) => {
       await write(writer.log, runId, [events.slice(0, 3)]);
       begun += 1;
-      // Runs on the other masters are still being written when it dies.
+      // Runs on the other masters are still being written when the master dies.
       return write(writer.log, runId, inBatches(events.slice(3), 3));
     });
     await expect.poll(() => begun, patience).toBe(runs.length);
@@ -58,7 +58,7 @@ testAtLength(
 );
 
 testAtLength(
-  'keys of a silent master are refused soon, with a sentence, and no others; its listeners connect elsewhere',
+  'only keys of a silent master are refused, soon and with a sentence; its subscribers connect elsewhere',
   async () => {
     const { open, keys, masterOf, runsOn } = stage;
     const { log, coordination } = await open();
@@ -76,7 +76,7 @@ testAtLength(
         const began = performance.now();
         await expect(log.append(far, eventsOf(far, [delta(text)], 1))).rejects.toMatchObject({
           code: 'LOG_WRITE_FAILED',
-          message: expect.stringContaining('See that it runs'),
+          message: expect.stringContaining('Check that Redis runs'),
         });
         expect(performance.now() - began).toBeLessThan(10_000);
         await log.append(near, eventsOf(near, [delta(text)], text === 'a' ? 1 : 2));
@@ -93,7 +93,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a watcher of the board gets a gap when its node dies, and later postings',
+  'a subscriber of the board gets a gap when its node dies, and gets later postings',
   async () => {
     const { open, keys, masterOf } = stage;
     const [near, far] = [await open(), await open()];
@@ -107,7 +107,7 @@ testAtLength(
     const alive = names.filter((name) => masterOf(keys.posting(name)) !== victim);
     await cluster.masters[victim]?.kill();
     await expect.poll(() => told, patience).toEqual(['gap']);
-    // In the order in which they were posted, also of one name.
+    // In the order of posting, also for one name.
     const posts = [...alive, ...alive].map((name, index) => [name, `text-${index}`] as const);
     await Promise.all(
       posts.map(async ([name, text]) => far.coordination.board.post(name, text, 60_000)),
@@ -124,7 +124,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a node that a server is told of may be gone: when it starts, and when it has to find the others again',
+  'a configured node may be gone, at the start and when the server must find the other nodes again',
   async () => {
     const [first, second] = cluster.masters.map(({ url }) => url);
     const [runId = ''] = stage.runsOn(1, 1);
@@ -148,7 +148,7 @@ testAtLength(
 );
 
 test(
-  'INV-1, INV-7: a replica takes over: its runs are written and read on, and new ones begin',
+  'INV-1, INV-7: a replica takes over: its runs continue to be written and read, and new runs begin',
   { timeout: 120_000 },
   async () => {
     const { cluster: own, open, runsOn, keys, masterOf } = await ownCluster({ hasReplicas: true });
@@ -159,7 +159,7 @@ test(
     const followed = collect(reader.log.follow(before));
     await write(writer.log, before, inBatches(run.slice(0, 100), 7));
     const master = own.masters[home]!;
-    // Redis replicates after it has answered: this test needs the acknowledged events on the replica.
+    // Redis replicates only after it has answered, and this test needs the acknowledged events on the replica.
     const written = await offsetOf(master);
     await expect
       .poll(async () => offsetOf(own.replicas[home]!), patience)

@@ -9,7 +9,7 @@ import { ask } from './redis-stage.ts';
 
 type ClusterOptions = Parameters<typeof startRedisCluster>[0];
 
-/** A test's use of a cluster, with its own key names. */
+/** A cluster for a test, with key names of its own. */
 export interface ClusterStage {
   readonly cluster: TestRedisCluster;
   readonly keys: Keys;
@@ -57,8 +57,8 @@ export async function clientsOf({ masters }: TestRedisCluster): Promise<string[]
 }
 
 /**
- * Moves a slot with all that is in it from one master to another, while others use it.
- * @param midway - is called while each half has some of it.
+ * Moves a slot with all its keys from one master to another, while others use the slot.
+ * @param midway - Called when each master has some of the keys.
  */
 export async function moveSlot(
   { masters }: TestRedisCluster,

@@ -38,7 +38,7 @@ describe('a server on a redis cluster', () => {
       }
       return most;
     };
-    // Every master has been spoken to.
+    // Every master now has connections.
     const before = await play('early').then(async () => {
       await expect.poll(async () => (await clientsOf(cluster)).length, patience).toBeLessThan(20);
       return (await clientsOf(cluster)).length;
@@ -49,7 +49,7 @@ describe('a server on a redis cluster', () => {
       .toBeLessThanOrEqual(before);
   });
 
-  test('shows its name and password to every node', async () => {
+  test('sends its user and password to every node', async () => {
     const { open, runsOn } = onStage(cluster);
     for (const node of cluster.masters) {
       await ask(node, 'ACL', 'SETUSER', 'liminal', 'on', '>se,cret', '~*', '&*', '+@all');
@@ -62,7 +62,7 @@ describe('a server on a redis cluster', () => {
     for (const runId of runs) await log.append(runId, eventsOf(runId, [start]));
     const mine = async () =>
       (await clientsOf(cluster)).filter((client) => client.includes('user=liminal')).length;
-    // A connection for commands and one for the reader at each, and one for the board.
+    // For each node one connection for commands and one for the reader, and one connection for the board.
     await expect.poll(mine, patience).toBe(7);
     for (const runId of runs) await log.append(runId, eventsOf(runId, [done], 1));
     await Promise.all(followed);
@@ -70,7 +70,7 @@ describe('a server on a redis cluster', () => {
     await expect(wrong).rejects.toMatchObject({ message: expect.stringContaining('WRONGPASS') });
   });
 
-  test('is told what to do about a database number, and about servers that are not a cluster', async () => {
+  test('gets advice about a database number, and about servers that are not a cluster', async () => {
     const { open } = onStage(cluster);
     await expect(open({ url: `${urlOf(0)}/3` })).rejects.toMatchObject({
       code: 'REDIS_UNAVAILABLE',
@@ -79,17 +79,17 @@ describe('a server on a redis cluster', () => {
     const { redis } = await ownRedis();
     await expect(open({ url: `${redis.url},${urlOf(0)}` })).rejects.toMatchObject({
       code: 'REDIS_UNAVAILABLE',
-      message: expect.stringContaining('no node of a cluster'),
+      message: expect.stringContaining('not a node of a cluster'),
     });
   });
 
-  test('sends nothing again by itself when a connection is cut', async () => {
+  test('does not send a command again when a connection is cut', async () => {
     const { open, keys, masterOf } = onStage(cluster);
     const { inboxes } = (await open()).coordination;
     const heard: string[] = [];
     await inboxes.open('inbox', (message) => heard.push(message));
     const node = cluster.masters[masterOf(keys.inbox('inbox'))]!;
-    // It does not act on what it is sent now.
+    // The node does not run commands that it gets now.
     await ask(node, 'CLIENT', 'PAUSE', '60000', 'WRITE');
     const answer = inboxes.send('inbox', 'never done').catch((error: unknown) => error);
     await expect
@@ -102,7 +102,7 @@ describe('a server on a redis cluster', () => {
     await expect.poll(() => heard, patience).toEqual(['done']);
   });
 
-  test('INV-6, INV-7: writes and reads on while a run moves to another node', async () => {
+  test('INV-6, INV-7: continues to write and read while a run moves to another node', async () => {
     const { open, runsOn, keys } = onStage(cluster);
     const { log, coordination } = await open();
     const [runId = ''] = runsOn(0, 1);
@@ -123,7 +123,7 @@ describe('a server on a redis cluster', () => {
     const [runId = ''] = runsOn(2, 1);
     const run = wholeRun(runId, ['a', 'b', 'c', 'd']);
     for (const event of run.slice(0, 4)) await log.append(runId, [event]);
-    // Like a replica that takes over before it has all events: the writer’s connection is not even cut.
+    // Like a replica that takes over before it has all events, although the writer’s connection is not cut.
     await moveSlot(cluster, calculateSlot(keys.events(runId)), 2, 0, async () => {});
     await ask(cluster.masters[0]!, 'XDEL', keys.events(runId), '0-3', '0-4');
     await expect(log.append(runId, run.slice(4, 5))).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('a server on a redis cluster', () => {
     expect(await log.read(runId)).toStrictEqual(run.slice(0, 2));
   });
 
-  test('brings a run into history even if the registry has lost its announcement', async () => {
+  test('stores a run in history even if the registry has lost its announcement', async () => {
     const { open, keys, masterOf } = onStage(cluster);
     const { log, coordination } = await open();
     await log.append('run-1', eventsOf('run-1', [start]));

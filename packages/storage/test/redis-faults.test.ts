@@ -9,9 +9,9 @@ import { ask, inBatches, ownRedis, write } from './redis-stage.ts';
 const isLong = process.env['FAULTS'] === 'long';
 const patience = { timeout: 60_000, interval: 20 };
 
-describe('a Redis that is killed and started again', () => {
+describe('a Redis that is killed and restarted', () => {
   test(
-    'INV-1, INV-6: loses and doubles nothing that is written meanwhile, and its readers go on',
+    'INV-1, INV-6: loses and duplicates no events that are written in the meantime, and its readers continue',
     { timeout: isLong ? 900_000 : 120_000 },
     async () => {
       const { redis, open } = await ownRedis({ appendOnly: true });
@@ -29,7 +29,7 @@ describe('a Redis that is killed and started again', () => {
       let deaths = 0;
       while (!isWritten && deaths < (isLong ? 30 : 2)) {
         const before = (await writer.log.unsettled())[0]?.lastSeq ?? 0;
-        // Some way on, and then wherever it is.
+        // Waits for some progress, and then kills Redis at any point.
         await expect
           .poll(
             async () => isWritten || (await writer.log.unsettled())[0]?.lastSeq !== before,
@@ -53,7 +53,7 @@ describe('a Redis that is killed and started again', () => {
     },
   );
 
-  test('INV-1: an append whose outcome was never heard is not written twice, nor is what follows it lost', async () => {
+  test('INV-1: an append with an unknown outcome is not written twice, and later events are not lost', async () => {
     const { redis, open } = await ownRedis();
     const [writer, other] = [await open(), await open()];
     const run = eventsOf('run-1', [start, delta('a'), delta('b'), delta('c'), delta('d'), done]);
@@ -72,13 +72,13 @@ describe('a Redis that is killed and started again', () => {
     redis.resume();
     await write(writer.log, 'run-1', [run.slice(5)]);
     expect(await other.log.read('run-1')).toStrictEqual(run);
-    // Events that are known to be there are refused as always.
+    // Events that are known to be stored are refused as always.
     await expect(writer.log.append('run-1', run.slice(5))).rejects.toMatchObject({
       code: 'RUN_ENDED',
     });
   });
 
-  test('INV-1: after an unheard append, what another has written instead is no retry', async () => {
+  test('INV-1: after an append with an unknown outcome, events of another writer do not count as a retry', async () => {
     const { redis, open } = await ownRedis({ appendOnly: true });
     const [writer, other] = [await open(), await open()];
     await writer.log.append('run-1', eventsOf('run-1', [start]));
@@ -93,14 +93,14 @@ describe('a Redis that is killed and started again', () => {
     expect((await other.log.read('run-1')).slice(1)).toStrictEqual(theirs);
   });
 
-  test('refuses soon while it is gone, says what to do, and works by itself when it is back', async () => {
+  test('fails fast with advice while it is down, and works again without help when it is back', async () => {
     const { redis, open } = await ownRedis();
     const { log, coordination } = await open();
     await redis.kill();
     const began = performance.now();
     await expect(log.append('run-1', eventsOf('run-1', [start]))).rejects.toMatchObject({
       code: 'LOG_WRITE_FAILED',
-      message: expect.stringContaining('See that it runs'),
+      message: expect.stringContaining('Check that Redis runs'),
     });
     await expect(coordination.leases.acquire('a', 'b', 1_000)).rejects.toMatchObject({
       code: 'REDIS_UNAVAILABLE',
@@ -111,7 +111,7 @@ describe('a Redis that is killed and started again', () => {
     expect(await log.read('run-1')).toStrictEqual(wholeRun('run-1', ['a']));
   });
 
-  test('a projector that stops while it is gone is not held up', async () => {
+  test('a projector that stops while it is gone is not delayed', async () => {
     const { redis, open } = await ownRedis();
     const { coordination } = await open();
     await redis.kill();
@@ -128,7 +128,7 @@ describe('a Redis that is killed and started again', () => {
     await expect(stopped).resolves.toBeUndefined();
   });
 
-  test('INV-1: leaves no gap where it comes back without the newest events', async () => {
+  test('INV-1: leaves no gap if it comes back without the newest events', async () => {
     const { redis, open } = await ownRedis();
     const { log } = await open();
     const run = wholeRun('run-1', ['a', 'b', 'c', 'd']);
@@ -148,7 +148,7 @@ describe('a Redis that is killed and started again', () => {
     expect(await log.read('run-1')).toStrictEqual(run.slice(0, 2));
   });
 
-  testAtLength('is not cut off again by what was awaited of the connection before', async () => {
+  testAtLength('is not disconnected by a timeout of the previous connection', async () => {
     const { redis, open } = await ownRedis({ appendOnly: true });
     const { log } = await open();
     redis.pause();
@@ -160,7 +160,7 @@ describe('a Redis that is killed and started again', () => {
     await expect.poll(isBack, patience).toBe(true);
     const clients = async () => String(await ask(redis, 'CLIENT', 'LIST')).match(/^id=\d+/gm);
     const [first] = (await clients()) ?? [];
-    // Longer than the time within which an answer must come.
+    // Longer than the time within which an answer must arrive.
     const until = performance.now() + 3_500;
     for await (const _ of setInterval(20)) {
       expect(await isBack()).toBe(true);
@@ -169,13 +169,13 @@ describe('a Redis that is killed and started again', () => {
     expect((await clients())?.[0]).toBe(first);
   });
 
-  test('cannot be opened while it is gone', async () => {
+  test('cannot be opened while it is down', async () => {
     const { redis, open } = await ownRedis();
     await redis.kill();
     await expect(open()).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
   });
 
-  test('with all it had gone: its readers end, its leases never count back, and it goes on with new runs', async () => {
+  test('without its data: its readers end, its lease tokens never decrease, and new runs work', async () => {
     const { redis, open } = await ownRedis();
     const { log, coordination } = await open();
     const stop = new AbortController();
@@ -205,7 +205,7 @@ describe('a Redis that is killed and started again', () => {
 
 describe('the memory of a Redis', () => {
   test(
-    'FR-001-21: stays flat, however many runs have come and gone',
+    'FR-001-21: stays constant, however many runs have been deleted',
     { timeout: isLong ? 600_000 : 120_000 },
     async () => {
       const { redis, open } = await ownRedis();
@@ -230,7 +230,7 @@ describe('the memory of a Redis', () => {
           if (index % 100 === 99) await allDone();
         }
         await allDone();
-        // Settled runs expire at once, but Redis takes its time to delete them.
+        // Settled runs expire at once, but Redis deletes them later.
         await expect.poll(async () => ask(redis, 'DBSIZE'), patience).toBeLessThan(10);
         return usedMemory(redis);
       };
@@ -243,7 +243,7 @@ describe('the memory of a Redis', () => {
   );
 });
 
-/** Bytes of stored data, without connection buffers. */
+/** The bytes of stored data, without connection buffers. */
 async function usedMemory(redis: RedisServer): Promise<number> {
   const stats = (await ask(redis, 'MEMORY', 'STATS')) as unknown[];
   return Number(stats[stats.indexOf('dataset.bytes') + 1]);

@@ -1,4 +1,4 @@
-/** Another program writes to keys of a Redis that it shares with Liminal: only what these keys held is lost. */
+/** Another program writes to keys of a Redis that it shares with Liminal: only the data of these keys is lost. */
 import type { StreamEvent } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
@@ -24,7 +24,7 @@ const faults: [fault: string, spoil: (redis: Redis) => Promise<unknown>][] = [
 ];
 
 test.each(faults)(
-  'SAFE: where the stream of a run %s, all other runs are written, read, followed and listed',
+  'SAFE: if the stream of a run %s, all other runs are written, read, followed and listed',
   async (_fault, spoil) => {
     const { redis, open } = await ownRedis();
     const [writer, reader] = [await open(), await open()];
@@ -60,7 +60,7 @@ test.each(faults)(
     expect(claimed).toContain('whole');
     await writer.log.settle('spoilt');
     expect((await reader.log.unsettled()).map(({ runId }) => runId)).toEqual(['whole']);
-    // Nothing is made up.
+    // No events are made up.
     for (const each of seen) expect(each).toStrictEqual(spoilt.slice(0, 2));
     for (const { log } of [writer, reader]) await log.close();
     await Promise.all(ended);
@@ -78,7 +78,7 @@ test('SAFE: a page of foreign entries behind a run is not read again and again',
   expect(await log.read('spoilt', { limit: 4 })).toStrictEqual(written);
 });
 
-test('SAFE: a posting, a lease or a channel of another program hides no other', async () => {
+test('SAFE: a posting, a lease or a channel of another program does not hide others', async () => {
   const { redis, open } = await ownRedis();
   const { coordination } = await open();
   const { board, leases } = coordination;
@@ -108,12 +108,12 @@ test('SAFE: an inbox is read again when its key is a stream again', async () => 
   await expect.poll(() => heard, patience).toEqual(['hello']);
 });
 
-test('a refusal of Redis says what to do', async () => {
+test('a refusal of Redis is reported with advice', async () => {
   const { redis, open } = await ownRedis();
   const { log } = await open();
   await ask(redis, 'CONFIG', 'SET', 'maxmemory', '1');
   const full = log.append('run', eventsOf('run', [start, done]));
-  await expect(full).rejects.toThrow(/memory is full: allow it more/);
+  await expect(full).rejects.toThrow(/memory is full: increase maxmemory/);
   await ask(redis, 'CONFIG', 'SET', 'maxmemory', '0');
   await ask(redis, 'REPLICAOF', '127.0.0.1', '1');
   await expect(log.append('other', eventsOf('other', [start]))).rejects.toThrow(

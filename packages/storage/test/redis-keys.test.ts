@@ -5,7 +5,7 @@ import { ask, commandsOf, ownRedis } from './redis-stage.ts';
 
 const patience = { timeout: 60_000, interval: 20 };
 
-/** Uses every part of the driver once. */
+/** Uses each part of the driver once. */
 async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], prefix: string) {
   const [one, two] = [await open({ prefix }), await open({ prefix })];
   const { leases, board, inboxes, registry, tasks } = one.coordination;
@@ -50,7 +50,7 @@ async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], 
 }
 
 test.each(['codex', '{mine}'])(
-  'all keys of a command lie in one slot of a cluster, but for the one that waits: prefix %s',
+  'all keys of a command are in one slot of a cluster, except for waiting reads: prefix %s',
   async (prefix) => {
     const { redis, open } = await ownRedis();
     const commands = await commandsOf(redis);
@@ -77,7 +77,7 @@ test.each(['codex', '{mine}'])(
   },
 );
 
-test('INV-2: a run is in the registry before it has events, also where Redis has forgotten its scripts', async () => {
+test('INV-2: a run is in the registry before it has events, even if Redis has forgotten its scripts', async () => {
   const { redis, open } = await ownRedis();
   const commands = await commandsOf(redis);
   const { log } = await open();
@@ -93,7 +93,7 @@ test('INV-2: a run is in the registry before it has events, also where Redis has
   await expect.poll(ofOthers, patience).toEqual(expected);
 });
 
-test('FR-001-04: a run’s stream, the registry and its group have the names that readers in any language know', async () => {
+test('FR-001-04: a run’s stream, the registry and its group have the documented names for readers in any language', async () => {
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open();
   await log.append('run-1', wholeRun('run-1', ['a']));
@@ -115,7 +115,7 @@ test('FR-001-04: a run’s stream, the registry and its group have the names tha
   expect(group).toContain('codex-projector-group');
 });
 
-test('a user, a password and a database number stand in the URL', async () => {
+test('a user, a password and a database number are taken from the URL', async () => {
   const { redis, open } = await ownRedis();
   await ask(redis, 'ACL', 'SETUSER', 'liminal', 'on', '>se:cret', '~*', '&*', '+@all');
   const url = `redis://liminal:${encodeURIComponent('se:cret')}@127.0.0.1:${redis.port}/3`;

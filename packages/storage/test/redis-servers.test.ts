@@ -12,9 +12,9 @@ const patience = { timeout: 60_000, interval: 20 };
 const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
 
 describe('projector workers', () => {
-  test('give what they have to others at once when their server closes', async () => {
+  test('give their runs to others at once when their server closes', async () => {
     const { open } = await ownRedis();
-    // No claim times out while this test lasts.
+    // No claim times out during this test.
     const [one, two] = [await open({ claimIdleMs: 600_000 }), await open({ claimIdleMs: 600_000 })];
     const { signal } = new AbortController();
     await two.log.append('run-1', eventsOf('run-1', [start]));
@@ -27,7 +27,7 @@ describe('projector workers', () => {
     expect(await first.next()).toMatchObject({ done: true });
   });
 
-  test('a killed one loses its runs to another; a living one keeps long runs', async () => {
+  test('a killed worker loses its runs to another; a living worker keeps long runs', async () => {
     const claimIdleMs = 2_000;
     const { redis, open } = await ownRedis();
     const { log, coordination } = await open({ claimIdleMs });
@@ -57,7 +57,7 @@ describe('projector workers', () => {
       return idle ?? 0;
     };
     let [last, renewals] = [await idleMs(), 0];
-    // Long enough for a claim without renewals to have run out.
+    // Long enough for a claim without renewals to expire.
     const count = async () => {
       const idle = await idleMs();
       if (idle < last) renewals += 1;
@@ -76,7 +76,7 @@ describe('projector workers', () => {
   });
 });
 
-test('INV-2: a run that a worker has claimed without hearing of it comes to it all the same', async () => {
+test('INV-2: a run whose claim was lost on its way to the worker still reaches that worker', async () => {
   const claimIdleMs = 1_500;
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open({ claimIdleMs });
@@ -90,7 +90,7 @@ test('INV-2: a run that a worker has claimed without hearing of it comes to it a
   await log.append('run-1', eventsOf('run-1', [start]));
   await expect.poll(() => taken, patience).toEqual(['run-1']);
   const [[, consumer = ''] = []] = (await ask(redis, 'XINFO', 'CONSUMERS', ...group)) as string[][];
-  // What happens to a worker whose connection breaks before the answer.
+  // As when a worker's connection breaks before the answer.
   const unheard = `
     local entry = redis.call('XADD', KEYS[1], '*', 'runId', 'run-2', 'sessionId', 'session-2')
     redis.call('HSET', '{' .. KEYS[1] .. '}:announced', 'run-2', entry)
@@ -120,8 +120,8 @@ testAtLength('killed workers are removed once they have no claims', async () => 
   await expect.poll(names, patience).toEqual(['lives']);
 });
 
-describe('a connection that is cut', () => {
-  test('INV-7: readers go on where they were, inboxes get all messages, and the board says that there is a gap', async () => {
+describe('a lost connection', () => {
+  test('INV-7: readers continue at their position, inboxes get all messages, and the board reports a gap', async () => {
     const { redis, open } = await ownRedis();
     const way = await cuttable(redis.port);
     const [near, far] = [await open(), await open({ url: way.url })];
@@ -169,11 +169,11 @@ describe('a connection that is cut', () => {
   });
 
   test.each([
-    ['an array of more elements than there can be', '*99999999999\r\n'],
-    ['arrays in arrays without end', '*1\r\n'.repeat(100_000)],
+    ['an array with an impossible number of elements', '*99999999999\r\n'],
+    ['endlessly nested arrays', '*1\r\n'.repeat(100_000)],
     ['an empty message', '*0\r\n'],
     ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
-  ])('SAFE: bytes that no Redis sends end their connections alone: %s', async (_, bytes) => {
+  ])('SAFE: bytes that no Redis sends end only their connections: %s', async (_, bytes) => {
     const { redis, open } = await ownRedis();
     const way = await cuttable(redis.port);
     const { log, coordination } = await open({ url: way.url });
@@ -197,7 +197,7 @@ describe('a connection that is cut', () => {
     await expect.poll(() => [messages, board], patience).toEqual([['1'], ['gap', 'a=1']]);
   });
 
-  test('a follower that waits through a cut can still be ended', async () => {
+  test('a follower that waits during a lost connection can still be ended', async () => {
     const { redis, open } = await ownRedis();
     const way = await cuttable(redis.port);
     const far = await open({ url: way.url });
@@ -212,7 +212,7 @@ describe('a connection that is cut', () => {
   });
 });
 
-test('INV-7: a reader of a run whose beginning is projected and gone begins with the oldest event left', async () => {
+test('INV-7: a reader of a run whose projected beginning was dropped starts with the oldest remaining event', async () => {
   const { open } = await ownRedis();
   const { log, coordination } = await open({ maxLength: 10 });
   const run = wholeRun('run-1', Array(1_000).fill('text'));
@@ -229,7 +229,7 @@ test('INV-7: a reader of a run whose beginning is projected and gone begins with
   expect(await followed).toStrictEqual(run.slice(first?.seq));
 });
 
-test('a thousand followers of a run cost one reader', async () => {
+test('a thousand followers of a run need one reader', async () => {
   const { redis, open } = await ownRedis();
   const [near, far] = [await open(), await open()];
   const run = wholeRun('run-1', Array(500).fill('text'));
@@ -246,7 +246,7 @@ test('a thousand followers of a run cost one reader', async () => {
     await near.log.append('run-1', run.slice(at, at + 10));
   for (const got of await Promise.all(rest)) expect(got.length).toBe(run.length - 1);
   const after = await commandsOf();
-  // An append is a script with its commands in it; each reader of its own would add a thousand more.
+  // An append is one script call; a separate reader for each follower would add a thousand calls.
   expect(after.xrange - before.xrange).toBeLessThan(50);
   expect(after.xread - before.xread).toBeLessThan(200);
 

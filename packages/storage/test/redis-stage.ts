@@ -19,7 +19,7 @@ export async function ownRedis(options: Parameters<typeof startRedis>[0] = {}) {
   return { redis, open };
 }
 
-/** Sends a command to that Redis on a separate connection. */
+/** Sends a command to the Redis on a separate connection. */
 export async function ask(redis: RedisServer, command: string, ...args: string[]) {
   const connection = new Redis(redis.url);
   try {
@@ -30,8 +30,8 @@ export async function ask(redis: RedisServer, command: string, ...args: string[]
 }
 
 /**
- * Every command that this Redis gets from now on, its name first. Call it before any client connects: ioredis fails if
- * a command arrives in the same packet as the answer to MONITOR.
+ * Records every command that the Redis gets from now on, its name first. Call it before any client connects, because
+ * ioredis fails if a command arrives in the same packet as the answer to MONITOR.
  */
 export async function commandsOf(redis: RedisServer): Promise<string[][]> {
   const monitor = await new Redis(redis.url, { lazyConnect: true }).monitor();
@@ -41,7 +41,7 @@ export async function commandsOf(redis: RedisServer): Promise<string[][]> {
   return commands;
 }
 
-/** Appends as a run's one writer does: refused events are retried, with later ones behind them. */
+/** Appends as a run's writer does: refused events are retried, followed by later ones. */
 export async function write(
   log: EventLog,
   runId: string,

@@ -6,7 +6,7 @@ import { ask, ownRedis } from './redis-stage.ts';
 const patience = { timeout: 30_000, interval: 20 };
 const { signal } = new AbortController();
 
-/** Notes the tasks that a worker gets. */
+/** Records the tasks that a worker gets. */
 function bodiesOf(tasks: AsyncIterable<Task>): string[] {
   const bodies: string[] = [];
   void (async () => {
@@ -15,7 +15,7 @@ function bodiesOf(tasks: AsyncIterable<Task>): string[] {
   return bodies;
 }
 
-test('of tasks nothing stays in Redis for good, and of what one has said only the newest', async () => {
+test('tasks do not stay in Redis, and only the newest messages of a side are kept', async () => {
   const { redis, open } = await ownRedis();
   const { tasks } = (await open()).coordination;
   const keys = async () => ((await ask(redis, 'KEYS', '*')) as string[]).toSorted();
@@ -41,7 +41,7 @@ test('of tasks nothing stays in Redis for good, and of what one has said only th
   expect(await ask(redis, 'EXISTS', '{codex:tools}:workers')).toBe(0);
 });
 
-test('a worker that was killed no longer counts, and leaves no consumer', async () => {
+test('a worker that was killed no longer counts, and its consumer is removed', async () => {
   const { redis, open } = await ownRedis();
   const { tasks } = (await open()).coordination;
   const group = ['codex:tools', 'codex-tools-group'];
@@ -54,7 +54,7 @@ test('a worker that was killed no longer counts, and leaves no consumer', async 
   expect(await ask(redis, 'XINFO', 'CONSUMERS', ...group)).toEqual([]);
 });
 
-test('a worker goes on after a cut, and where Redis has lost all that it held', async () => {
+test('a worker continues after a lost connection, and after Redis has lost all its data', async () => {
   const { redis, open } = await ownRedis();
   const way = await cuttable(redis.port);
   const [near, far] = [await open(), await open({ url: way.url })];

@@ -26,7 +26,7 @@ const events = payloads.map((payload, seq) =>
   stampEvent({ turnId: 'turn-1', timestamp: '2026-01-01T00:00:00.000Z', payload }, run, seq),
 );
 
-/** What a program in Python reads of the run, until it ends. */
+/** The events that a program in Python reads of the run, until the run ends. */
 async function readInPython(url: string): Promise<unknown[]> {
   const python = findPython(process.env);
   if (python === undefined) throw new Error('There is no Python with redis-py. Run npm test.');
@@ -38,7 +38,7 @@ async function readInPython(url: string): Promise<unknown[]> {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-/** An entry's fields, with those that are not text parsed. */
+/** An entry's fields, parsed unless they are text. */
 function entryOf([, fields]: [string, string[]]): Record<string, unknown> {
   const pairs = fields.flatMap((name, at) =>
     at % 2 === 0 && name !== 'run' ? [[name, fields[at + 1]!] as const] : [],
@@ -49,11 +49,11 @@ function entryOf([, fields]: [string, string[]]): Record<string, unknown> {
   );
 }
 
-test('FR-001-38: a program in Python reads the canonical events of a run, each by itself', async () => {
+test('FR-001-38: a program in Python reads the canonical events of a run, each from one entry', async () => {
   const { redis, open } = await ownRedis();
   const { log } = await open();
   const reading = readInPython(redis.url);
-  // Alone, several at once, and those with the end.
+  // One event, one event, and several with the terminal event.
   await log.append(runId, events.slice(0, 1));
   await log.append(runId, events.slice(1, 2));
   await log.append(runId, events.slice(2, 4));
@@ -62,7 +62,7 @@ test('FR-001-38: a program in Python reads the canonical events of a run, each b
   expect(read.map((event) => StreamEvent.parse(event))).toEqual(events);
 });
 
-test('FR-001-38: what trimming leaves of a run still says whose it is', async () => {
+test('FR-001-38: the events that remain after trimming still have their session, turn and run', async () => {
   const { redis, open } = await ownRedis();
   const { log } = await open();
   for (const event of events) await log.append(runId, [event]);
@@ -71,7 +71,7 @@ test('FR-001-38: what trimming leaves of a run still says whose it is', async ()
   expect(left.map(entryOf)).toEqual(events.slice(-1));
 });
 
-test('FR-001-38: a run that is closed without its end has a mark in its place', async () => {
+test('FR-001-38: a run that is closed without a terminal event has a mark instead', async () => {
   const { redis, open } = await ownRedis();
   const { log } = await open();
   await log.append(runId, events.slice(0, 2));
@@ -80,7 +80,7 @@ test('FR-001-38: a run that is closed without its end has a mark in its place', 
   expect(await reading).toMatchObject([...events.slice(0, 2), { settled: true }]);
 });
 
-test('entries of the version before are read and followed, and a run of its own goes on', async () => {
+test('entries of the previous version are read and followed, and such a run continues', async () => {
   const { redis, open } = await ownRedis();
   const { log } = await open();
   const constants = JSON.stringify({
@@ -92,7 +92,7 @@ test('entries of the version before are read and followed, and a run of its own 
   const following = (async () => {
     for await (const event of log.follow(runId)) followed.push(event);
   })();
-  // As its servers wrote them: the envelope in the first entry, payloads without their type.
+  // As servers of that version wrote them: the envelope in the first entry, payloads without their type.
   await ask(redis, 'HSET', `{${key}}:run`, 'constants', constants);
   for (const [seq, { type, timestamp, payload }] of events.slice(0, 3).entries()) {
     const { type: _, ...rest } = payload;
@@ -107,7 +107,7 @@ test('entries of the version before are read and followed, and a run of its own 
   expect(await log.read(runId)).toEqual(events);
 });
 
-test('servers of the version before find in new entries what they read there', async () => {
+test('servers of the previous version find their fields in new entries', async () => {
   const { redis, open } = await ownRedis();
   const { log } = await open();
   await log.append(runId, events);

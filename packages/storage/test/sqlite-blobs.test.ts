@@ -1,4 +1,4 @@
-/** Blobs in SQLite when their program is killed, and when its disk is full as the system says it. */
+/** Blobs in SQLite when their program is killed, and when the system reports a full disk. */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** Asks as another program does. */
+/** Queries the database as another program does. */
 function ask(sql: string): Record<string, unknown>[] {
   const other = new DatabaseSync(join(dataDir, 'liminal.db'));
   try {
@@ -31,7 +31,7 @@ function ask(sql: string): Record<string, unknown>[] {
   }
 }
 
-/** A writer that has opened the database. */
+/** Starts a writer, and waits until it has opened the database. */
 async function startWriter() {
   const child = spawn(process.execPath, [program, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
@@ -51,7 +51,7 @@ async function startWriter() {
   return { pid: child.pid ?? 0, tell, hear, ask, kill };
 }
 
-/** What a writer said that it had stored. */
+/** A blob that a writer reported as stored. */
 interface Stored {
   hash: string;
   size: number;
@@ -63,7 +63,7 @@ function readStored(line: string): Stored {
   return { hash, size: Number(size), holder };
 }
 
-/** Lets a writer put blobs until it has stored so many, and kills it so many ms later, wherever it then is. */
+/** Lets a writer put blobs until it has stored `count`, and kills it `delayMs` later, at any point. */
 async function putAndDie(count: number, delayMs: number): Promise<Stored[]> {
   const writer = await startWriter();
   const stored: Stored[] = [];
@@ -76,11 +76,11 @@ async function putAndDie(count: number, delayMs: number): Promise<Stored[]> {
 }
 
 test(
-  'a server that is killed amid many puts keeps what it acknowledged; all else is whole or absent, and goes with the next sweep',
+  'a server that is killed during many puts keeps acknowledged blobs; all others are whole or absent, and the next sweep removes them',
   { timeout: 120_000 + kills * 15_000 },
   async () => {
     let unfinished = 0;
-    // More kills only until one has come amid a put.
+    // Continues beyond `kills` only until one kill has come during a put.
     for (let round = 0; round < kills || (unfinished === 0 && round < kills * 10); round++) {
       const said = await putAndDie(1 + round * 3, (round * 7) % 12);
       const before = ask('SELECT hash FROM blobs WHERE hash IS NULL').length;
@@ -108,23 +108,23 @@ test(
       }
       await close();
     }
-    // Else nothing of this was proved.
+    // Otherwise the test would prove nothing.
     expect(unfinished).toBeGreaterThan(0);
   },
 );
 
-test('a disk that is full refuses a put, keeps no half of it, and takes it when there is room', async () => {
+test('a full disk refuses a put, stores no part of it, and accepts it when there is space', async () => {
   const writer = await startWriter();
   const first = readStored((await writer.ask('put 3000000')) ?? '');
   const limit = (bytes: number | 'unlimited') =>
     execFileSync('prlimit', ['--pid', String(writer.pid), `--fsize=${bytes}:`]);
-  /** Fills the disk, as `test/faults/disk.ts` does, when a part of the second blob is there. */
+  /** Fills the disk, as `test/faults/disk.ts` does, when a part of the second blob is stored. */
   const fillAmid = async () => {
     writer.tell('put 20000000');
     await expect
       .poll(() => ask('SELECT 1 FROM blob_parts').length, { interval: 1 })
       .toBeGreaterThan(6);
-    // It must not be done before the disk is full.
+    // The put must not finish before the disk is full.
     process.kill(writer.pid, 'SIGSTOP');
     limit(0);
     process.kill(writer.pid, 'SIGCONT');
@@ -133,7 +133,7 @@ test('a disk that is full refuses a put, keeps no half of it, and takes it when 
   for (const refused of [await fillAmid(), await writer.ask('put 10'), await writer.ask('sweep')]) {
     expect(refused).toMatch(/^STORE_WRITE_FAILED .*free some space/);
   }
-  // The half cannot be deleted now; it is not to be seen.
+  // The partial blob cannot be deleted now, but it must be invisible.
   const named = () => ask('SELECT hash FROM blobs WHERE hash IS NOT NULL ORDER BY blob_key');
   expect(named()).toEqual([{ hash: first.hash }]);
   limit('unlimited');

@@ -14,12 +14,13 @@ import { batchesOf, indexOf, responseOf } from './crash-script.ts';
 
 /** `npm run faults` runs the long version. */
 const kills = atLength ? 200 : 4;
-/** More runs than any writer gets to. */
+/** More runs than any writer reaches. */
 const RUNS_APART = 1_000_000;
 const writer = fileURLToPath(new URL('crash-writer.ts', import.meta.url));
 
 /**
- * A writer's output before it died: per run, the highest `seq` it called written or seen, and whether it was settled.
+ * A writer's output before it died: for each run, the highest `seq` that it reported as written or seen, and whether
+ * the run was settled.
  */
 interface Promised {
   lastSeq: Map<string, number>;
@@ -33,9 +34,9 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 interface Death {
-  /** How many lines the writer prints first. */
+  /** The number of lines that the writer prints first. */
   lines: number;
-  /** And how many ms later it is killed, wherever it then is. */
+  /** How many ms after that it is killed, at any point. */
   delayMs: number;
 }
 
@@ -53,7 +54,7 @@ async function writeAndDie(firstRun: number, death: Death, promised: Promised): 
     const last = promised.lastSeq.get(runId) ?? -1;
     promised.lastSeq.set(runId, Math.max(last, Number(seq)));
     said += 1;
-    // It goes on writing until the signal arrives; its output meanwhile counts too.
+    // The writer continues until the signal arrives, and its output until then counts as well.
     if (said === death.lines) setTimeout(() => child.kill('SIGKILL'), death.delayMs);
   }
   const [, signal] = (await exited) as [number | null, string | null];
@@ -61,8 +62,8 @@ async function writeAndDie(firstRun: number, death: Death, promised: Promised): 
 }
 
 /**
- * Checks that all promised events from that run on exist, and that all existing events are the writer's script, up to
- * the end of some batch.
+ * Checks that all promised events from that run on exist, and that all existing events are those of the writer's
+ * script, up to the end of some batch.
  */
 async function check(
   { log, store }: OpenedStorage,
@@ -80,14 +81,14 @@ async function check(
     expect(promised.settled).not.toContain(run.runId);
   }
   const keptIds = new Set(kept.map(({ runId }) => runId));
-  // A missing run was settled, whether or not the writer lived to print that; its Response was saved before.
+  // A missing run was settled, whether or not the writer could print that; its Response was saved before.
   const gone = [...promised.lastSeq.keys()].filter((id) => isMeant(id) && !keptIds.has(id));
   for (const runId of gone) {
     expect(await store.getResponse(runId)).toStrictEqual(responseOf(runId));
   }
 }
 
-/** Writes the rest of the dead writer's runs, and returns how many there were. */
+/** Writes the rest of the dead writer's runs, and returns the number of runs. */
 async function goOn({ log }: OpenedStorage): Promise<number> {
   const open = (await log.unsettled()).filter(({ ended }) => !ended);
   for (const { runId, lastSeq } of open) {
@@ -100,7 +101,7 @@ async function goOn({ log }: OpenedStorage): Promise<number> {
 
 describe('a server that is killed', () => {
   test(
-    'INV-6, INV-1: keeps all it acknowledged or showed, no batch torn, no gap, and goes on',
+    'INV-6, INV-1: keeps all events that it acknowledged or showed, with whole batches and no gap, and continues',
     { timeout: 120_000 + kills * 15_000 },
     async () => {
       const promised: Promised = { lastSeq: new Map(), settled: new Set() };
@@ -114,15 +115,16 @@ describe('a server that is killed', () => {
       let nextRun = 0;
       let wentOn = 0;
       for (const [index, death] of deaths.entries()) {
-        // More kills only until one has come in the middle of a run, and one after a run was settled.
+        // Continues beyond `kills` only until one kill has come in the middle of a run, and one after a run was
+        // settled.
         if (index >= kills && wentOn > 0 && promised.settled.size > 0) break;
         await writeAndDie(nextRun, death, promised);
-        // The dead writer's lock is no obstacle.
+        // The dead writer's lock does not prevent this.
         const storage = await openSqliteStorage(dataDir);
-        // Each time the last two writers, in the end all of them.
+        // Each time the last two writers; at the end all of them.
         await check(storage, promised, nextRun - RUNS_APART);
         wentOn += await goOn(storage);
-        // A wide gap: the last run may have begun without any output.
+        // A wide gap, because the last run may have begun without any output.
         nextRun += RUNS_APART;
         await storage.close();
       }
@@ -135,7 +137,7 @@ describe('a server that is killed', () => {
     },
   );
 
-  test('while it lives, no other process can use its data folder', async () => {
+  test('prevents other processes from using its data folder while it lives', async () => {
     const storage = await openSqliteStorage(dataDir);
     const child = spawn(process.execPath, [writer, dataDir], {
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -5,17 +5,18 @@ import { fittingBatches } from '../store/item-page.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
-/** Bytes of a part: as base64 it has 512 KiB. */
+/** The bytes of a part: 512 KiB in base64. */
 const PART_SIZE = 384 * 1024;
-/** Parts in one call, and blobs that one call holds: well below Convex's limits. */
+/** The most parts, and the most holds, in one call: well below Convex's limits. */
 const limits = { parts: 8, holds: 1_000 };
 
 type BlobId = FunctionReturnType<typeof api.blobs.stage>;
 
 /**
- * Blobs in a Convex deployment that has the functions of `convex/`. A blob is staged in parts that nobody reads; the
- * last mutation makes it visible. One operation is weaker than the contract, since mutations are limited: a hold of
- * more than 1000 blobs happens in steps, so that it can hold some if another is removed in between.
+ * Blobs in a Convex deployment with the functions of `convex/`. A blob is staged in parts that are not read; the last
+ * mutation makes it visible. One operation is weaker than the contract, since mutations are limited: a hold of more
+ * than
+ * 1000 blobs is made in steps, so that only some are held if a blob is removed in between.
  */
 export class ConvexBlobStore implements BlobStore {
   readonly #deployment: Deployment;
@@ -37,7 +38,7 @@ export class ConvexBlobStore implements BlobStore {
         ...(staged !== undefined && { staged }),
       });
     const stored = await this.#deployment.write(
-      // First without sending the bytes.
+      // First try without sending the bytes.
       async () => (await keep()) ?? (await keep(await this.#stage(bytes, mimeType))),
     );
     return { hash, mimeType: stored === null ? mimeType : idOf(stored), size: bytes.length };

@@ -30,23 +30,23 @@ type Api = ApiFromModules<{
   version: typeof version;
 }>;
 
-/** The functions of `convex/`, by name, with typed arguments and results, as Convex's code generator does it. */
+/** The functions of `convex/` by name, with typed arguments and results, like the output of Convex's code generator. */
 export const api = anyApi as unknown as Api;
 
 type Query = FunctionReference<'query'>;
 type Mutation = FunctionReference<'mutation'>;
 type Arguments<Function extends Query | Mutation> = Omit<FunctionArgs<Function>, 'secret'>;
 
-/** Calls the functions: Convex's client, or a test's. */
+/** Calls Convex functions: Convex's client, or a test's. */
 export interface ConvexCaller {
   query(query: Query, args: Record<string, unknown>): Promise<unknown>;
   mutation(mutation: Mutation, args: Record<string, unknown>): Promise<unknown>;
 }
 
 const againCode: typeof AGAIN = 'AGAIN';
-/** How many times work is started over when others change its data. */
+/** How often work is attempted if others change its data at the same time. */
 const ATTEMPTS = 10;
-/** Half of the longest wait before the second attempt, ms; it doubles with each further one. */
+/** Half of the longest wait before the second attempt, ms; it doubles with each further attempt. */
 const PAUSE = 10;
 
 /** A deployment and its secret. */
@@ -70,13 +70,13 @@ export class Deployment {
     return this.#caller.mutation(mutation, { ...args, secret: this.#secret });
   }
 
-  /** Starts the work over when its data changes meanwhile. Throws StorageError `STORE_READ_FAILED`. */
+  /** Restarts the work if its data changes at the same time. Throws StorageError `STORE_READ_FAILED`. */
   async read<T>(work: () => Promise<T>): Promise<T> {
     return this.#attempt('STORE_READ_FAILED', 'read', work);
   }
 
   /**
-   * Starts the work over when others write the same data. Throws StorageError `STORE_WRITE_FAILED`, or the work's own.
+   * Restarts the work if others write the same data. Throws StorageError `STORE_WRITE_FAILED`, or the work's own error.
    */
   async write<T>(work: () => Promise<T>): Promise<T> {
     return this.#attempt('STORE_WRITE_FAILED', 'written', work);
@@ -109,7 +109,7 @@ function isAgain(error: unknown): boolean {
 }
 
 export function reasonOf(error: unknown): string {
-  if (isAgain(error)) return 'other servers write the same at the same time';
+  if (isAgain(error)) return 'other servers write the same data at the same time';
   if (error instanceof ConvexError) return String(error.data);
   return messageOf(error);
 }

@@ -1,8 +1,8 @@
-/** History in a Convex deployment, for any number of servers. Its libraries are loaded when it is opened. */
+/** History in a Convex deployment, for any number of servers. Convex's libraries are loaded when it is opened. */
 import type { OpenedDatabase } from '../storage.ts';
 
 /**
- * Opens a store and its blobs in a Convex deployment that has the functions of `packages/storage/convex/` (see
+ * Opens a store and its blobs in a Convex deployment with the functions of `packages/storage/convex/` (see
  * docs/convex.md). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
  * @param secret - The deployment's `LIMINAL_SECRET`.
  */

@@ -5,7 +5,7 @@ import { ConvexBlobStore } from './blob-store.ts';
 import { api, type ConvexCaller, Deployment, reasonOf } from './deployment.ts';
 import { ConvexResponseStore } from './response-store.ts';
 
-/** How long one call may take (ms). */
+/** The timeout of one call, ms. */
 const CALL_TIMEOUT = 30_000;
 /** The version of the functions that this driver needs: `convex/version.ts`. */
 const VERSION = 7;
@@ -20,7 +20,7 @@ export async function openConvex(url: string, secret: string): Promise<OpenedDat
   }
 }
 
-/** The store and its blobs behind any caller of the functions. */
+/** Opens the store and its blobs through a caller of the functions. */
 export async function openDeployment(
   caller: ConvexCaller,
   secret: string,

@@ -19,19 +19,22 @@ type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 export type Message = SavedRun['message'];
 export type Row = SavedRun['rows'][number];
 
-/** Characters per document: it may have 1 MiB, and a character up to three bytes. */
+/** The most characters per document: a document may have 1 MiB, and a character up to three bytes. */
 const PART_MAX = 200_000;
 
 /** An item in its stored form. */
 export interface PackedItem {
-  /** A hash of its text and words. */
+  /** A hash of the item's text and words. */
   mark: string;
   rows: Row[];
-  /** The bytes of all its rows. */
+  /** The bytes of all rows. */
   size: number;
 }
 
-/** A head that is too long for one document is cut; agents' heads are bounded to that anyway. */
+/**
+ * A Response without its items, as a document. A head that is too long for a document is cut; agents' heads are limited
+ * to that length anyway.
+ */
 export function packMessage({ outputItems, ...whole }: Response): Message {
   const head = withinSize(whole, maxHeadSize);
   const { usage, finishReason, error } = head;
@@ -84,7 +87,7 @@ export function bytesOf(rows: readonly Row[]): number {
   );
 }
 
-/** Splits a text into parts that fit a document, never inside a character, which Convex would refuse. */
+/** Splits a text into parts that fit a document, never inside a surrogate pair, which Convex would refuse. */
 export function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {

@@ -86,7 +86,7 @@ export async function readCalls(
 
 type Run = FunctionReturnType<typeof api.history.page>['runs'][number];
 
-/** Newest first: the runs that a page may reach, and one more. */
+/** The runs that a page may need, newest first, and one more. */
 async function runsBefore(
   deployment: Deployment,
   sessionId: string,
@@ -118,12 +118,12 @@ function newestOf(runs: readonly Run[], limit: number): Range[] {
   });
 }
 
-/** For a page whose items have been read already. */
+/** A run of a page whose items are read separately. */
 function pageRun({ head, items }: Run): PageRun<string, never> {
   return { head: () => head, count: items.to, items: () => [], sizes: () => [] };
 }
 
-/** The items of these ranges, newest first in each: no more than `size` bytes of JSON, but at least one. */
+/** The items of these ranges, newest first in each: at most `size` bytes of JSON, but at least one item. */
 export async function* itemsIn(
   deployment: Deployment,
   ranges: readonly Range[],
@@ -131,7 +131,7 @@ export async function* itemsIn(
 ): AsyncGenerator<StoredItem> {
   let room = size;
   let isFirst = true;
-  // The parts of the next item: the last part comes first.
+  // The parts of the next item; the last part comes first.
   let parts: string[] = [];
   for (let rest = [...ranges]; rest.length > 0;) {
     const found = await deployment.query(api.history.items, { ranges: rest });

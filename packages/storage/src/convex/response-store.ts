@@ -23,16 +23,16 @@ import { listRuns, readCalls, readItems, readResponse } from './reading.ts';
 import { ResponseSaver } from './saving.ts';
 import { search } from './searching.ts';
 
-/** How many ids one call looks for. */
+/** The most ids that one call looks up. */
 const IDS_MAX = 1_000;
 
 type Listed = FunctionReturnType<typeof api.sessions.list>;
 
 /**
- * Sessions and Responses in a Convex deployment that has the functions of `convex/`. A write is one mutation, or ends
- * in the one that makes it visible. Two operations are weaker than the contract, since mutations are limited: an import
- * of more than 1000 runs, and the deletion of a session with more, happen in steps of a thousand runs each, or fewer if
- * their heads are large.
+ * Sessions and Responses in a Convex deployment with the functions of `convex/`. A write is one mutation, or ends with
+ * the mutation that makes it visible. Two operations are weaker than the contract, since mutations are limited: an
+ * import of more than 1000 runs, and the deletion of a session with more, happen in steps of a thousand runs each, or
+ * fewer if their heads are large.
  */
 export class ConvexResponseStore implements ResponseStore {
   readonly #deployment: Deployment;
@@ -69,7 +69,7 @@ export class ConvexResponseStore implements ResponseStore {
     return record.length === 0 ? undefined : recordOf(record, sessionId);
   }
 
-  /** The parts of a session's record; none if it is not stored. */
+  /** The parts of a session's record; empty if the session is not stored. */
   async #partsOf(sessionId: string): Promise<string[]> {
     return this.#deployment.read(async () =>
       this.#deployment.query(api.sessions.get, { sessionId: textKey(sessionId) }),
@@ -82,7 +82,7 @@ export class ConvexResponseStore implements ResponseStore {
     );
     if (record === null) throw staleOwner({ sessionId, fence });
     if (record.length === 0) return undefined;
-    // The fence counts already; the record gets it for its readers.
+    // The deployment has the new fence already; this adds it to the returned record.
     const stored = recordOf(record, sessionId);
     if (stored === undefined) return undefined;
     const taken = { ...stored, fence };

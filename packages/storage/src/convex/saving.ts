@@ -10,12 +10,12 @@ import { bytesOf, packItem, packMessage } from './pack.ts';
 type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 
 /**
- * The size of one mutation, well below Convex's limits for writing, reading and searching. The heads of its runs come
- * on top of its rows.
+ * The limits of one mutation, well below Convex's limits for writing, reading and searching. The heads of its runs are
+ * added to the bytes of its rows.
  */
 const limits = { bytes: 4 * 1_048_576, rows: 1_000, runs: 1_000, heads: 1_048_576 };
 
-/** How many runs under way have their items' hashes remembered, so that a growing snapshot sends only changes. */
+/** For how many running runs the items' hashes are remembered, so that a growing snapshot sends only changes. */
 const REMEMBERED_MAX = 200;
 
 interface Remembered {
@@ -24,7 +24,7 @@ interface Remembered {
 }
 
 interface Changes extends Pick<SavedRun, 'base' | 'rows'> {
-  /** Bytes that the mutation reads to delete replaced rows. */
+  /** The bytes that the mutation reads to delete replaced rows. */
   replaced: number;
 }
 
@@ -34,18 +34,18 @@ interface Packed {
   isUnderWay: boolean;
 }
 
-/** Saves Responses in mutations of a size that Convex accepts. */
+/** Saves Responses in mutations that Convex accepts by size. */
 export class ResponseSaver {
   readonly #deployment: Deployment;
   readonly #remembered = new Map<string, Remembered>();
-  /** The last save of each run under way: two at once would only make each other start over. */
+  /** The unfinished saves by run: two saves of a run at once would only make each other start over. */
   readonly #saving = new Map<string, Promise<void>>();
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
   }
 
-  /** Saves up to 1000 Responses, with heads up to 1 MiB, all or none; more in several steps. */
+  /** Saves up to 1000 Responses, with heads of up to 1 MiB in total, all or none; more Responses in several steps. */
   async save(responses: readonly Response[]): Promise<void> {
     const packed = await this.#deployment.write(async () => responses.map(pack));
     for (const some of fittingBatches(packed, headSize, {
@@ -81,7 +81,7 @@ export class ResponseSaver {
       };
       const inOne = take(room, small.rows, replaced) ? small : await this.#stage(each);
       runs.push({ message: each.message, revision: randomUUID(), ...inOne });
-      // If this attempt fails, the next one sends all items.
+      // If this attempt fails, the next attempt sends all items.
       this.#remembered.delete(each.message.runId);
     }
     await this.#deployment.mutation(api.responses.save, { runs });
@@ -97,7 +97,7 @@ export class ResponseSaver {
     return {
       base: known.revision,
       rows: changed.flatMap(({ rows }) => rows),
-      // Convex counts them twice: once for finding, once for deleting.
+      // Convex counts these bytes twice: when it finds the rows, and when it deletes them.
       replaced: 2 * replaced.reduce((sum, { size }) => sum + size, 0),
     };
   }
@@ -133,7 +133,7 @@ function pack(response: Response): Packed {
   };
 }
 
-/** Whether the rows and their replacements fit into the room; if so, takes that room. */
+/** Whether the rows and their replacements fit into the room; if so, reduces the room by them. */
 function take(
   room: { bytes: number; rows: number },
   rows: readonly Row[],

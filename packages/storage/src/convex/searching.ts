@@ -8,10 +8,13 @@ import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 import { itemsIn } from './reading.ts';
 
-/** How many items are read at once to look for the words. */
+/** The number of items that are read at once to check for the words. */
 const BATCH = 20;
 
-/** For words in many places only the 256 best are checked: Convex returns the best first, not the newest. */
+/**
+ * Searches titles and items. Of frequent words only the 256 best matches are checked: Convex returns the best first,
+ * not the newest.
+ */
 export async function search(
   deployment: Deployment,
   { text, projectId, limit }: SearchQuery,
@@ -42,7 +45,7 @@ export async function search(
 
 type Place = FunctionReturnType<typeof api.search.items>[number];
 
-/** Holds one item at a time. */
+/** Yields the hits among these places; holds one item at a time in memory. */
 async function* findIn(
   deployment: Deployment,
   places: readonly Place[],

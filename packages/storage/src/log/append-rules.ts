@@ -4,7 +4,7 @@ import { StorageError } from '../errors.ts';
 import type { RunConstants } from './event-rows.ts';
 import { eventIdOf } from './event-rows.ts';
 
-/** How far a run has got. */
+/** A run's state in the log. */
 export interface RunProgress {
   constants: RunConstants;
   lastSeq: number;
@@ -13,8 +13,8 @@ export interface RunProgress {
 }
 
 /**
- * Checks whether a run may go on with these events (at least one), and returns its progress after them.
- * `run` is undefined before the first append. Throws as `EventLog.append` says.
+ * Checks whether these events (at least one) may be appended to a run, and returns the run's progress after them.
+ * `run` is undefined before the first append. Throws the errors of `EventLog.append`.
  */
 export function advanceRun(
   run: RunProgress | undefined,
@@ -34,7 +34,7 @@ export function advanceRun(
   return { constants, lastSeq, ended, settled: false };
 }
 
-/** Whether there is anything to check and write; also narrows the type. */
+/** Whether there are events to check and write; also narrows the type. */
 export function isNotEmpty(
   events: readonly StreamEvent[],
 ): events is readonly [StreamEvent, ...StreamEvent[]] {
@@ -47,7 +47,7 @@ export function constantsOf(event: StreamEvent): RunConstants {
   return { sessionId, turnId, traceContext: { ...traceContext } };
 }
 
-/** The log stores these once per run: an event with other values would come back changed. */
+/** Refuses events with other values of these fields, since the log stores the fields only once per run. */
 function checkEnvelope(runId: string, run: RunConstants, event: StreamEvent): void {
   const same =
     event.runId === runId &&
@@ -77,6 +77,6 @@ export function runEnded(runId: string, event: StreamEvent): StorageError {
 export function seqConflict(runId: string, event: StreamEvent, expected: number): StorageError {
   return new StorageError(
     'SEQ_CONFLICT',
-    `Run ${runId} expects seq ${expected}, not ${event.seq}: it has another writer, or its writer lost count.`,
+    `Run ${runId} expects seq ${expected}, not ${event.seq}: another writer has appended to it, or its writer counts wrongly.`,
   );
 }

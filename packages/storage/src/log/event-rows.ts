@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { StorageError } from '../errors.ts';
 import { isOf, parsed } from '../store/stored-json.ts';
 
-/** The fields that all events of a run share; stored once per run. */
+/** The fields that all events of a run share; they are stored once per run. */
 export const RunConstants = z.object({
   sessionId: z.string(),
   turnId: z.string(),
@@ -25,7 +25,7 @@ function encodeEvent(event: StreamEvent): EventRow {
   return { seq: event.seq, timestamp: event.timestamp, type, payload: JSON.stringify(payload) };
 }
 
-/** The rows of an append. Throws StorageError `LOG_WRITE_FAILED` for a value that JSON cannot hold. */
+/** The rows of an append. Throws StorageError `LOG_WRITE_FAILED` for a value that cannot be written as JSON. */
 export function encodeEvents(runId: string, events: readonly StreamEvent[]): EventRow[] {
   try {
     return events.map(encodeEvent);
@@ -35,7 +35,7 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
   }
 }
 
-/** A damaged row becomes an event that says so, and ends the run if the row did. */
+/** The event of a row. A damaged row becomes an error item, or an end of the run if the row was one. */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
   const fields = parsed(row.payload);
   const read: unknown = fields && { type: row.type, ...fields };
@@ -50,7 +50,7 @@ export function decodeEvent(runId: string, run: RunConstants, row: EventRow): St
     traceContext: run.traceContext,
     type: payload.type,
     payload,
-    // Its type is the payload's, which TypeScript cannot see.
+    // The type equals the payload's type, which TypeScript cannot infer.
   } as StreamEvent;
 }
 
@@ -59,7 +59,7 @@ const unknownTime = new Date(0).toISOString();
 function damaged({ seq, type }: EventRow): EventPayload {
   const error = {
     code: 'LOG_DAMAGED',
-    message: 'A part of this turn cannot be read any more: the log is damaged.',
+    message: 'A part of this turn cannot be read: the log is damaged.',
   };
   if (type === 'response_start') return { type, modelId: 'unknown', providerId: 'unknown' };
   if (type === 'response_done' || type === 'response_error') {

@@ -2,13 +2,13 @@ import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
 import type { FollowOptions } from '../event-log.ts';
 
-/** `closed` means that later appends are refused. */
+/** The state of a run; `closed`: later appends are refused. */
 type FollowState = 'unknown' | 'open' | 'closed';
 
-/** What a driver provides for following; results are promises if it must ask a server. */
+/** A driver's functions for following; they return promises if the driver must ask a server. */
 export interface FollowSource {
   /**
-   * A bounded page of a run's events after a `seq`, even of a settled run while its events exist. The result is not
+   * A limited page of a run's events after a `seq`, even for a settled run while its events exist. The result is not
    * needed once `isWanted` returns false.
    */
   page(
@@ -17,15 +17,15 @@ export interface FollowSource {
     isWanted: () => boolean,
   ): StreamEvent[] | Promise<StreamEvent[]>;
   stateOf(runId: string, isWanted: () => boolean): FollowState | Promise<FollowState>;
-  /** Whether it is too late to begin following. */
+  /** Whether the run is settled, so that following cannot begin. */
   isSettled(runId: string, isWanted: () => boolean): boolean | Promise<boolean>;
-  /** The run's last follower has left. */
+  /** Called when the run's last follower has left. */
   unfollowed(runId: string): void;
 }
 
 /**
- * The followers of each run. A follower is only notified of news, and reads it from the log page by page: however slow
- * it is, it holds one page.
+ * The followers of each run. A follower is only notified that there are new events, and reads them from the log page by
+ * page, so that even a slow follower holds one page.
  */
 export class Followers {
   readonly #source: FollowSource;
@@ -44,13 +44,13 @@ export class Followers {
     options.signal?.addEventListener('abort', leave, { once: true });
     let last = options.after ?? -1;
     try {
-      // One loop for all of it: passing each event through a second generator would cost more than reading it.
+      // One loop for everything: passing each event through a second generator would cost more than reading the event.
       while (follower.active) {
-        // Ask for news first: what comes during the next two calls then counts; and read the state before the page, so
-        // that the page has all events of that state.
+        // Request the notification first, so that events during the next two calls count. Read the state before the
+        // page, so that the page has all events of that state.
         const news = follower.news();
-        const told = this.#source.stateOf(runId, isWanted);
-        const state = typeof told === 'string' ? told : await told;
+        const stateNow = this.#source.stateOf(runId, isWanted);
+        const state = typeof stateNow === 'string' ? stateNow : await stateNow;
         const given = this.#source.page(runId, last, isWanted);
         const page = Array.isArray(given) ? given : await given;
         for (const event of page) {
@@ -58,7 +58,7 @@ export class Followers {
           yield event;
           if (!follower.active || isTerminal(event)) return;
         }
-        // There may have been news while these were yielded.
+        // More events may have been appended while these were yielded.
         if (page.length > 0) continue;
         if (state === 'closed') return;
         await news;
@@ -69,7 +69,7 @@ export class Followers {
     }
   }
 
-  /** There is news of the run: events, or its end. */
+  /** Notifies the run's followers of new events or of its end. */
   notify(runId: string): void {
     for (const follower of this.#byRun.get(runId) ?? []) follower.notify();
   }
@@ -104,7 +104,7 @@ class Follower {
   active = true;
   #wake: () => void = () => {};
 
-  /** Resolves at the next news. */
+  /** Resolves at the next notification. */
   news(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;

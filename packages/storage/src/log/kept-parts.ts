@@ -1,19 +1,22 @@
-/** How kept events are stored: in parts of some events, as JSON, with what all events of the run share once in each. */
+/**
+ * The stored form of archived events: parts of several events as JSON, each with the fields that all events of the run
+ * share.
+ */
 import type { StreamEvent } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
 import { z } from 'zod';
 import { readAs } from '../store/stored-json.ts';
 import { decodeEvent, encodeEvents, type EventRow, RunConstants } from './event-rows.ts';
 
-/** Events, and characters of them, in one part; a larger event is a part of its own. */
+/** The most events, and characters of events, in one part; a larger event is a part of its own. */
 const PART_EVENTS = 1_000;
 const PART_SIZE = 1024 * 1024;
 
 export interface KeptPart {
   sessionId: string;
-  /** `seq` of its first event. */
+  /** `seq` of the part's first event. */
   fromSeq: number;
-  /** JSON. */
+  /** The events as JSON. */
   events: string;
 }
 
@@ -22,7 +25,7 @@ const Content = z.object({
   rows: z.array(z.tuple([z.number(), z.string(), z.string(), z.string()])),
 });
 
-/** Throws StorageError `STORE_WRITE_FAILED` for values that JSON cannot hold. */
+/** The parts of a run's events. Throws StorageError `STORE_WRITE_FAILED` for values that cannot be written as JSON. */
 export function encodeParts(runId: string, events: readonly StreamEvent[]): KeptPart[] {
   const [first] = events;
   if (!first) return [];
@@ -35,7 +38,9 @@ export function encodeParts(runId: string, events: readonly StreamEvent[]): Kept
   });
 }
 
-/** The events of a run's parts, which are in the order of their first events: each once. A damaged part is left out. */
+/**
+ * The events of a run's parts, each once. `parts` are in the order of their first events. A damaged part is left out.
+ */
 export function decodeParts(runId: string, parts: readonly string[]): StreamEvent[] {
   const events: StreamEvent[] = [];
   for (const part of parts) {
@@ -53,9 +58,13 @@ function rowsOf(runId: string, events: readonly StreamEvent[]): EventRow[] {
   try {
     return encodeEvents(runId, events);
   } catch (cause) {
-    throw new StorageError('STORE_WRITE_FAILED', `Events of run ${runId} cannot be kept.`, {
-      cause,
-    });
+    throw new StorageError(
+      'STORE_WRITE_FAILED',
+      `Events of run ${runId} cannot be written as JSON.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { blobHash } from '../store/blob-bytes.ts';
 
 interface MemoryBlob extends StoredBlob {
   holders: Set<string>;
-  /** When it was last uploaded, ms since the epoch; absent once a session has taken it. */
+  /** When the blob was last uploaded, ms since the epoch; absent once a session holds it. */
   waitingSince?: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export class MemoryBlobStore implements BlobStore {
   readonly #deleted: ReadonlySet<string>;
 
   /**
-   * @param now - ms since the epoch.
+   * @param now - The clock, ms since the epoch.
    * @param deleted - Ids of deleted sessions.
    */
   constructor(now: () => number, deleted: ReadonlySet<string>) {
@@ -71,7 +71,7 @@ export class MemoryBlobStore implements BlobStore {
     return old.length;
   }
 
-  /** Ends a session's hold, and removes what nobody needs any more. */
+  /** Ends a session's holds, and removes blobs that no session needs any more. */
   release(sessionId: string): void {
     for (const { hash, holders, waitingSince } of this.#blobs.values()) {
       const isLast = holders.delete(sessionId) && holders.size === 0;

@@ -2,7 +2,7 @@ import type { Board, BoardListener, Unsubscribe } from '../coordination.ts';
 
 interface Posting {
   text: string;
-  /** ms since the epoch. */
+  /** When the posting expires, ms since the epoch. */
   until: number;
 }
 
@@ -11,7 +11,7 @@ export class MemoryBoard implements Board {
   readonly #postings = new Map<string, Posting>();
   readonly #watchers = new Set<{ prefix: string; listener: BoardListener }>();
 
-  /** @param now - ms since the epoch. */
+  /** @param now - The clock, ms since the epoch. */
   constructor(now: () => number) {
     this.#now = now;
   }

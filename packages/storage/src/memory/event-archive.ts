@@ -1,9 +1,9 @@
 import type { StreamEvent } from '@liminal/protocol';
 import type { EventArchive } from '../event-archive.ts';
 
-/** Copies its inputs and outputs, so that a caller's later changes do not change what is kept. */
+/** Copies its inputs and outputs, so that a caller's later changes do not change the archive. */
 export class MemoryEventArchive implements EventArchive {
-  /** By run, then by `seq`. */
+  /** The events by run, then by `seq`. */
   readonly #runs = new Map<string, Map<number, StreamEvent>>();
   readonly #deleted: ReadonlySet<string>;
 

@@ -1,16 +1,16 @@
 import type { Lease, Leases } from '../coordination.ts';
 
 interface Held extends Lease {
-  /** ms since the epoch. */
+  /** When the lease expires, ms since the epoch. */
   until: number;
 }
 
 export class MemoryLeases implements Leases {
   readonly #now: () => number;
-  /** Including expired and released leases: a token is never reused. */
+  /** All leases by name, including expired and released ones, so that a token is never reused. */
   readonly #leases = new Map<string, Held>();
 
-  /** @param now - ms since the epoch. */
+  /** @param now - The clock, ms since the epoch. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -12,14 +12,14 @@ import { MemoryUpsertStreams } from './upsert-streams.ts';
 
 export { MemoryUpsertStreams };
 
-/** Storage that ends with the process: for tests, and for trying Liminal without leaving anything behind. */
+/** Opens storage that ends with the process: for tests, and for trying Liminal without leaving files behind. */
 export function openMemoryStorage(): OpenedStorage {
   return open(new MemoryEventLog(), Date.now);
 }
 
 /**
- * The same for several runtimes in one process, which act like several servers.
- * @param now - ms since the epoch.
+ * Opens the same storage for several runtimes in one process, which act like several servers.
+ * @param now - The clock, ms since the epoch.
  */
 export function openSharedMemoryStorage(
   now: () => number = Date.now,

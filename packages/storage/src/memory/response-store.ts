@@ -26,13 +26,13 @@ import { isSettled } from '../store/searchable-text.ts';
 /** Copies its inputs and outputs, so that a caller's later changes do not change the store. */
 export class MemoryResponseStore implements ResponseStore {
   readonly #sessions = new Map<string, SessionRecord>();
-  /** In the order of first saves, as a Map keeps it. */
+  /** The Responses by run, in the order of their first saves. */
   readonly #responses = new Map<string, Response>();
-  /** By project, then by rule, in the order of adding. */
+  /** The grants by project, then by rule, in the order of adding. */
   readonly #grants = new Map<string, Map<string, Grant>>();
   readonly #blobs: MemoryBlobStore;
   readonly #archive: MemoryEventArchive;
-  /** Ids of deleted sessions, theirs and their agents'. */
+  /** Ids of deleted sessions: their own and their agents'. */
   readonly #deleted: Set<string>;
 
   /** @param deleted - Ids of deleted sessions; the blob store shares them. */
@@ -93,7 +93,7 @@ export class MemoryResponseStore implements ResponseStore {
   }
 
   async importResponses(responses: readonly Response[]): Promise<void> {
-    // Copy all before the first save: a failed copy must leave nothing behind.
+    // Copy all before the first save, because a failed copy must leave the store unchanged.
     for (const response of responses.map(copy)) {
       if (this.#deleted.has(response.sessionId)) continue;
       const stored = this.#responses.get(response.id);
@@ -124,7 +124,7 @@ export class MemoryResponseStore implements ResponseStore {
     const place = before ? responses.findIndex(({ id }) => id === before.runId) : responses.length;
     const older = responses.slice(0, Math.max(0, place)).map((run) => pageRun(run, Infinity));
     const own = responses[place];
-    // A run without items before the place is left out: an earlier page has shown it.
+    // A run without items before the place is left out, because an earlier page has shown it.
     if (own && before && before.index > 0) older.push(pageRun(own, before.index));
     return pageOfItems(older.toReversed(), options);
   }
@@ -165,7 +165,7 @@ export class MemoryResponseStore implements ResponseStore {
 
   async close(): Promise<void> {}
 
-  /** Newest first; of all sessions, or of the given ones. */
+  /** Hits among items, newest first; of all sessions, or of the given sessions. */
   *#itemHits(query: ParsedQuery, within: ReadonlySet<string> | undefined): Generator<SearchHit> {
     for (const { id, sessionId, status, outputItems } of [
       ...this.#responses.values(),
@@ -219,7 +219,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Through JSON, so that memory keeps exactly what a database would. */
+/** Copies a value through JSON, so that memory keeps exactly what a database would. */
 function copy<T>(value: T): T {
   try {
     return JSON.parse(JSON.stringify(value)) as T;

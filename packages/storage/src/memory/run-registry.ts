@@ -2,7 +2,7 @@ import { EventEmitter, on } from 'node:events';
 import type { RunClaim, RunRegistry } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
 
-/** Hands out the runs of a log within one process. */
+/** Assigns the runs of a log to workers in one process. */
 export class MemoryRunRegistry implements RunRegistry {
   readonly #log: EventLog;
   readonly #taken = new Set<string>();
@@ -12,7 +12,7 @@ export class MemoryRunRegistry implements RunRegistry {
     this.#log = log;
   }
 
-  /** There may be an unclaimed run. */
+  /** Wakes workers because there may be an unclaimed run. */
   notify(): void {
     this.#news.emit('news');
   }

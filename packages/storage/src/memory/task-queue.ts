@@ -1,12 +1,12 @@
 import { Bell } from '../bell.ts';
 import type { Task, TaskOutlook, TaskQueue, TaskSide } from '../coordination.ts';
 
-/** Hands tasks to workers of the same process. */
+/** Assigns tasks to workers of the same process. */
 export class MemoryTaskQueue implements TaskQueue {
   readonly #waiting: Task[] = [];
-  /** By task and side. */
+  /** The messages by task and side. */
   readonly #said = new Map<string, string[]>();
-  /** All that wait for news of any kind. */
+  /** Callers that wait for a change of any kind. */
   readonly #bells = new Set<Bell>();
   #workers = 0;
   #count = 0;

@@ -1,7 +1,7 @@
 import type { UpsertMessage, UpsertStreams } from '../coordination.ts';
 
 export class MemoryUpsertStreams implements UpsertStreams {
-  /** By turn. */
+  /** The messages by turn. */
   readonly published = new Map<string, UpsertMessage[]>();
 
   async publish(message: UpsertMessage): Promise<void> {

@@ -3,7 +3,7 @@ import { blobHash, damagedBlob, joinParts } from '../store/blob-bytes.ts';
 import { holdBlobs, putBlob, readBlob, sweepBlobs, timeOf } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 
-/** Blobs for several servers: each write is a transaction. */
+/** Blobs for several servers. Each write is a transaction. */
 export class PostgresBlobStore implements BlobStore {
   readonly #database: PostgresDatabase;
 

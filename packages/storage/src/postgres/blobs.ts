@@ -6,11 +6,11 @@ import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * All that changes who holds a blob locks first the session, then the rows of the blobs in the order of their hashes:
- * so nobody deletes a blob while another comes to hold it, and no two wait for each other.
+ * Every change of a blob's holders first locks the session, then the rows of the blobs in the order of their hashes: so
+ * no blob is deleted while a session gets a hold on it, and no two changes wait for each other.
  */
 
-/** Puts the bytes, unless they are stored already. Returns the media type under which they are stored. */
+/** Stores the bytes, unless they are stored already. Returns the stored media type. */
 export async function putBlob(
   db: Transaction<Tables>,
   blob: { hash: string; mimeType: string; bytes: Uint8Array; sessionId?: string | undefined },
@@ -19,7 +19,7 @@ export async function putBlob(
   if (blob.sessionId !== undefined) await lockHolder(db, blob.sessionId);
   const sessionId = await holderOf(db, blob.sessionId);
   const since = sessionId === undefined ? await timeOf(db) : null;
-  // First without sending the bytes.
+  // First try without sending the bytes.
   const stored =
     (await touchBlob(db, hash, since)) ??
     (await insertBlob(db, {
@@ -39,7 +39,7 @@ export async function timeOf(db: Transaction<Tables>): Promise<number> {
   return Number(time);
 }
 
-/** The session, unless it has been deleted. */
+/** The session's id; undefined if the session has been deleted. */
 async function holderOf(
   db: Transaction<Tables>,
   sessionId: string | undefined,
@@ -47,7 +47,10 @@ async function holderOf(
   return sessionId === undefined || (await isDeleted(db, sessionId)) ? undefined : sessionId;
 }
 
-/** Locks it; it waits from `since` on, or as before if that is null. Undefined if it is not stored. */
+/**
+ * Locks a blob and lets it wait from `since` on; null does not change when it waits. Returns its media type, or
+ * undefined if it is not stored.
+ */
 async function touchBlob(
   db: Transaction<Tables>,
   hash: string,
@@ -67,7 +70,7 @@ async function insertBlob(db: Transaction<Tables>, row: Tables['blobs']): Promis
     .insertInto('blobs')
     .values(row)
     .onConflict((conflict) =>
-      // Another was faster.
+      // Another transaction has inserted the blob in the meantime.
       conflict.column('hash').doUpdateSet({
         waiting_since: sql`coalesce(excluded.waiting_since, blobs.waiting_since)`,
       }),
@@ -77,7 +80,7 @@ async function insertBlob(db: Transaction<Tables>, row: Tables['blobs']): Promis
   return inserted.mime_type;
 }
 
-/** The media type and the bytes in parts; undefined if it is not stored. */
+/** The media type, and the bytes in parts; undefined if the blob is not stored. */
 export async function readBlob(
   db: Transaction<Tables>,
   hash: string,
@@ -91,7 +94,8 @@ export async function readBlob(
   if (!row) return undefined;
   const parts: Buffer[] = [];
   for (let from = 0; from < row.size; from += PART_SIZE) {
-    // The whole would be one text of twice its size, and would hold the one thread for a second.
+    // In parts, because the whole blob would arrive as one text of twice its size, and would block the one thread for a
+    // second.
     const part = sql<Buffer>`substring(bytes FROM ${from + 1}::integer FOR ${PART_SIZE}::integer)`;
     const found = await db
       .selectFrom('blobs')
@@ -103,7 +107,7 @@ export async function readBlob(
   return { mimeType: idOf(row.mime_type), parts };
 }
 
-/** Lets the session hold all, or none if some are missing: returns those. */
+/** Adds the session's holds on all blobs, or on none if some are missing. Returns the missing hashes. */
 export async function holdBlobs(
   db: Transaction<Tables>,
   sessionId: string,
@@ -124,7 +128,7 @@ export async function holdBlobs(
   return [];
 }
 
-/** Ends a session's hold, and deletes what nobody needs any more. */
+/** Ends a session's holds, and deletes blobs that no session needs any more. */
 export async function releaseBlobs(db: Transaction<Tables>, sessionId: string): Promise<void> {
   await lockHolder(db, sessionId);
   const session = textKey(sessionId);
@@ -142,7 +146,7 @@ export async function releaseBlobs(db: Transaction<Tables>, sessionId: string): 
   await unheld(db, hashes).where('waiting_since', 'is', null).execute();
 }
 
-/** Deletes uploads from before then (ms since the epoch) that no session holds. Returns how many. */
+/** Deletes uploads from before a time (ms since the epoch) that no session holds. Returns their number. */
 export async function sweepBlobs(db: Transaction<Tables>, before: number): Promise<number> {
   const old = await db
     .selectFrom('blobs')
@@ -157,7 +161,9 @@ export async function sweepBlobs(db: Transaction<Tables>, before: number): Promi
   return Number(swept.numDeletedRows);
 }
 
-/** Deletes those of these blobs that no session holds. They are locked: no other has come to hold them since. */
+/**
+ * Deletes those of these blobs that no session holds. The blobs are locked, so no session can have got a hold since.
+ */
 function unheld(db: Transaction<Tables>, hashes: readonly string[]) {
   return db
     .deleteFrom('blobs')
@@ -187,7 +193,7 @@ async function addHolds(
     .execute();
 }
 
-/** Returns those that are stored. */
+/** Locks blobs. Returns the hashes of those that are stored. */
 async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
@@ -199,9 +205,9 @@ async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Pr
   return rows.map(({ hash }) => hash);
 }
 
-/** Until the transaction ends no other changes what this session holds. */
+/** Locks a session's holds until the transaction ends. */
 async function lockHolder(db: Transaction<Tables>, sessionId: string): Promise<void> {
-  // Another lock than that on its runs: bytes may take a while.
+  // Not the lock on the session's runs, because writing bytes may take a while.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${textKey(sessionId)}, 1))`.execute(db);
 }
 

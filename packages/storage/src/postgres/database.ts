@@ -7,19 +7,19 @@ import { patientPool } from './patient-pool.ts';
 import { migrate } from './schema.ts';
 import type { Tables } from './tables.ts';
 
-/** The number of connections of one server, and its longest waits (ms). */
+/** The number of connections of one server, and the longest waits (ms). */
 const limits = {
   max: 10,
   connectionTimeoutMillis: 10_000,
   statement_timeout: 30_000,
-  /** Also holds if the database no longer answers. */
+  /** Also applies if the database no longer answers. */
   query_timeout: 40_000,
   idle_in_transaction_session_timeout: 60_000,
   idleTimeoutMillis: 60_000,
   maxLifetimeSeconds: 1_800,
 };
 
-/** Connections to the database, opened when needed; a cut one is replaced on the next use. */
+/** Connections to the database, opened when needed; a lost connection is replaced on the next use. */
 export class PostgresDatabase {
   readonly #db: Kysely<Tables>;
   readonly #place: string;
@@ -37,7 +37,7 @@ export class PostgresDatabase {
     });
   }
 
-  /** Its name and version; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
+  /** Returns the database's name and version, and changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
   static async describe(url: string): Promise<string> {
     return use(url, async (db) => {
       const { rows } = await sql<{ server_version: string }>`SHOW server_version`.execute(db);
@@ -46,7 +46,7 @@ export class PostgresDatabase {
     });
   }
 
-  /** Runs the work in a transaction. Throws StorageError `STORE_WRITE_FAILED`, or the work's own. */
+  /** Runs the work in a transaction. Throws StorageError `STORE_WRITE_FAILED`, or the work's own error. */
   async write<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> {
     return this.#transact('STORE_WRITE_FAILED', 'written', async () =>
       this.#db.transaction().execute(work),
@@ -83,7 +83,7 @@ export class PostgresDatabase {
   }
 }
 
-/** Opens the database for a first use, and closes it again if that fails. */
+/** Opens the database for a first use, and closes it if that fails. */
 async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const pool = new Pool({
     ...limits,
@@ -92,7 +92,7 @@ async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): P
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
-  // A cut connection fails its query, if there is one, and the pool drops it: nothing else is to do.
+  // A lost connection fails its query, if any, and the pool drops it, so there is nothing else to do.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: patientPool(pool) }) });

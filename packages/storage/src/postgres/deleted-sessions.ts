@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { textKey } from '../store/text-key.ts';
 import type { Tables } from './tables.ts';
 
-/** Keeps the ids of a deleted session, its own and its agent's. */
+/** Stores the ids of a deleted session: its own and its agent's. */
 export async function keepDeleted(db: Transaction<Tables>, ids: readonly string[]): Promise<void> {
   await db
     .insertInto('deleted_sessions')
@@ -12,7 +12,7 @@ export async function keepDeleted(db: Transaction<Tables>, ids: readonly string[
     .execute();
 }
 
-/** Those of these ids that are a deleted session's. */
+/** Those of the ids that belong to a deleted session. */
 export async function findDeleted(
   db: Transaction<Tables>,
   ids: readonly string[],

@@ -7,7 +7,7 @@ import type { PostgresDatabase } from './database.ts';
 import { isDeleted } from './deleted-sessions.ts';
 import { lockSessions } from './save-responses.ts';
 
-/** Kept events in parts of up to a megabyte: a transaction and a row for each. */
+/** Archived events in parts of up to a megabyte. Each part is one row and one transaction. */
 export class PostgresEventArchive implements EventArchive {
   readonly #database: PostgresDatabase;
 
@@ -28,7 +28,7 @@ export class PostgresEventArchive implements EventArchive {
             session_id: textKey(part.sessionId),
             events: part.events,
           })
-          // Of two parts that begin alike the longer one has all of the other.
+          // Of two parts with the same first event, the longer one contains the other.
           .onConflict((conflict) =>
             conflict
               .columns(['run_id', 'from_seq'])

@@ -1,28 +1,25 @@
 import { messageOf } from '@liminal/protocol';
 import { PATIENCE_MS } from './patient-pool.ts';
 
-/** PostgreSQL's errors in words for people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** Describes PostgreSQL's errors for people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
 const advice = new Map([
   ['28P01', 'the password is wrong; set the right one in the URL'],
   ['28000', 'this user may not connect; check the URL and pg_hba.conf'],
   ['3D000', 'there is no such database; create it'],
   ['42501', 'this user may not do that; grant it the rights'],
-  ['25006', 'it takes no writes now; connect to the primary'],
+  ['25006', 'it does not accept writes now; connect to the primary'],
   ['53100', 'its disk is full; free some space'],
-  [
-    '53300',
-    `it has had no connection to spare for ${PATIENCE_MS / 1_000} s; allow more (max_connections)`,
-  ],
-  ['57P03', 'it is starting or stopping; it will be tried again'],
-  ['57014', 'it took too long; see what it is busy with'],
+  ['53300', `it had no free connection for ${PATIENCE_MS / 1_000} s; increase max_connections`],
+  ['57P03', 'it is starting or stopping; Liminal will retry'],
+  ['57014', 'the query took too long; check the load of the database'],
   ['ECONNREFUSED', 'nothing listens there; start it'],
   ['ENOTFOUND', 'there is no such host; check the URL'],
 ]);
 
-/** The problem, as the end of a sentence, with advice if there is any. */
+/** The problem as the end of a sentence, with advice if there is any. */
 export function reasonOf(error: unknown): string {
-  // A host with several addresses has an error for each.
+  // If a host has several addresses, there is an error for each.
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const said = messageOf(inner);
   const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';

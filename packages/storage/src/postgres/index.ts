@@ -1,15 +1,15 @@
-/** History in PostgreSQL, for any number of servers. Its libraries are loaded when it is opened. */
+/** History in PostgreSQL, for any number of servers. PostgreSQL's libraries are loaded when it is opened. */
 import type { OpenedDatabase } from '../storage.ts';
 
-/** The name and version of a PostgreSQL; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
+/** Returns the name and version of a PostgreSQL, and changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
 export async function describePostgres(url: string): Promise<string> {
   const driver = await import('./open.ts');
   return driver.describePostgres(url);
 }
 
 /**
- * Opens a store and its blobs in a PostgreSQL database, which any number of servers may use at once, and creates or
- * updates its tables in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
+ * Opens a store and its blobs in a PostgreSQL database, which any number of servers may use at once. Creates or updates
+ * its tables in their own schema (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
  * @param url - `postgresql://user:password@host:port/database`
  */
 export async function openPostgres(

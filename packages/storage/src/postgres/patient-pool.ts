@@ -2,24 +2,24 @@ import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Client, type Pool, type PoolClient } from 'pg';
 
-/** How long to wait for a connection if PostgreSQL has none to spare (ms). */
+/** How long to wait if PostgreSQL has no free connection (ms). */
 export const PATIENCE_MS = 10_000;
 /** The longest pause before the first retry, and before any (ms). */
 const pause = { first: 100, longest: 1_000 };
 
-/** SQLSTATE too_many_connections: in total, per user, or besides those reserved for administrators. */
+/** SQLSTATE too_many_connections: in total, per user, or except for those reserved for administrators. */
 const tooManyConnections = '53300';
 
 /**
  * A pool that waits if PostgreSQL refuses a connection because it has too many: other clients close theirs, or one of
  * our own becomes free. After `PATIENCE_MS` it throws PostgreSQL's last error.
  *
- * Once an answer has timed out, no connection is used again that has answered nothing since that query began: it may
- * answer much later, in the middle of the next transaction, or never, as behind a firewall that has forgotten its
- * connections. All else is the pool's.
+ * After a query has timed out, the pool no longer uses a connection that has not answered since that query began. Such
+ * a connection may answer much later, in the middle of the next transaction, or never, for example behind a firewall
+ * that has dropped its connections. Everything else is the original pool's behaviour.
  */
 export function patientPool(pool: Pool): PostgresPool {
-  /** When each connection last answered, and when the last query began that timed out. */
+  /** The time of each connection's last answer, and of the start of the last query that timed out. */
   const answeredAt = new WeakMap<PoolClient, number>();
   let silentSince = -Infinity;
 
@@ -73,7 +73,7 @@ function isTooMany(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === tooManyConnections;
 }
 
-/** Whether `query_timeout` is over; pg gives this error no code. */
+/** Whether an error is that of `query_timeout`, which has no code. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }

@@ -100,7 +100,7 @@ export async function readCalls(
   return rows.map((row) => ({ runId, index: row.item_index, item: itemOf(row) }));
 }
 
-/** The place of an item: its run's key, and its index there. */
+/** The place of an item: its run's key, and its index in the run. */
 interface Place {
   key: Key;
   index: number;
@@ -129,7 +129,7 @@ function itemsBefore(db: Transaction<Tables>, sessionId: string, place: Place | 
     );
 }
 
-/** How many items the page has: as many as `limit` and `size` allow. */
+/** The number of items on the page: as many as `limit` and `size` allow. */
 async function countOf(
   db: Transaction<Tables>,
   sessionId: string,
@@ -149,7 +149,7 @@ async function countOf(
   );
 }
 
-/** Newest first. */
+/** The items of the page, newest first. */
 async function newestItems(
   db: Transaction<Tables>,
   sessionId: string,
@@ -175,7 +175,8 @@ async function hasItemsBefore(
 }
 
 /**
- * Oldest first. The run of `to` is left out if none of its items are before the place: an earlier page has shown it.
+ * Heads of runs, oldest first. The run of `to` is left out if none of its items are before the place, because an
+ * earlier page has shown it.
  */
 async function readHeads(
   db: Transaction<Tables>,

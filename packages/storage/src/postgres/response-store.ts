@@ -21,7 +21,7 @@ import { findSession, listSessions, saveSession, takeSession } from './sessions.
 import { idsOf } from '../store/session-ids.ts';
 import { textKey } from '../store/text-key.ts';
 
-/** A store for several servers: each write is a transaction, and the database decides which was first. */
+/** A store for several servers. Each write is a transaction, and the database decides which write is first. */
 export class PostgresResponseStore implements ResponseStore {
   readonly #database: PostgresDatabase;
 

@@ -10,10 +10,10 @@ import type { Key, Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
-/** Characters of items in one statement, unless a single item has more: PostgreSQL accepts up to 1 GB. */
+/** The most characters of items in one statement, unless a single item has more: PostgreSQL accepts up to 1 GB. */
 const BATCH_MAX = 4_000_000;
 
-/** Saves Responses in order, each unless the stored one is newer. */
+/** Saves Responses in order, except those whose stored version is newer. */
 export async function saveResponses(
   db: Transaction<Tables>,
   responses: readonly Response[],
@@ -27,14 +27,14 @@ export async function saveResponses(
 }
 
 /**
- * Until the transaction ends no other saves a run of these sessions. So concurrent readers see runs in the order of
- * their keys, and two transactions that save the same runs cannot deadlock.
+ * Locks these sessions until the transaction ends: no other transaction can save their runs. So concurrent readers see
+ * runs in the order of their keys, and two transactions that save the same runs cannot deadlock.
  */
 export async function lockSessions(
   db: Transaction<Tables>,
   sessionIds: readonly string[],
 ): Promise<void> {
-  // In the same order for all callers.
+  // All callers lock in the same order.
   for (const id of [...new Set(sessionIds.map(textKey))].toSorted()) {
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
   }
@@ -96,7 +96,7 @@ interface ItemRow {
   callHash: string | null;
 }
 
-/** Hashes of a run's stored items: most items of a growing snapshot need not be sent again. */
+/** Hashes of a run's stored items, since most items of a growing snapshot need not be sent again. */
 async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number, Mark>> {
   const rows = await db
     .selectFrom('items')
@@ -112,7 +112,7 @@ async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number,
   );
 }
 
-/** Undefined if the same is stored already. */
+/** The row to write for an item; undefined if the same row is stored already. */
 function rowToWrite(
   item: OutputItem,
   index: number,
@@ -121,9 +121,9 @@ function rowToWrite(
 ): ItemRow | undefined {
   const json = JSON.stringify(item);
   const mark = marks.get(index);
-  const stands = mark?.hash === createHash('sha256').update(json).digest('hex');
-  // The end of a run makes its items final, changed or not: then their words are indexed.
-  if (stands && (mark.hasWords || isUnderWay(status))) return undefined;
+  const isStored = mark?.hash === createHash('sha256').update(json).digest('hex');
+  // The end of a run makes its items final, changed or not, and then their words are indexed.
+  if (isStored && (mark.hasWords || isUnderWay(status))) return undefined;
   const words = isSettled(item, status) ? wordList(searchableText(item)) : null;
   return { index, item: json, words, callHash: callHashOf(item) ?? null };
 }

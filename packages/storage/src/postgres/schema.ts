@@ -1,4 +1,4 @@
-/** The tables, as the steps that made them: step n brings a schema from version n to n + 1. */
+/** The tables, as migration steps: step n migrates a schema from version n to n + 1. */
 import type { Kysely, Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { StorageError } from '../errors.ts';
@@ -7,8 +7,8 @@ import { readItem } from '../store/stored-json.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * JSON is kept as text: PostgreSQL's own JSON refuses \u0000 and lone surrogates, which are escaped in the text. Ids and
- * times are compared byte by byte, whatever the database's locale.
+ * JSON is stored as text: PostgreSQL's own JSON types refuse \u0000 and lone surrogates, which are escaped in the text.
+ * Ids and times are compared byte by byte, whatever the database's locale.
  */
 const spine = `
   CREATE TABLE sessions (
@@ -101,10 +101,10 @@ const callHashes = `
     WHERE call_hash IS NOT NULL;
 `;
 
-/** How many items get their hashes at once. */
+/** The number of items that get their hashes at once. */
 const FILL_MAX = 200;
 
-/** Of items that were stored before they had hashes. */
+/** Adds hashes to items that were stored before items had hashes. */
 async function fillCallHashes(work: Transaction<Tables>): Promise<void> {
   let after = { key: '0', index: -1 };
   for (;;) {
@@ -148,10 +148,10 @@ const migrations: Step[] = [
   },
 ];
 
-/** A number that no other program is likely to lock by. */
+/** A lock number that other programs are unlikely to use. */
 const MIGRATION_LOCK = 4_823_771_905;
 
-/** Brings the tables to this version, all steps or none; of several starting servers, one does it. */
+/** Migrates the tables to this version, all steps or none; of several starting servers, one does it. */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
   await db.transaction().execute(async (work) => {
     await sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(work);
@@ -169,7 +169,7 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
   });
 }
 
-/** Creates the schema only if it is missing: the user may not be allowed to create any. */
+/** Enters the schema. Creates it only if it is missing, because the user may not have the right to create schemas. */
 async function enterSchema(work: Transaction<Tables>, schema: string): Promise<void> {
   const found = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(work);
   if (found.rows.length === 0) await sql`CREATE SCHEMA ${sql.id(schema)}`.execute(work);

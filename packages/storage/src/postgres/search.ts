@@ -10,7 +10,7 @@ import { readItem } from '../store/stored-json.ts';
 import type { Key, Tables } from './tables.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 
-/** Items, and bytes of them, per read; and the most items that one search looks at. */
+/** The most items, and bytes of items, per read; and the most items that one search examines. */
 const BATCH = { count: 100, size: 8 * 1_048_576 };
 const CANDIDATES_MAX = 20_000;
 
@@ -60,7 +60,7 @@ interface Place {
 }
 
 interface SizedPlace extends Place {
-  /** Bytes of JSON. */
+  /** The size in bytes of JSON. */
   size: number;
 }
 
@@ -72,7 +72,7 @@ async function findPlaces(
 ): Promise<SizedPlace[]> {
   return (
     db
-      // Materialised: for only the newest few, the database might scan all items instead of using the index.
+      // Materialised, because for only the newest few the database might scan all items instead of using the index.
       .with(
         (cte) => cte('found').materialized(),
         (found) =>
@@ -98,13 +98,13 @@ async function findPlaces(
 }
 
 interface Candidate extends Place {
-  /** JSON. */
+  /** The item as JSON. */
   item: string;
   run_id: string;
   session_id: string;
 }
 
-/** The items there, newest first. */
+/** The items at these places, newest first. */
 async function readCandidates(
   db: Transaction<Tables>,
   places: readonly Place[],
@@ -124,7 +124,7 @@ async function readCandidates(
     .execute();
 }
 
-/** A tsquery of the index's words; in quotes, they cannot be operators. */
+/** A condition for the index's words: in quotes, they cannot be operators of a tsquery. */
 function hasWords(column: 'words' | 'title_words', query: ParsedQuery): RawBuilder<boolean> {
   const { whole, prefix } = indexTerms(query);
   const wanted = [...whole.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');

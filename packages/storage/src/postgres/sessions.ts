@@ -9,7 +9,10 @@ import type { Tables } from './tables.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
-/** Throws `STALE_OWNER` and `SESSION_NOT_FOUND`; the database compares the fences itself, so that no other owner comes in between. */
+/**
+ * Saves a session. Throws `STALE_OWNER` and `SESSION_NOT_FOUND`. The database compares the fences in the same
+ * statement, so that no other owner can save in between.
+ */
 export async function saveSession(db: Transaction<Tables>, session: SessionRecord): Promise<void> {
   const row = {
     session_id: textKey(session.sessionId),
@@ -35,7 +38,7 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     .returning(sql`1`.as('saved'))
     .executeTakeFirst();
   if (!saved) throw staleOwner(session);
-  // Asked last: this write has waited for a deletion under way.
+  // Checked last, because this write has waited for any deletion in progress.
   if (await isDeleted(db, session.sessionId)) throw sessionDeleted(session.sessionId);
 }
 
@@ -52,7 +55,7 @@ export async function takeSession(
   sessionId: string,
   fence: number,
 ): Promise<SessionRecord | undefined> {
-  // Locks the row: a concurrent save waits, and then finds the new fence.
+  // Locks the row: a concurrent save waits, and then sees the new fence.
   const row = await rowOf(db, sessionId).forUpdate().executeTakeFirst();
   if (!row) return undefined;
   const record = recordOf(row);
@@ -84,7 +87,7 @@ function rowOf(db: Transaction<Tables>, sessionId: string) {
     .where('session_id', '=', textKey(sessionId));
 }
 
-/** Ids of sessions whose records are damaged. */
+/** The ids of sessions whose records are damaged. */
 export async function unreadableSessions(db: Transaction<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('sessions').select(['session_id', 'record']).execute();
   return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));

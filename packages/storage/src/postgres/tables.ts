@@ -11,7 +11,7 @@ export interface Tables {
     created_at: string;
     updated_at: string;
     fence: number;
-    /** The words, separated by spaces. */
+    /** The title's words, separated by spaces. */
     title_words: string;
     /** The whole record as JSON; other columns repeat fields for searching and sorting. */
     record: string;
@@ -28,18 +28,18 @@ export interface Tables {
   items: {
     response_key: Key;
     item_index: number;
-    /** JSON. */
+    /** The item as JSON. */
     item: string;
     /** Null while the item may change. */
     words: string | null;
-    /** A hash of what a call, its outputs and the requests to permit it share; null for other items. */
+    /** A hash of the key that a call, its outputs and its permission requests share; null for other items. */
     call_hash: string | null;
   };
   blobs: {
     hash: string;
     mime_type: string;
     bytes: Buffer;
-    /** When it was last uploaded, ms since the epoch; null once a session has taken it. */
+    /** When the blob was last uploaded, ms since the epoch; null once a session holds it. */
     waiting_since: number | null;
   };
   deleted_sessions: {
@@ -48,7 +48,7 @@ export interface Tables {
   grants: {
     grant_key: Generated<Key>;
     project_id: string;
-    /** Of project and rule. */
+    /** The hash of project and rule. */
     hash: string;
     /** The whole grant as JSON. */
     record: string;
@@ -57,7 +57,7 @@ export interface Tables {
     run_id: string;
     from_seq: number;
     session_id: string;
-    /** JSON. */
+    /** The events as JSON. */
     events: string;
   };
   blob_holders: {

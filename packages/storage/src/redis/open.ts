@@ -15,20 +15,20 @@ import { StreamReader } from './streams/index.ts';
 export interface RedisOptions {
   /**
    * `redis://` or `rediss://`, with user, password and database number if needed. For a Redis Cluster, any node, or
-   * several separated by commas; a node knows the others' addresses, and there are no database numbers.
+   * several separated by commas; a node knows the other nodes' addresses, and there are no database numbers.
    */
   url: string;
   /** The prefix of all keys; default `codex`. */
   prefix?: string;
-  /** How many of its newest events a run keeps when older ones are projected; default 1000. */
+  /** The number of newest events that a run keeps when older ones are projected; default 1000. */
   maxLength?: number;
   /** How long followers of a settled run have to get the rest, ms; default a minute. */
   keepSettledMs?: number;
-  /** A run whose projector has been silent for this long goes to another, ms; default half a minute. */
+  /** A run whose projector has been silent for this long is assigned to another, ms; default half a minute. */
   claimIdleMs?: number;
 }
 
-/** A log that several servers share, and what they need to act as one. */
+/** A log that several servers share, and their coordination. */
 export interface OpenedRedis {
   log: EventLog;
   coordination: Coordination;

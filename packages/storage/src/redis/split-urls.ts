@@ -1,4 +1,6 @@
-/** The URLs of one setting: one Redis, or nodes of a cluster. Separated by commas, which a password may contain too. */
+/**
+ * The URLs of one setting: one Redis, or nodes of a cluster, separated by commas. A password may also contain commas.
+ */
 export function splitRedisUrls(urls: string): string[] {
   return urls.split(/,\s*(?=rediss?:\/\/)/);
 }

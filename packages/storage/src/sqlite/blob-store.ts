@@ -13,17 +13,17 @@ interface NamedBlob {
 }
 
 /**
- * Bytes go in and out in parts, with other work between them. Parts that are being written belong to a blob without a
- * hash, which nobody finds; the last step gives it its hash. A blob that nobody needs loses its hash in one step, and
- * its bytes afterwards.
+ * Blobs in SQLite. Bytes are read and written in parts, with other work in between. Parts that are being written belong
+ * to a blob without a hash, which cannot be found; the last step gives it its hash. A blob that no session needs loses
+ * its hash in one step, and its bytes afterwards.
  */
 export class SqliteBlobStore implements BlobStore {
   readonly #database: Database;
   readonly #table: BlobTable;
   readonly #deleted: DeletedSessions;
-  /** Blobs without a hash whose bytes are to be deleted. */
+  /** Blobs without a hash whose bytes must be deleted. */
   readonly #unneeded: Set<BlobKey>;
-  /** By hash: the same bytes that come several times at once are written once. */
+  /** Unfinished writes by hash, so that the same bytes are written once if they are put several times at once. */
   readonly #adding = new Map<string, Promise<string>>();
 
   constructor(database: Database) {
@@ -57,7 +57,7 @@ export class SqliteBlobStore implements BlobStore {
       if (!stored) return undefined;
       const bytes = await joinParts(hash, await this.#parts(stored.key));
       if (bytes) return { hash, mimeType: stored.mimeType, size: bytes.length, bytes };
-      // Else it was removed while it was read.
+      // Otherwise the blob was removed while it was read.
       if (this.#find(hash)?.key === stored.key) throw damagedBlob(hash);
     }
   }
@@ -85,7 +85,7 @@ export class SqliteBlobStore implements BlobStore {
     return old.length;
   }
 
-  /** Ends a session's hold, in the caller's transaction. Returns what is then to be cleared. */
+  /** Ends a session's holds, in the caller's transaction. Returns the blobs to clear. */
   release(sessionId: string): BlobKey[] {
     return this.#table.release(sessionId);
   }
@@ -97,7 +97,7 @@ export class SqliteBlobStore implements BlobStore {
       try {
         await this.#write(() => this.#table.drop(key));
       } catch {
-        // It only takes up room, and goes with the next ones, or at the next start.
+        // The bytes only take up space, and are deleted with the next ones or at the next start.
         return;
       }
       this.#unneeded.delete(key);
@@ -115,7 +115,7 @@ export class SqliteBlobStore implements BlobStore {
     }
   }
 
-  /** Returns the media type. */
+  /** Writes a blob in parts. Returns its media type. */
   async #writeParts(bytes: Uint8Array, { hash, mimeType, sessionId }: NamedBlob): Promise<string> {
     const key = await this.#write(() => this.#table.add(mimeType));
     try {
@@ -134,7 +134,10 @@ export class SqliteBlobStore implements BlobStore {
     }
   }
 
-  /** A session holds it, or it waits for one from now on. Returns its media type, or undefined if it is not stored. */
+  /**
+   * Adds a session's hold, or lets the blob wait for a session from now on. Returns its media type, or undefined if it
+   * is not stored.
+   */
   #keep(hash: string, sessionId: string | undefined): string | undefined {
     const stored = this.#table.find(hash);
     if (!stored) return undefined;

@@ -16,8 +16,8 @@ interface BlobRow {
 }
 
 /**
- * The tables of blobs and their statements. A blob without a hash is not there for anybody: it is being written, or is
- * needed no more. The caller wraps writes in a transaction.
+ * The tables of blobs and their statements. A blob without a hash is invisible to readers: it is being written, or is
+ * no longer needed. The caller wraps writes in a transaction.
  */
 export class BlobTable {
   readonly #insert: StatementSync;
@@ -62,7 +62,7 @@ export class BlobTable {
     this.#unnamed = database.prepare('SELECT blob_key FROM blobs WHERE hash IS NULL');
   }
 
-  /** Begins a blob, which has no hash yet. */
+  /** Adds a blob, which has no hash yet. */
   add(mimeType: string): BlobKey {
     return this.#insert.run(keyOf(mimeType)).lastInsertRowid;
   }
@@ -85,7 +85,7 @@ export class BlobTable {
     return row?.bytes;
   }
 
-  /** It is an upload that waits since then (ms since the epoch), or no longer does. */
+  /** Lets a blob wait for a session since a time (ms since the epoch); null ends the wait. */
   wait(key: BlobKey, since: number | null): void {
     this.#wait.run(since, key);
   }
@@ -94,7 +94,7 @@ export class BlobTable {
     this.#hold.run(keyOf(sessionId), key);
   }
 
-  /** Ends a session's hold. Returns the blobs that nobody needs any more: they have lost their hashes. */
+  /** Ends a session's holds. Returns the blobs that no session needs any more; they have lost their hashes. */
   release(sessionId: string): BlobKey[] {
     const session = keyOf(sessionId);
     const held = keysOf(this.#held.all(session));
@@ -102,7 +102,10 @@ export class BlobTable {
     return held.filter((key) => this.#unnameUnneeded.run(key).changes > 0);
   }
 
-  /** Takes their hashes from uploads from before then (ms since the epoch) that no session holds, and returns them. */
+  /**
+   * Removes the hashes of uploads from before a time (ms since the epoch) that no session holds, and returns these
+   * blobs.
+   */
   unnameOld(before: number): BlobKey[] {
     return keysOf(this.#unnameOld.all(before));
   }

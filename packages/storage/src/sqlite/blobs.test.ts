@@ -12,7 +12,7 @@ import { BlobTable } from './blob-table.ts';
 import { openSqliteStorage } from './open.ts';
 
 const png = { mimeType: 'image/png' };
-/** Of five parts. */
+/** Bytes of five parts. */
 const large = new Uint8Array(randomBytes(4 * PART_SIZE + 5));
 
 let dataDir: string;
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const path = () => join(dataDir, 'liminal.db');
 
-/** Asks as another program does. */
+/** Queries the database as another program does. */
 function ask(sql: string): unknown[] {
   const other = new DatabaseSync(path());
   try {
@@ -40,7 +40,7 @@ function ask(sql: string): unknown[] {
   }
 }
 
-/** In which turn of the one thread each call of these methods comes. */
+/** The turn of the event loop in which each call of these methods runs. */
 function turnsOf(...methods: ('part' | 'addPart' | 'drop')[]): number[] {
   const turns: number[] = [];
   let turn = 0;
@@ -62,7 +62,7 @@ function turnsOf(...methods: ('part' | 'addPart' | 'drop')[]): number[] {
   return turns;
 }
 
-test('SAFE: other work runs between the parts of large bytes, as they are written, read and deleted', async () => {
+test('SAFE: other work runs between the parts of large bytes that are written, read and deleted', async () => {
   const { blobs, store } = storage;
   const turns = turnsOf('part', 'addPart', 'drop');
   const steps = () => new Set(turns.splice(0)).size;
@@ -78,7 +78,7 @@ test('SAFE: other work runs between the parts of large bytes, as they are writte
   expect(steps()).toBe(4);
 });
 
-test('what is half written is seen by nobody, and goes if nothing finishes it', async () => {
+test('a half-written blob is invisible, and is deleted if its write never finishes', async () => {
   const { blobs } = storage;
   const { addPart } = BlobTable.prototype;
   const reached = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ test('what is half written is seen by nobody, and goes if nothing finishes it', 
   const putting = blobs.put(large, png);
   await reached.promise;
   expect(ask('SELECT hash FROM blobs')).toEqual([{ hash: null }]);
-  // As a killed server leaves it.
+  // The state after a server was killed.
   await storage.close();
   await expect(putting).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
   expect(ask('SELECT count(*) AS parts FROM blob_parts')).toEqual([{ parts: 4 }]);
@@ -127,7 +127,7 @@ test('many puts of the same bytes at once write them once, and one that fails do
   expect(ask('SELECT count(*) AS parts FROM blob_parts')).toEqual([{ parts: 5 }]);
 });
 
-test('a read of what is deleted meanwhile finds it whole, or not at all', async () => {
+test('a read during a deletion returns the whole blob or nothing', async () => {
   const { blobs } = storage;
   for (const putAgain of [false, true]) {
     const { hash } = await blobs.put(large, png);
@@ -148,18 +148,21 @@ test('a read of what is deleted meanwhile finds it whole, or not at all', async 
   }
 });
 
-describe('SAFE: damaged bytes are refused, and never come back wrong', () => {
+describe('SAFE: damaged bytes are refused, and never returned', () => {
   const refused = {
     code: 'STORE_READ_FAILED',
     message: expect.stringContaining('damaged'),
   };
 
   test.each([
-    ['another byte', 'UPDATE blob_parts SET bytes = zeroblob(length(bytes)) WHERE part = 2'],
-    ['a part that is shorter', `UPDATE blob_parts SET bytes = x'' WHERE part = 4`],
-    ['a part too many', `INSERT INTO blob_parts SELECT blob_key, 5, bytes FROM blob_parts LIMIT 1`],
-    ['a part in the middle that is gone', 'DELETE FROM blob_parts WHERE part = 1'],
-    ['all parts gone', 'DELETE FROM blob_parts'],
+    ['a changed byte', 'UPDATE blob_parts SET bytes = zeroblob(length(bytes)) WHERE part = 2'],
+    ['a shorter part', `UPDATE blob_parts SET bytes = x'' WHERE part = 4`],
+    [
+      'an additional part',
+      `INSERT INTO blob_parts SELECT blob_key, 5, bytes FROM blob_parts LIMIT 1`,
+    ],
+    ['a missing part in the middle', 'DELETE FROM blob_parts WHERE part = 1'],
+    ['no parts', 'DELETE FROM blob_parts'],
   ])('%s', async (_, damage) => {
     const { hash } = await storage.blobs.put(large, png);
     ask(damage);
@@ -170,19 +173,19 @@ describe('SAFE: damaged bytes are refused, and never come back wrong', () => {
     expect(await storage.blobs.get(whole)).toMatchObject({ size: large.length - 1 });
   });
 
-  test('bytes that the disk has changed, and pages that it has lost', async () => {
+  test('bytes changed by the disk, and pages lost by the disk', async () => {
     const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
     await storage.store.saveSession(sessionRecord('session-1'));
     await storage.close();
     const file = readFileSync(path());
-    // So few that they are in one page.
+    // So few bytes that they are in one page.
     const at = file.indexOf(large.subarray(700_000, 700_064));
     expect(at).toBeGreaterThan(0);
     overwrite(at + 20, Buffer.from('other bytes'));
     storage = openSqliteStorage(dataDir);
     await expect(storage.blobs.get(hash)).rejects.toMatchObject(refused);
     await storage.close();
-    // The page's link to the next one, too.
+    // The page's link to the next page.
     overwrite(at - (at % 4096), Buffer.alloc(4, 0xff));
     storage = openSqliteStorage(dataDir);
     await expect(storage.blobs.get(hash)).rejects.toMatchObject({
@@ -199,7 +202,7 @@ describe('SAFE: damaged bytes are refused, and never come back wrong', () => {
   }
 });
 
-test('a database from before there were blobs keeps what it has, and takes them', async () => {
+test('a database from before blobs keeps its data, and accepts blobs', async () => {
   await storage.store.saveSession(sessionRecord('session-1'));
   await storage.close();
   ask('DROP INDEX items_of_call');

@@ -46,7 +46,7 @@ test('SAFE: damaged rows are set aside and reported, and all others can be read'
   );
   const storage = openSqliteStorage(dataDir);
   expect(storage.setAside).toEqual([
-    'The session spoilt cannot be read: what is stored of it is damaged.',
+    'The session spoilt cannot be read: its stored data is damaged.',
     'The turn l1, which had not ended, cannot be read: the log is damaged.',
   ]);
   const { store, log } = storage;
@@ -70,9 +70,9 @@ test('SAFE: damaged rows are set aside and reported, and all others can be read'
 
 test.each([
   ['is gone', 'DELETE FROM items WHERE item_index = 1'],
-  ['has another place', 'UPDATE items SET item_index = 9999 WHERE item_index = 1'],
+  ['has another index', 'UPDATE items SET item_index = 9999 WHERE item_index = 1'],
   ['is of another run', 'UPDATE items SET response_key = response_key + 64 WHERE item_index = 1'],
-])('SAFE: where the row of an item %s, history says so', async (_how, statement) => {
+])('SAFE: if the row of an item %s, history shows a damaged item', async (_how, statement) => {
   const before = openSqliteStorage(dataDir);
   await before.store.saveSession(sessionRecord('session-1'));
   await before.store.importResponses([response('r1', ['one', 'two', 'three'])]);
@@ -90,7 +90,7 @@ test.each([
   await close();
 });
 
-test('SAFE: a count of items that is damaged does not fill the memory', async () => {
+test('SAFE: a damaged count of items does not fill the memory', async () => {
   const before = openSqliteStorage(dataDir);
   await before.store.saveSession(sessionRecord('session-1'));
   await before.store.importResponses([response('r1', ['one'])]);
@@ -103,7 +103,7 @@ test('SAFE: a count of items that is damaged does not fill the memory', async ()
   await close();
 });
 
-test('SAFE: a run with damaged rows folds to what is left of it, and ends where it did', async () => {
+test('SAFE: a run with damaged rows folds to its remaining events, and ends at the same place', async () => {
   const before = openSqliteStorage(dataDir);
   const whole = eventsOf('l', [start, said, finished, done]);
   await before.log.append('l', whole);
@@ -125,7 +125,7 @@ test('SAFE: a run with damaged rows folds to what is left of it, and ends where 
   }
 });
 
-test('SAFE: a page of the file that cannot be read is answered with STORE_READ_FAILED; what is on others is read', async () => {
+test('SAFE: a page of the file that cannot be read is answered with STORE_READ_FAILED; data on other pages is read', async () => {
   const before = openSqliteStorage(dataDir);
   const text = (name: string) =>
     Array.from({ length: 40 }, (_, at) => `${name} ${at} ${'x'.repeat(500)}`);
@@ -138,7 +138,7 @@ test('SAFE: a page of the file that cannot be read is answered with STORE_READ_F
   const path = join(dataDir, 'liminal.db');
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf('spoilt 7 '); at >= 0; at = bytes.indexOf('spoilt 7 ', at + 1)) {
-    // The head of the page: its kind, and where its cells are.
+    // The page's header: its type, and the places of its cells.
     bytes.fill(0xff, at - (at % 4_096), at - (at % 4_096) + 8);
   }
   writeFileSync(path, bytes);
@@ -157,7 +157,7 @@ test.each([
   ['empty', (path: string) => truncateSync(path)],
   ['missing', (path: string) => rmSync(path)],
 ])(
-  'SAFE: a database that is %s is not begun anew beside a write-ahead log, which SQLite would delete',
+  'SAFE: a database that is %s is not replaced by a new one while a write-ahead log exists, which SQLite would delete',
   (_what, spoil) => {
     const path = join(dataDir, 'liminal.db');
     writeFileSync(path, '');
@@ -170,7 +170,7 @@ test.each([
   },
 );
 
-test('SAFE: the database of another program is refused and left as it is', () => {
+test('SAFE: the database of another program is refused and not changed', () => {
   const path = join(dataDir, 'liminal.db');
   damage('CREATE TABLE bookmarks (url TEXT)');
   const before = readFileSync(path);

@@ -28,7 +28,7 @@ describe('the data folder', () => {
 
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  test('is made when it is missing, and everything in it is private', async () => {
+  test('is created if it is missing, and everything in it is private', async () => {
     const umask = process.umask(0);
     try {
       const storage = await openSqliteStorage(dataDir);
@@ -43,7 +43,7 @@ describe('the data folder', () => {
     }
   });
 
-  test('is made private when it is empty, and left alone when other files are in it', async () => {
+  test('is made private if it is empty, and is not changed if it has other files', async () => {
     const shared = join(parent, 'shared');
     for (const folder of [dataDir, shared]) {
       mkdirSync(folder, { recursive: true });
@@ -56,11 +56,11 @@ describe('the data folder', () => {
     expect(modeOf(join(shared, 'liminal.db'))).toBe(0o600);
   });
 
-  test('belongs to one server at a time, and is free again when that one closes', async () => {
+  test('belongs to one server at a time, and is free again when that server closes it', async () => {
     const first = await openSqliteStorage(dataDir);
     const inUse = { code: 'DATA_DIR_IN_USE', message: expect.stringContaining(dataDir) };
     await expect(openSqliteStorage(dataDir)).rejects.toMatchObject(inUse);
-    // The refused try must not have shaken the lock.
+    // The refused attempt must not have affected the lock.
     await expect(openSqliteStorage(dataDir)).rejects.toMatchObject(inUse);
     await first.store.saveSession(sessionRecord('session-1'));
     await first.close();
@@ -70,7 +70,7 @@ describe('the data folder', () => {
     await second.close();
   });
 
-  test('written by a newer version is refused with a sentence, and not touched', async () => {
+  test('written by a newer version is refused with a sentence, and not changed', async () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const newer = new DatabaseSync(path);
@@ -112,7 +112,7 @@ describe('the data folder', () => {
     await storage.close();
   });
 
-  test('from before calls were found by their ids is brought up to date', async () => {
+  test('from before the index of calls is migrated', async () => {
     const storage = await openSqliteStorage(dataDir);
     const answer = { id: 'out', callId: 'c', output: 'Done', success: true } as const;
     const outputItems: OutputItem[] = [
@@ -131,7 +131,7 @@ describe('the data folder', () => {
     await again.close();
   });
 
-  test('that cannot be used says why', async () => {
+  test('that cannot be used is refused with a reason', async () => {
     writeFileSync(join(parent, 'file'), '');
     await expect(openSqliteStorage(join(parent, 'file', 'data'))).rejects.toMatchObject({
       code: 'DATA_DIR_UNUSABLE',
@@ -145,11 +145,11 @@ describe('the data folder', () => {
     });
   });
 
-  test('whose tables are damaged says so, and is released', async () => {
+  test('with damaged tables is refused with a reason, and released', async () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const bytes = readFileSync(path);
-    // The first page, with the list of tables, is whole.
+    // The first page, with the list of tables, stays whole.
     writeFileSync(path, bytes.fill('damaged ', 4096));
     for (const _ of ['first', 'again']) {
       await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({

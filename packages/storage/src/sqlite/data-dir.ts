@@ -5,17 +5,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../errors.ts';
 import { isBusy } from './failures.ts';
 
-/** Creates the folder if it is missing. One with other files keeps its mode: it may be shared on purpose. */
+/** Creates the folder if it is missing. A folder with files keeps its mode, because it may be shared on purpose. */
 export function prepareDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700);
 }
 
-/** Creates a private file if it is missing, and returns its path. SQLite's files beside it get its mode. */
+/** Creates a private file if it is missing, and returns its path. SQLite gives its other files the same mode. */
 export function privateFile(dataDir: string, name: string): string {
   const path = join(dataDir, name);
   try {
-    // Never opens an existing file: closing it would drop this process's own SQLite locks on it.
+    // Never opens an existing file, because closing it would drop this process's own SQLite locks on it.
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -26,13 +26,13 @@ export function privateFile(dataDir: string, name: string): string {
 
 /**
  * Locks the folder for this process as long as the returned connection is open. The lock is the kernel's: it ends with
- * the process, however that ends. Throws StorageError `DATA_DIR_IN_USE`.
+ * the process, however the process ends. Throws StorageError `DATA_DIR_IN_USE`.
  */
 export function lockDataDir(dataDir: string): DatabaseSync {
   // A separate database, so that other programs can still read the real one.
   const lock = new DatabaseSync(privateFile(dataDir, 'liminal.lock'));
   try {
-    // Nothing is ever written: a journal file would only be left behind.
+    // Nothing is ever written, and a journal file would only remain.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
     return lock;
   } catch (cause) {

@@ -8,7 +8,7 @@ import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
 import { isBusy, isSqliteError, reasonOf } from './failures.ts';
 import { migrate, refuseForeign } from './schema.ts';
 
-/** Explained in docs/decisions/0001-sqlite.md. */
+/** See docs/decisions/0001-sqlite.md for the reasons. */
 const pragmas = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
@@ -17,30 +17,30 @@ const pragmas = `
   PRAGMA journal_size_limit = 67108864;
 `;
 
-/** How long (ms) a write waits for another program, such as a backup, that holds the database; and how often it looks. */
+/** How long a write waits for another program that holds the database, such as a backup, and how often it tries, ms. */
 const busyTimeout = 5_000;
 const busyLook = 25;
 
-/** How often a write looks whether the file is still there, ms: a look takes as long as writing a small event. */
+/** How often a write checks whether the file still exists, ms: a check takes as long as writing a small event. */
 const lookEvery = 1_000;
 
 type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 
-/** The one connection to the database in a data folder, and the lock on that folder. */
+/** The only connection to the database in a data folder, and the lock on that folder. */
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #path: string;
-  // Held because the lock lasts as long as its connection, which is closed once it is garbage.
+  // Held because the lock lasts as long as its connection, which is closed when it is garbage-collected.
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  /** Which files are open, and when the paths last led to them. */
+  /** The identity of the open files, and the time of the last check that their paths lead to them. */
   readonly #files: string;
   #lookedAt = performance.now();
-  /** The queue of writes that wait for another program to release the database. */
+  /** The queue of writes that wait until another program releases the database. */
   #line: Promise<unknown> | undefined;
 
-  /** Throws as `openSqliteStorage` says. */
+  /** Throws the errors of `openSqliteStorage`. */
   constructor(dataDir: string) {
     prepareDataDir(dataDir);
     this.#lock = lockDataDir(dataDir);
@@ -74,7 +74,7 @@ export class Database {
     }
   }
 
-  /** As `write`; waits, in order, while another program holds the database, without blocking other work. */
+  /** As `write`, but waits, in order and without blocking other work, while another program holds the database. */
   async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
     if (this.#line === undefined) {
       try {
@@ -111,7 +111,7 @@ export class Database {
       return this.#transaction(work);
     } catch (cause) {
       if (cause instanceof StorageError) throw cause;
-      const message = `${this.#path} could not be written: ${reasonOf(cause)}. Nothing of it was kept; it can be tried again.`;
+      const message = `${this.#path} could not be written: ${reasonOf(cause)}. Nothing was written; it can be tried again.`;
       throw new StorageError(code, message, { cause });
     }
   }
@@ -121,7 +121,10 @@ export class Database {
     if (this.#lock.isOpen) this.#lock.close();
   }
 
-  /** Throws if another program has deleted or replaced a file: what is written to it would end with this process. */
+  /**
+   * Throws if another program has deleted or replaced a file, because new data in that file would end with this
+   * process.
+   */
   #refuseGone(): void {
     if (performance.now() - this.#lookedAt < lookEvery) return;
     if (filesOf(this.#path) !== this.#files) {
@@ -140,29 +143,29 @@ export class Database {
       this.#commit.run();
       return result;
     } catch (error) {
-      // A full disk makes SQLite roll back by itself.
+      // If the disk is full, SQLite has rolled back already.
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
       throw error;
     }
   }
 }
 
-/** Which files a database and its write-ahead log are, whatever is written to them. */
+/** The identity of a database file and its write-ahead log, independent of their content. */
 function filesOf(path: string): string {
   const found = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
   return found.map((file) => `${file?.dev}:${file?.ino}`).join();
 }
 
 /**
- * SQLite deletes the write-ahead log of a database that is missing or empty, and with it what was written last. Throws
- * StorageError `DATA_DIR_UNUSABLE`.
+ * Refuses a missing or empty database with a write-ahead log: SQLite would delete the log, and with it the newest data.
+ * Throws StorageError `DATA_DIR_UNUSABLE`.
  */
 function refuseLostDatabase(path: string): void {
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (sizeOf(path) > 0 || sizeOf(`${path}-wal`) === 0) return;
   throw new StorageError(
     'DATA_DIR_UNUSABLE',
-    `${path} is missing or empty, and ${path}-wal has what was written last. Restore the database from a backup, or move both away to begin with an empty one.`,
+    `${path} is missing or empty, and ${path}-wal has the newest data. Restore the database from a backup, or move both away to begin with an empty one.`,
   );
 }
 

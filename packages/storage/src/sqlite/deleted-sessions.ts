@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { Database } from './database.ts';
 import { keyOf } from './id-key.ts';
 
-/** The ids of deleted sessions, theirs and their agents'. The caller wraps writes in a transaction. */
+/** The ids of deleted sessions: their own and their agents'. The caller wraps writes in a transaction. */
 export class DeletedSessions {
   readonly #add: StatementSync;
   readonly #has: StatementSync;

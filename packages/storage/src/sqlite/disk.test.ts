@@ -22,12 +22,12 @@ afterEach(() => {
 });
 
 describe('a full disk', () => {
-  /** Allows no new page (SQLite takes the present number as the minimum). */
+  /** Allows no new page: SQLite raises the limit to the current number of pages. */
   const fill = () => database.prepare('PRAGMA max_page_count = 1').get();
   const free = () => database.prepare('PRAGMA max_page_count = 1000000').get();
   const big = 'x'.repeat(1_000_000);
 
-  test('refuses an append as a whole, and the log goes on when there is room again', async () => {
+  test('refuses an append as a whole, and the log accepts appends when there is space again', async () => {
     const log = new SqliteEventLog(database);
     const run = wholeRun('run-1', ['a', big, 'b']);
     await log.append('run-1', run.slice(0, 1));
@@ -52,7 +52,7 @@ describe('a full disk', () => {
     expect(await new SqliteEventLog(database).read('run-1')).toStrictEqual(run);
   });
 
-  test('refuses a save as a whole, and the store goes on when there is room again', async () => {
+  test('refuses a save as a whole, and the store accepts saves when there is space again', async () => {
     const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const [before, after] = [
       response('run-1', ['a', 'b'], { lastSeq: 2 }),
@@ -80,7 +80,7 @@ describe('a full disk', () => {
   });
 });
 
-describe('a disk that is full before or amid the parts of a blob', () => {
+describe('a disk that is full before or between the parts of a blob', () => {
   const bytes = Uint8Array.from({ length: 3_000_000 }, (_, at) => at * at);
   const allow = (pages: number) =>
     database.prepare(`PRAGMA max_page_count = ${pages}`).get()?.['max_page_count'];
@@ -89,34 +89,37 @@ describe('a disk that is full before or amid the parts of a blob', () => {
       (table) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'],
     );
 
-  test.each([0, 300, 700])('refuses all of it, and takes it later: %i pages', async (pages) => {
-    const blobs = new SqliteBlobStore(database);
-    const store = new SqliteResponseStore(database, blobs);
-    const kept = await blobs.put(bytes.subarray(1_000_000), { mimeType: 'a', sessionId: 's' });
-    const rowsBefore = rows();
-    allow(Number(allow(1)) + pages);
-    for (const sessionId of ['s', 't']) {
-      await expect(blobs.put(bytes, { mimeType: 'b', sessionId })).rejects.toMatchObject({
-        code: 'STORE_WRITE_FAILED',
-        message: expect.stringContaining('disk is full'),
-      });
-    }
-    expect(rows()).toEqual(rowsBefore);
-    // What needs no room goes on.
-    expect(await blobs.get(kept.hash)).toMatchObject({ size: 2_000_000 });
-    expect(await blobs.put(bytes.subarray(1_000_000), { mimeType: 'b' })).toEqual(kept);
-    await store.deleteSession('s');
-    expect(await blobs.sweep(Date.now() + 60_000)).toBe(1);
-    allow(1_000_000);
-    const { hash } = await blobs.put(bytes, { mimeType: 'c', sessionId: 't' });
-    const stored = await blobs.get(hash);
-    expect(stored).toMatchObject({ mimeType: 'c', size: bytes.length });
-    expect(Buffer.compare(stored?.bytes ?? bytes.subarray(1), bytes)).toBe(0);
-  });
+  test.each([0, 300, 700])(
+    'refuses the whole blob, and accepts it later: %i pages',
+    async (pages) => {
+      const blobs = new SqliteBlobStore(database);
+      const store = new SqliteResponseStore(database, blobs);
+      const kept = await blobs.put(bytes.subarray(1_000_000), { mimeType: 'a', sessionId: 's' });
+      const rowsBefore = rows();
+      allow(Number(allow(1)) + pages);
+      for (const sessionId of ['s', 't']) {
+        await expect(blobs.put(bytes, { mimeType: 'b', sessionId })).rejects.toMatchObject({
+          code: 'STORE_WRITE_FAILED',
+          message: expect.stringContaining('disk is full'),
+        });
+      }
+      expect(rows()).toEqual(rowsBefore);
+      // Operations that need no space succeed.
+      expect(await blobs.get(kept.hash)).toMatchObject({ size: 2_000_000 });
+      expect(await blobs.put(bytes.subarray(1_000_000), { mimeType: 'b' })).toEqual(kept);
+      await store.deleteSession('s');
+      expect(await blobs.sweep(Date.now() + 60_000)).toBe(1);
+      allow(1_000_000);
+      const { hash } = await blobs.put(bytes, { mimeType: 'c', sessionId: 't' });
+      const stored = await blobs.get(hash);
+      expect(stored).toMatchObject({ mimeType: 'c', size: bytes.length });
+      expect(Buffer.compare(stored?.bytes ?? bytes.subarray(1), bytes)).toBe(0);
+    },
+  );
 });
 
-describe('room on the disk', () => {
-  /** Bytes of all pages in use. */
+describe('space on the disk', () => {
+  /** The bytes of all pages in use. */
   function bytesInUse(): number {
     const connection = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
     const row = connection.prepare('SELECT sum(pgsize) AS bytes FROM dbstat').get();
@@ -188,7 +191,7 @@ describe('room on the disk', () => {
     expect(words()).toBe(0);
   });
 
-  test('a growing snapshot writes only the items that changed', async () => {
+  test('a growing snapshot writes only the changed items', async () => {
     const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const changes = () =>
       Number(database.prepare('SELECT total_changes() AS count').get()?.['count']);

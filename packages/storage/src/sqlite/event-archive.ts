@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { DeletedSessions } from './deleted-sessions.ts';
 import { keyOf } from './id-key.ts';
 
-/** Kept events in parts of up to a megabyte: a transaction and a row for each. */
+/** Archived events in parts of up to a megabyte. Each part is one row and one transaction. */
 export class SqliteEventArchive implements EventArchive {
   readonly #database: Database;
   readonly #deleted: DeletedSessions;
@@ -18,7 +18,7 @@ export class SqliteEventArchive implements EventArchive {
   constructor(database: Database) {
     this.#database = database;
     this.#deleted = new DeletedSessions(database);
-    // Of two parts that begin alike the longer one has all of the other.
+    // Of two parts with the same first event, the longer one contains the other.
     this.#keep = database.prepare(
       `INSERT INTO kept_events (run_id, from_seq, session_id, events) VALUES (?, ?, ?, ?)
        ON CONFLICT (run_id, from_seq) DO UPDATE SET events = excluded.events
@@ -49,7 +49,7 @@ export class SqliteEventArchive implements EventArchive {
     );
   }
 
-  /** The caller wraps it in a transaction. */
+  /** Deletes a session's events. The caller wraps the call in a transaction. */
   deleteSession(sessionId: string): void {
     this.#deleteOfSession.run(keyOf(sessionId));
   }

@@ -8,15 +8,18 @@ import type { Database } from './database.ts';
 import type { TableRun } from './event-table.ts';
 import { EventTable } from './event-table.ts';
 
-/** The most that a follower reads at once: events, or characters of them (and the event that passes that). */
+/**
+ * The most that a follower reads at once: events, or characters of events (the event that exceeds the limit is
+ * included).
+ */
 const followPage = { events: 128, characters: 1_000_000 };
 
-/** An event with this many characters of JSON takes so long that other work runs first. */
+/** An event with at least this many characters of JSON takes so long that other work runs first. */
 const LARGE = 256 * 1024;
 
 /**
- * Works synchronously: an append takes microseconds, and is in the database when it returns.
- * The progress of each run is kept in memory, since no other process writes to this database.
+ * The event log in SQLite. It works synchronously: an append takes microseconds, and is in the database when it
+ * returns. The progress of each run is kept in memory, since no other process writes to this database.
  */
 export class SqliteEventLog implements EventLog {
   readonly #database: Database;
@@ -51,7 +54,7 @@ export class SqliteEventLog implements EventLog {
       return { key, progress };
     });
     this.#runs.set(runId, run);
-    // Those who wait for this give it to readers, which takes as long again.
+    // The callers that wait for this append then send the event to readers, which takes as long again.
     if (isLarge) await othersFirst();
     this.#followers.notify(runId);
   }
@@ -133,7 +136,7 @@ export class SqliteEventLog implements EventLog {
     try {
       this.#drop(runId, run);
     } catch {
-      // It is marked as settled already: it only takes up room.
+      // The run is marked as settled already, and only takes up space.
     }
   }
 }

@@ -67,7 +67,7 @@ export class EventTable {
     this.#markSettled.run(key);
   }
 
-  /** Deletes the run with its events, and keeps only its id. */
+  /** Deletes the run with its events, and remembers its id. */
   dropRun(runId: string, key: TableRun['key']): void {
     this.#deleteRun.run(key);
     this.#keepSettled.run(keyOf(runId));
@@ -77,13 +77,13 @@ export class EventTable {
     return this.#findSettled.get(keyOf(runId)) !== undefined;
   }
 
-  /** Read lazily: a caller that has enough can stop. */
+  /** A run's events, read lazily, so that the caller can stop early. */
   events(key: TableRun['key'], after: number, limit = -1): Iterable<EventRow> {
     const rows: Iterable<unknown> = this.#selectEvents.iterate(key, after, limit);
     return rows as Iterable<EventRow>;
   }
 
-  /** All runs with events, oldest first; without damaged ones. */
+  /** All runs with events, oldest first, without damaged ones. */
   runs(): Map<string, TableRun> {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
     return new Map(
@@ -94,7 +94,7 @@ export class EventTable {
     );
   }
 
-  /** Ids of runs whose constants cannot be read. */
+  /** The ids of runs whose constants cannot be read. */
   unreadable(): string[] {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
     return rows.filter((row) => progressOf(row) === undefined).map((row) => idOf(row.run_id));

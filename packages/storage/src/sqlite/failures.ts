@@ -1,5 +1,5 @@
 import { messageOf } from '@liminal/protocol';
-/** SQLite's errors in words for people. */
+/** Describes SQLite's errors for people. */
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const resultCodes = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, notADatabase: 26 };
@@ -21,7 +21,7 @@ export function isBusy(error: unknown): boolean {
   return resultCodeOf(error) === resultCodes.busy;
 }
 
-/** The problem, as the end of a sentence, with advice if there is any. */
+/** The problem as the end of a sentence, with advice if there is any. */
 export function reasonOf(error: unknown): string {
   const said = messageOf(error);
   const known = advice.get(resultCodeOf(error) ?? -1);
@@ -32,6 +32,6 @@ function resultCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) {
     return undefined;
   }
-  // The low byte: extended codes have details, such as which call to the file system failed.
+  // The low byte, because extended codes have details, such as which file system call failed.
   return error.errcode & 0xff;
 }

@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('SAFE: while another program holds the database, writes wait in order, and nothing else does', async () => {
+test('SAFE: while another program holds the database, writes wait in order, and nothing else waits', async () => {
   const { log, store } = storage;
   await log.append('run', eventsOf('run', [start]));
   await store.saveSession(sessionRecord('s', { title: 'before' }));
@@ -42,7 +42,7 @@ test('SAFE: while another program holds the database, writes wait in order, and 
     log.append('run', events.slice(3)),
   ];
   await delay(500);
-  // Reading is possible meanwhile.
+  // Reading is possible during the wait.
   expect((await log.read('run')).length).toBe(1);
   expect((await store.getSession('s'))?.title).toBe('before');
   other.exec('COMMIT');
@@ -88,7 +88,7 @@ test.each([
   ['liminal.db', 'replaced', async (path: string) => copyFile(`${path}.away`, path)],
   ['liminal.db-wal', 'deleted', async () => undefined],
 ])(
-  'SAFE: a database whose %s is %s refuses what would be lost, and takes writes again once the file is back',
+  'SAFE: a database whose %s is %s refuses writes that would be lost, and accepts writes again once the file is back',
   async (name, _, replace) => {
     const { log, store } = storage;
     const path = join(dataDir, name);
@@ -98,7 +98,7 @@ test.each([
     await rename(path, `${path}.away`);
     await replace(path);
     const save = async () => store.saveSession(sessionRecord('s', { title: 'later' }));
-    // The file is looked for once a second.
+    // A write checks for the file once a second.
     await expect
       .poll(async () => save().catch(({ code }: StorageError) => code), { timeout: 60_000 })
       .toBe('STORE_WRITE_FAILED');

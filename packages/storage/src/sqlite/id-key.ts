@@ -14,7 +14,7 @@ export function idOf(key: string): string {
   return key.startsWith(mark) ? idOfText(key.slice(mark.length)) : key;
 }
 
-/** What an item's row has as `call_key`. */
+/** The value of the column `call_key` for an item. */
 export function callColumn(item: OutputItem): string | null {
   const key = callKeyOf(item);
   return key === undefined ? null : keyOf(key);

@@ -1,4 +1,4 @@
-/** Storage in one SQLite database, for one server. Its library is loaded when it is opened. */
+/** Storage in one SQLite database, for one server. SQLite's library is loaded when the database is opened. */
 import type { OpenedStorage } from '../storage.ts';
 
 /**

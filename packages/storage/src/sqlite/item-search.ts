@@ -8,14 +8,14 @@ import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 import { INDEX_BITS } from './item-words.ts';
 
-/** The most items that one search looks at; each blocks the one thread a little. */
+/** The most items that one search examines; each item blocks the one thread for a moment. */
 const CANDIDATES_MAX = 20_000;
 
 interface Candidate {
   session_id: string;
   run_id: string;
   item_index: number;
-  /** JSON. */
+  /** The item as JSON. */
   item: string;
 }
 
@@ -24,7 +24,7 @@ export class ItemSearch {
   readonly #candidates: StatementSync;
 
   constructor(database: Database) {
-    // CROSS JOIN keeps the order of the tables: the words come first, newest first, and only as many as needed.
+    // CROSS JOIN keeps the order of the tables: first the words, newest first, and only as many as needed.
     this.#candidates = database.prepare(
       `SELECT session_id, run_id, item_index, item
        FROM (SELECT rowid AS place FROM item_words WHERE item_words MATCH ?1
@@ -36,7 +36,7 @@ export class ItemSearch {
     );
   }
 
-  /** Newest first; read lazily. */
+  /** Hits, newest first; read lazily. */
   *hits(query: ParsedQuery, projectId: string | undefined): Generator<SearchHit> {
     const rows: Iterable<unknown> = this.#candidates.iterate(
       matchOf(query),

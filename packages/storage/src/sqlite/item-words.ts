@@ -1,4 +1,4 @@
-/** The words of items, by which search finds them. */
+/** The words of items, for search. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
@@ -6,8 +6,8 @@ import { readHead, readItem } from '../store/stored-json.ts';
 import { wordList } from '../store/words.ts';
 
 /**
- * Only words, without the text, positions or counts: so the index stays small. The words are split already, so the
- * simplest tokenizer will do, which splits at spaces and keeps every other character.
+ * An index of words without their text, positions or counts, so that it stays small. The words are split already, so
+ * the simplest tokenizer is enough, which splits at spaces and keeps every other character.
  */
 export const itemWords = `
   CREATE VIRTUAL TABLE item_words USING fts5 (
@@ -15,12 +15,12 @@ export const itemWords = `
   );
 `;
 
-/** A row id is an item's run and index in one number; items with a greater index are not searched. */
+/** A row id combines an item's run and index in one number; items with a greater index are not searched. */
 export const INDEX_BITS = 20;
 const INDEX_END = 2 ** INDEX_BITS;
 
 interface NotedItem {
-  /** `response_key` of its run. */
+  /** `response_key` of the item's run. */
   key: number;
   index: number;
   item: OutputItem;
@@ -28,7 +28,7 @@ interface NotedItem {
   status: ResponseStatus;
 }
 
-/** Keeps the words in step with the items. The caller wraps writes in a transaction. */
+/** Keeps the index in step with the items. The caller wraps writes in a transaction. */
 export class ItemWords {
   readonly #add: StatementSync;
   readonly #has: StatementSync;
@@ -40,7 +40,7 @@ export class ItemWords {
     this.#remove = database.prepare('DELETE FROM item_words WHERE rowid >= ? AND rowid < ?');
   }
 
-  /** Only items that are final are indexed: a streaming item would be indexed again and again. */
+  /** Indexes an item if it is final; a streaming item would be indexed again and again. */
   note({ key, index, item, status }: NotedItem, hasChanged: boolean): void {
     // The end of a run makes its items final, changed or not.
     if (index >= INDEX_END || (!hasChanged && isUnderWay(status))) return;
@@ -53,7 +53,7 @@ export class ItemWords {
     if (words !== '') this.#add.run(row, words);
   }
 
-  /** Forgets a run's items from an index on. */
+  /** Removes a run's items from an index on. */
   delete(key: number, fromIndex: number): void {
     this.#remove.run(key * INDEX_END + fromIndex, (key + 1) * INDEX_END);
   }
@@ -75,7 +75,7 @@ export function fillItemWords(connection: DatabaseSync): void {
 interface FilledRow {
   response_key: number;
   item_index: number;
-  /** JSON. */
+  /** The item as JSON. */
   item: string;
   head: string;
 }

@@ -45,7 +45,7 @@ function unreadableIn(database: Database): string[] {
   ];
 }
 
-/** Reads the tables, and releases the folder if they are damaged. */
+/** Makes the parts, which read the tables, and releases the folder if the tables are damaged. */
 function makeParts(database: Database) {
   try {
     const blobs = new SqliteBlobStore(database);

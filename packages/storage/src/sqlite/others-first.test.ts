@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** How many times other work runs until it is done. */
+/** The number of times that other work runs before `work` ends. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   const count = (): void => {
@@ -33,7 +33,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('SAFE: other work runs between the steps of a large event and of large items, and of nothing small', async () => {
+test('SAFE: other work runs between the steps of a large event and of large items, but not of small ones', async () => {
   const { log, store } = storage;
   const [first, ...events] = eventsOf('run', [start, delta(large)]);
   expect(await turnsDuring(() => log.append('run', [first!]))).toBe(0);
@@ -44,7 +44,7 @@ test('SAFE: other work runs between the steps of a large event and of large item
   expect(await store.getResponse('b')).toStrictEqual(saved);
 });
 
-test('SAFE: a run of many items is saved in parts, and is whole in the end, whatever it was before', async () => {
+test('SAFE: a run of many items is saved in parts, and is whole at the end, whatever was stored before', async () => {
   const { store } = storage;
   const texts = Array.from({ length: 9_000 }, (_, n) => `item number${n}`);
   const saved = response('a', texts, { lastSeq: 3 });
@@ -60,13 +60,13 @@ test('SAFE: a run of many items is saved in parts, and is whole in the end, what
   expect(await store.search({ text: 'number8999', limit: 5 })).toHaveLength(0);
 });
 
-test('SAFE: a run that is saved in part only is saved again, by the same snapshot', async () => {
+test('SAFE: a run that was saved only in part is completed by saving the same snapshot again', async () => {
   const { store } = storage;
   const texts = Array.from({ length: 5_000 }, (_, n) => `item number${n}`);
   const saved = response('a', texts);
   const saving = store.saveResponse(saved);
   await new Promise(setImmediate);
-  // Only its beginning is stored.
+  // Only the run's beginning is stored.
   const part = await store.getResponse('a');
   const { outputItems: stored = [] } = part ?? {};
   expect(stored.length).toBeLessThan(5_000);

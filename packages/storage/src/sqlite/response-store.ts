@@ -51,7 +51,7 @@ export class SqliteResponseStore implements ResponseStore {
 
   async saveSession(session: SessionRecord): Promise<void> {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
-      // No other process writes to this database.
+      // A check is enough, because no other process writes to this database.
       if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
       refuseStale(session, { fence: this.#sessions.fenceOf(session.sessionId) });
       this.#sessions.save(session);
@@ -92,7 +92,7 @@ export class SqliteResponseStore implements ResponseStore {
     return this.#database.read(() => ids.filter((id) => this.#deleted.has(id)));
   }
 
-  /** A large Response is saved in parts, with other work between them; after a failure the caller saves it again. */
+  /** Saves a large Response in parts, with other work in between; after a failure the caller must save it again. */
   async saveResponse(response: Response): Promise<void> {
     const encoded = await encodeResponse(response);
     const parts = partsOf(encoded);
@@ -191,11 +191,11 @@ export class SqliteResponseStore implements ResponseStore {
     return row?.session_id === sessionId ? row : undefined;
   }
 
-  /** Newest first; of the run with that key only the items before the index. */
+  /** A session's runs up to a key, newest first; of the run with that key only the items before `index`. */
   *#runsBefore(sessionId: string, key: number, index = Infinity): Generator<PageRun> {
     for (const row of this.#responses.newestFirst(sessionId, key)) {
       const count = row.response_key === key ? Math.min(index, row.item_count) : row.item_count;
-      // A run without items before the place is left out: an earlier page has shown it.
+      // A run without items before the place is left out, because an earlier page has shown it.
       if (row.response_key === key && index <= 0) continue;
       yield {
         head: () => headOf(row),

@@ -13,18 +13,18 @@ import { callColumn, idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
 import { othersFirst } from '../others-first.ts';
 
-/** Items, and characters of their JSON, per part; a larger item is a part of its own. */
+/** The most items, and characters of their JSON, per part; a larger item is a part of its own. */
 const PART_ITEMS = 2_000;
 const PART_SIZE = 1024 * 1024;
-/** The most missing items at the end of a run that are shown. */
+/** The most missing items at the end of a run that are shown as damaged. */
 const maxGaps = 1_000;
 
 /** A Response in the form of its rows. */
 export interface EncodedResponse {
   response: Response;
-  /** JSON. */
+  /** The head as JSON. */
   head: string;
-  /** JSON of each. */
+  /** The items, each as JSON. */
   items: string[];
 }
 
@@ -34,7 +34,7 @@ export interface ResponseRow {
   run_id: string;
   session_id: string;
   item_count: number;
-  /** JSON. */
+  /** The head as JSON. */
   head: string;
 }
 
@@ -61,7 +61,7 @@ export class ResponseTable {
        WHERE excluded.last_seq >= last_seq
        RETURNING response_key`,
     );
-    // Most items of a growing snapshot are unchanged: those are compared and not written again.
+    // Most items of a growing snapshot are unchanged; these are compared and not written again.
     this.#saveItem = database.prepare(
       `INSERT INTO items (response_key, item_index, item, call_key) VALUES (?, ?, ?, ?)
        ON CONFLICT (response_key, item_index) DO UPDATE
@@ -102,8 +102,8 @@ export class ResponseTable {
   }
 
   /**
-   * Does nothing if the stored one is newer. With `from` and `to` it saves only those items, as one part of several:
-   * the later ones are missing until their parts are saved.
+   * Saves a Response. Does nothing if the stored one is newer. With `from` and `to` it saves only those items, as one
+   * part of several; later items are missing until their parts are saved.
    */
   save({ response, head, items }: EncodedResponse, from = 0, to = items.length): void {
     const { id, sessionId, lastSeq, outputItems, status } = response;
@@ -150,7 +150,7 @@ export class ResponseTable {
     for (const { size } of rows as Iterable<{ size: number }>) yield size;
   }
 
-  /** A run's items from one index up to (not including) another. Rows that are missing are shown as damaged. */
+  /** A run's items from one index up to (not including) another. Missing rows are shown as damaged items. */
   items(row: ResponseRow, from: number, to: number): StoredItem[] {
     const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as ItemRow[];
     return withGapsMarked(row, rows, from, to).map((item) => storedItem(row, item));
@@ -166,7 +166,7 @@ export class ResponseTable {
   }
 }
 
-/** Puts an empty row for each missing row, at the end at most `maxGaps`: the count itself may be damaged. */
+/** Adds an empty row for each missing row; at the end at most `maxGaps`, because the count itself may be damaged. */
 function withGapsMarked(
   { item_count: count }: ResponseRow,
   rows: ItemRow[],
@@ -191,7 +191,10 @@ function storedItem(
   return { runId, index, item: readItem(item, index) };
 }
 
-/** Lets other work run now and then. Throws StorageError `STORE_WRITE_FAILED` for values that JSON cannot hold. */
+/**
+ * Encodes a Response, with other work in between. Throws StorageError `STORE_WRITE_FAILED` for values that cannot be
+ * written as JSON.
+ */
 export async function encodeResponse(response: Response): Promise<EncodedResponse> {
   const { outputItems, ...head } = response;
   const items: string[] = [];
@@ -212,7 +215,7 @@ export async function encodeResponse(response: Response): Promise<EncodedRespons
   }
 }
 
-/** The ends of the parts in which a Response's items are saved: most have one part. */
+/** The ends of the parts in which a Response's items are saved; most Responses have one part. */
 export function partsOf({ items }: EncodedResponse): number[] {
   const ends: number[] = [];
   let [from, size] = [0, 0];
@@ -233,7 +236,7 @@ function withIds(row: ResponseRow): ResponseRow {
 
 interface ItemRow {
   item_index: number;
-  /** JSON. */
+  /** The item as JSON. */
   item: string;
 }
 

@@ -1,4 +1,4 @@
-/** The tables, as the steps that made them: step n brings a database from version n to n + 1 (`user_version`). */
+/** The tables, as migration steps: step n migrates a database from version n to n + 1 (`user_version`). */
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../errors.ts';
 import { readItem } from '../store/stored-json.ts';
@@ -148,7 +148,7 @@ export function refuseForeign(connection: DatabaseSync, path: string): void {
   );
 }
 
-/** Brings a database to this version, each step in a transaction. */
+/** Migrates a database to this version, each step in a transaction. */
 export function migrate(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
   if (version > migrations.length) {
@@ -160,19 +160,19 @@ export function migrate(connection: DatabaseSync, path: string): void {
   for (const [step, take] of migrations.entries()) {
     if (step < version) continue;
     connection.exec('BEGIN IMMEDIATE');
-    // A failed step is rolled back with the connection, which the caller closes.
+    // A failed step is rolled back when the caller closes the connection.
     take(connection);
     connection.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
   }
 }
 
-/** Of items that were stored before they had call keys. */
+/** Adds call keys to items that were stored before items had call keys. */
 function fillCallKeys(connection: DatabaseSync): void {
   const items = connection
     .prepare('SELECT response_key, item_index, item FROM items')
     .iterate() as Iterable<unknown> as Iterable<FilledRow>;
   const keys: { key: string; run: number; index: number }[] = [];
-  // Read first: a row that changes while rows are read could come again.
+  // Read all rows first, because a row that changes during the read could be returned again.
   for (const { response_key: run, item_index: index, item } of items) {
     const key = callColumn(readItem(item, index));
     if (key !== null) keys.push({ key, run, index });
@@ -186,7 +186,7 @@ function fillCallKeys(connection: DatabaseSync): void {
 interface FilledRow {
   response_key: number;
   item_index: number;
-  /** JSON. */
+  /** The item as JSON. */
   item: string;
 }
 

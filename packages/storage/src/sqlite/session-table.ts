@@ -45,7 +45,7 @@ export class SessionTable {
     return row && recordOf(row);
   }
 
-  /** Under which token a session's record was written; undefined if there is none. Throws `STORE_READ_FAILED`. */
+  /** The token under which a session's record was written; undefined if there is none. Throws `STORE_READ_FAILED`. */
   fenceOf(sessionId: string): number | undefined {
     const row = this.#find.get(keyOf(sessionId)) as unknown as SessionRow | undefined;
     refuseDamaged(sessionId, row?.record);
@@ -61,7 +61,7 @@ export class SessionTable {
     return rows.flatMap((row) => recordOf(row) ?? []);
   }
 
-  /** Ids of sessions whose records are damaged. */
+  /** The ids of sessions whose records are damaged. */
   unreadable(): string[] {
     const rows = this.#all.all() as unknown[] as SessionRow[];
     return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));

@@ -49,7 +49,7 @@ const columns = {
   grant: ['grants', 'record'],
 } as const;
 
-/** Bytes of the database. */
+/** The size of the database in bytes. */
 function sizeOf(dataDir: string): number {
   const other = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
   const row = other

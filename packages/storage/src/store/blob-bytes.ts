@@ -1,21 +1,21 @@
-/** The bytes of blobs: their name, and the parts in which they are read and written. */
+/** The bytes of blobs: their hash, and the parts in which they are read and written. */
 import { webcrypto } from 'node:crypto';
 import { StorageError } from '../errors.ts';
 
-/** Bytes of one part: its way to a database and back takes a few milliseconds of the one thread. */
+/** The bytes of one part, which takes the one thread a few milliseconds to write or read. */
 export const PART_SIZE = 512 * 1024;
 
-/** The name of bytes: SHA-256, 64 lower-case hexadecimal digits; computed beside the one thread. */
+/** The hash of bytes: SHA-256, 64 lower-case hexadecimal digits; computed outside the one thread. */
 export async function blobHash(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');
 }
 
-/** Views of the bytes, not copies: all but the last one have the same size. */
+/** Views of the bytes, not copies; all but the last one have the same size. */
 export function* partsOf(bytes: Uint8Array, size = PART_SIZE): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
-/** The parts as one, or undefined if these are not the bytes of that name. */
+/** The joined parts, or undefined if their hash differs. */
 export async function joinParts(
   hash: string,
   parts: readonly Uint8Array[],
@@ -32,6 +32,6 @@ export async function joinParts(
 export function damagedBlob(hash: string): StorageError {
   return new StorageError(
     'STORE_READ_FAILED',
-    `The file ${hash} cannot be read: what is stored of it is damaged. Restore the database from a backup.`,
+    `The file ${hash} cannot be read: its stored data is damaged. Restore the database from a backup.`,
   );
 }

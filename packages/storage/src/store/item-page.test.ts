@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fittingBatches, fittingCount, pageOfItems } from './item-page.ts';
 
-/** Runs of items that are numbers: their sizes. Newest first; records what is read. */
+/** Runs, newest first, whose items are numbers that equal their sizes; records what is read. */
 function runsOf(...runs: number[][]) {
   const read: string[] = [];
   const all = runs.map((sizes, at) => ({
@@ -30,7 +30,7 @@ test.each([
     { items: [30, 10, 20], heads: [1, 0], hasMore: true },
   ],
   [35, [[10, 20], [], [30]], { items: [10, 20], heads: [0], hasMore: true }],
-])('SAFE: a page of %i bytes holds what fits, and at least one item', (size, runs, page) => {
+])('SAFE: a page of %i bytes has the items that fit, and at least one', (size, runs, page) => {
   expect(pageOfItems(runsOf(...runs).all, { limit: 10, size })).toEqual(page);
 });
 
@@ -46,7 +46,7 @@ test('the first of many sizes always fits', () => {
   expect(fittingCount([], 20)).toBe(0);
 });
 
-test('SAFE: batches hold all, in order, each as many as fit by number and size', () => {
+test('SAFE: batches have all elements in order, each batch as many as fit by number and size', () => {
   const batches = (size: number, count?: number) => [
     ...fittingBatches([1, 2, 9, 1, 1, 1], (each) => each, { size, ...(count && { count }) }),
   ];

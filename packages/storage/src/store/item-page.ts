@@ -1,11 +1,11 @@
 import type { ResponseHead, StoredItem } from '../response-store.ts';
 
-/** A run, for a page of items. */
+/** A run as part of a page of items. */
 export interface PageRun<Head = ResponseHead, Item = StoredItem> {
   head: () => Head;
-  /** How many of its items are before the page's place. */
+  /** The number of its items before the page's place. */
   count: number;
-  /** Its items from one index up to (not including) another. */
+  /** The run's items from one index up to (not including) another. */
   items: (from: number, to: number) => Item[];
   /** The sizes of those items (bytes of JSON), newest first and read lazily; only used with a size limit. */
   sizes: (from: number, to: number) => Iterable<number>;
@@ -17,7 +17,7 @@ interface Page<Head, Item> {
   hasMore: boolean;
 }
 
-/** The room that a page has left. */
+/** The remaining room of a page. */
 class Room {
   #items: number;
   #bytes: number;
@@ -28,7 +28,7 @@ class Room {
     this.#bytes = bytes;
   }
 
-  /** The index from which on a run's items fit; the very first item always fits. */
+  /** The index from which a run's items fit; the very first item always fits. */
   from<Head, Item>(run: PageRun<Head, Item>): number {
     const least = Math.max(0, run.count - this.#items);
     const from = this.#bytes === Infinity ? least : this.#fromBySize(run, least);
@@ -48,7 +48,7 @@ class Room {
   }
 }
 
-/** How many things of these sizes, from an index on, fit into `room`; the first always fits. */
+/** How many elements, from an index on, fit into `room` by their sizes; the first always fits. */
 export function fittingCount(sizes: readonly number[], room: number, from = 0): number {
   let left = room;
   let to = from;
@@ -56,7 +56,9 @@ export function fittingCount(sizes: readonly number[], room: number, from = 0): 
   return to - from;
 }
 
-/** All of these in order, in batches of at most `count`, and of what fits into `size`, but at least one. */
+/**
+ * All elements in order, in batches of at most `count` elements and at most `size` in total, but at least one element.
+ */
 export function* fittingBatches<T>(
   things: readonly T[],
   sizeOf: (thing: T) => number,
@@ -70,14 +72,14 @@ export function* fittingBatches<T>(
   }
 }
 
-/** The newest items of runs, given newest first, as many as fit; reads no more of the runs than the page needs. */
+/** A page of the newest items that fit. `runs` are newest first; no more of them are read than the page needs. */
 export function pageOfItems<Head, Item>(
   runs: Iterable<PageRun<Head, Item>>,
   { limit, size = Infinity }: { limit: number; size?: number | undefined },
 ): Page<Head, Item> {
   const parts: Item[][] = [];
   const heads: Head[] = [];
-  // Runs without items wait here until it is clear that the page reaches past them.
+  // Runs without items are collected here until it is clear that the page has older items.
   let itemless: Head[] = [];
   const room = new Room(limit, size);
   for (const run of runs) {

@@ -2,11 +2,11 @@ import type { ParsedQuery } from './search-query.ts';
 import type { TextWord } from './words.ts';
 import { wordsOf } from './words.ts';
 
-/** About how many characters of a snippet come before the hit, and in all. */
+/** The approximate number of characters of a snippet before the hit, and in total. */
 const LEAD = 40;
 const SNIPPET_MAX = 160;
 
-/** A piece of the text around the first phrase of the query; undefined if the text does not have them all. */
+/** A piece of the text around the query's first phrase; undefined if the text lacks one of the phrases. */
 export function snippetOf(text: string, { phrases }: ParsedQuery): string | undefined {
   const words = [...wordsOf(text)];
   const places = phrases.map((phrase, at) =>
@@ -16,7 +16,7 @@ export function snippetOf(text: string, { phrases }: ParsedQuery): string | unde
   return cutAround(text, words[places[0] ?? 0]?.start ?? 0);
 }
 
-/** The index of the first word of a phrase's first occurrence, else -1. Its last word may be a prefix. */
+/** The index of the first word of a phrase's first occurrence, or -1. The phrase's last word may be a prefix. */
 function placeOf(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
   const lastAt = phrase.length - 1;
   return words.findIndex((_, from) =>
@@ -35,7 +35,7 @@ function cutAround(text: string, place: number): string {
   return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
 }
 
-/** The place, or the one before it if it would split a surrogate pair. */
+/** The place, or the place before it if it would split a surrogate pair. */
 export function wholeCharacter(text: string, place: number): number {
   const isInside = place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff;
   return isInside ? place - 1 : place;

@@ -3,7 +3,7 @@ import type { SessionRecord } from '../response-store.ts';
 
 type Owned = Pick<SessionRecord, 'sessionId' | 'fence'>;
 
-/** Throws `STALE_OWNER` if a former owner would overwrite a later one's record. */
+/** Throws `STALE_OWNER` if a former owner would overwrite a later owner's record. */
 export function refuseStale(
   session: Owned,
   stored: { fence?: number | undefined } | undefined,
@@ -12,7 +12,7 @@ export function refuseStale(
   throw staleOwner(session);
 }
 
-/** For what is saved of a session after it has been deleted. */
+/** The error for a save after the session has been deleted. */
 export function sessionDeleted(sessionId: string): StorageError {
   return new StorageError('SESSION_NOT_FOUND', `Session ${sessionId} has been deleted.`);
 }
@@ -20,6 +20,6 @@ export function sessionDeleted(sessionId: string): StorageError {
 export function staleOwner({ sessionId }: Owned): StorageError {
   return new StorageError(
     'STALE_OWNER',
-    `Session ${sessionId} has another owner now; what this server wanted to store of it was not stored.`,
+    `Session ${sessionId} has another owner now. The change of this server was not stored.`,
   );
 }

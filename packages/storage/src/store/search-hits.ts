@@ -4,7 +4,7 @@ import { snippetOf } from './match.ts';
 import type { ParsedQuery } from './search-query.ts';
 import { searchableText, searchableTitle } from './searchable-text.ts';
 
-/** The sessions whose titles match, in the given order. */
+/** Hits among the titles of sessions, in the given order. */
 export function* titleHits(
   sessions: Iterable<Pick<SessionRecord, 'sessionId' | 'title'>>,
   query: ParsedQuery,

@@ -1,17 +1,17 @@
 import { cutWord, wordsOf } from './words.ts';
 
-/** The most words of a query that count: Convex searches for no more. */
+/** The most words of a query; further words are ignored. Convex searches for no more. */
 const QUERY_WORDS_MAX = 16;
 
 /**
- * A parsed query: every phrase must occur, its words one after another. Text between spaces is a phrase
+ * A parsed query. Every phrase must occur, with its words one after another. Text between spaces is a phrase
  * (`src/index.ts`); the very last word may be a prefix.
  */
 export interface ParsedQuery {
   phrases: string[][];
 }
 
-/** Any text is a query; undefined if it has no words. */
+/** Parses any text as a query; undefined if it has no words. */
 export function parseQuery(text: string): ParsedQuery | undefined {
   const phrases: string[][] = [];
   let room = QUERY_WORDS_MAX;
@@ -23,7 +23,7 @@ export function parseQuery(text: string): ParsedQuery | undefined {
   return phrases.length === 0 ? undefined : { phrases };
 }
 
-/** The words to look up in an index: all but the last exactly, the last as a prefix. */
+/** The words to look up in an index: the last word as a prefix, all others exactly. */
 export function indexTerms({ phrases }: ParsedQuery): { whole: string[]; prefix: string } {
   const words = phrases.flat().map(cutWord);
   const prefix = words.pop() ?? '';

@@ -1,10 +1,10 @@
 import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 
-/** How many characters of one text are searched: messages of people and models, and inputs and outputs of tools. */
+/** The number of characters that are searched: in messages of people and models, and in inputs and outputs of tools. */
 const SAID_MAX = 100_000;
 const TOOL_MAX = 20_000;
 
-/** The part of an item that is searched. */
+/** The text of an item that is searched. */
 export function searchableText(item: OutputItem): string {
   switch (item.type) {
     case 'message':
@@ -24,7 +24,7 @@ export function searchableText(item: OutputItem): string {
         .join('\n')
         .slice(0, SAID_MAX);
     case 'file_changes':
-      // The calls that made them are searched.
+      // The calls that made the changes are searched instead.
       return '';
     case 'approval':
       return item.title.slice(0, SAID_MAX);
@@ -46,10 +46,10 @@ export function isUnderWay(status: ResponseStatus): boolean {
   return status === 'in_progress' || status === 'queued';
 }
 
-/** A longer JSON text (characters) is not parsed: then its beginning is searched as it is. */
+/** A longer JSON text (characters) is not parsed; its beginning is searched as plain text. */
 const PARSED_MAX = 200_000;
 
-/** The values in a JSON text, without syntax and escapes, as far as they are searched; any other text as it is. */
+/** The values in a JSON text, without syntax and escapes, as far as they are searched; any other text unchanged. */
 function valuesOf(json: string): string {
   if (json.length > PARSED_MAX) return json;
   const values: string[] = [];
@@ -61,7 +61,7 @@ function valuesOf(json: string): string {
   return values.join('\n');
 }
 
-/** Returns the room that is left. */
+/** Collects values. Returns the remaining room. */
 function gather(value: unknown, values: string[], room: number): number {
   if (typeof value === 'string' || typeof value === 'number') {
     values.push(String(value));

@@ -1,6 +1,7 @@
 /**
- * Reads stored JSON and checks it by its schema. A damaged value (by the disk, or by hand) is replaced by an item that says
- * so: the rest can still be read and shown. A valid value is returned as stored, with fields that the schema lacks.
+ * Reads stored JSON and checks it by its schema. A value that was damaged (by the disk, or by hand) is replaced by an
+ * item that reports the damage, so that the rest can still be read. A valid value is returned as stored, with fields
+ * that the schema lacks.
  */
 import { Grant, OutputItem } from '@liminal/protocol';
 import type { z } from 'zod';
@@ -9,21 +10,21 @@ import { LastKnown, ResponseHead, SessionRecord } from '../response-store.ts';
 
 const damaged = {
   code: 'STORE_DAMAGED',
-  message: 'What stood here cannot be read any more: the stored data is damaged.',
+  message: 'The stored data of this item is damaged.',
 };
 
 /**
- * Fields with numbers that agents choose, which earlier versions stored as they came. The rest can be read without them.
+ * Fields with numbers that agents choose, which earlier versions stored unchecked. The rest can be read without them.
  */
 const numbered = new Set(['locations', 'exitCode', 'blocks', 'asked', 'earlier', 'form', 'usage']);
 
-/** `place` must be unique in its run. */
+/** Reads an item; a damaged one becomes an error item. `place` must be unique in its run. */
 export function readItem(json: string, place: number | string): OutputItem {
   const item = readWithoutNumbered(OutputItem, json);
   return item ?? { type: 'error', id: `damaged:${place}`, origin: 'system', ...damaged };
 }
 
-/** @param run - The ids under which it is stored, where the caller knows them. */
+/** Reads a head; a damaged one becomes a failed run. @param run - The ids under which the head is stored. */
 export function readHead(json: string, run: { runId: string; sessionId: string }): ResponseHead {
   const { runId, sessionId } = run;
   const head = readWholeHead(json);
@@ -32,7 +33,7 @@ export function readHead(json: string, run: { runId: string; sessionId: string }
     ? head
     : {
         id: runId,
-        // The first run of a turn shares its id.
+        // The first run of a turn has the same id.
         turnId: runId,
         sessionId,
         modelId: 'unknown',
@@ -46,14 +47,14 @@ export function readHead(json: string, run: { runId: string; sessionId: string }
       };
 }
 
-/** Undefined if it is damaged. */
+/** Reads a head; undefined if it is damaged. */
 export function readWholeHead(json: string): ResponseHead | undefined {
   return readWithoutNumbered(ResponseHead, json);
 }
 
 /**
- * Undefined if it is damaged: its session is unknown then.
- * @param sessionId - The id under which it is stored, where the caller knows it.
+ * Reads a session's record; undefined if it is damaged, because its session is then unknown.
+ * @param sessionId - The id under which the record is stored, if the caller knows it.
  */
 export function readSession(json: string, sessionId?: string): SessionRecord | undefined {
   const record = readAs(SessionRecord, json);
@@ -62,27 +63,29 @@ export function readSession(json: string, sessionId?: string): SessionRecord | u
   return sessionId === undefined || record.sessionId === sessionId ? record : undefined;
 }
 
-/** Throws StorageError `STORE_READ_FAILED` if the record stored for a session is damaged: nobody may write over it. */
+/**
+ * Throws StorageError `STORE_READ_FAILED` if a session's stored record is damaged, because it must not be overwritten.
+ */
 export function refuseDamaged(sessionId: string, json: string | undefined): void {
   if (json === undefined || readSession(json, sessionId) !== undefined) return;
-  throw new StorageError('STORE_READ_FAILED', `${damagedSession(sessionId)} It is left as it is.`);
+  throw new StorageError('STORE_READ_FAILED', `${damagedSession(sessionId)} It was not changed.`);
 }
 
 export const damagedSession = (sessionId: string): string =>
-  `The session ${sessionId} cannot be read: what is stored of it is damaged.`;
+  `The session ${sessionId} cannot be read: its stored data is damaged.`;
 
-/** Undefined if it is damaged: people are then asked again. */
+/** Reads a grant; undefined if it is damaged, and people are then asked again. */
 export function readGrant(json: string): Grant | undefined {
   return readAs(Grant, json);
 }
 
-/** The stored value, as it is; undefined if it is not of the schema. */
+/** The stored value unchanged; undefined if it does not match the schema. */
 export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
   const value = parsed(json);
   return value !== undefined && isOf(schema, value) ? value : undefined;
 }
 
-/** The stored value, without those of the numbered fields that are not of the schema. */
+/** The stored value without those of the numbered fields that do not match the schema. */
 function readWithoutNumbered<T>(schema: z.ZodType<T>, json: string): T | undefined {
   const value = parsed(json);
   if (value === undefined) return undefined;
@@ -98,7 +101,7 @@ export function isOf<T>(schema: z.ZodType<T>, value: unknown): value is T {
   return schema.safeParse(value).success;
 }
 
-/** An object; undefined for any other text. */
+/** Parses an object; undefined for any other text. */
 export function parsed(json: string): object | undefined {
   try {
     const value: unknown = JSON.parse(json);

@@ -3,7 +3,7 @@ export function textKey(id: string): string {
   return JSON.stringify(id).slice(1, -1);
 }
 
-/** The id of a key; a damaged key itself. */
+/** The id of a key; a damaged key is returned unchanged. */
 export function idOf(key: string): string {
   try {
     return JSON.parse(`"${key}"`) as string;

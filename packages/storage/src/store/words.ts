@@ -1,8 +1,9 @@
 /**
- * How text is split for search, the same in every driver: an index finds candidates by these words, `match.ts` decides.
+ * Splits text for search, in the same way for every driver: an index finds candidates by these words, and `match.ts`
+ * decides.
  */
 
-/** A word of a text, folded, and its place. */
+/** A word of a text, folded, and its place in the text. */
 export interface TextWord {
   folded: string;
   start: number;
@@ -13,19 +14,24 @@ export interface TextWord {
 const wordPattern =
   /[[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]&&[\p{L}\p{N}]]\p{M}*|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]+/gv;
 
-/** Removed from folded words: accents, so that `cafe` finds `café`, and everything but letters, digits and marks. */
+/**
+ * Characters that folding removes: accents, so that `cafe` finds `café`, and everything but letters, digits and marks.
+ */
 const dropped = /[\u0300-\u036f]|[^\p{L}\p{N}\p{M}]/gu;
 const ascii = /^[a-z0-9]+$/;
 
-/** The longest word in an index, in characters; a longer one is found by its beginning. */
+/** The longest word in an index, in characters; a longer word is found by its beginning. */
 const WORD_MAX = 64;
 /** The most characters of words per text in an index: PostgreSQL accepts no more than 1 MB. */
 const INDEX_MAX = 200_000;
-/** And the share of a long text: one with few repeated words (a dump of numbers) would be stored twice. */
+/**
+ * The most characters of words of a long text, as a share: a text with few repeated words (a dump of numbers) would be
+ * stored twice.
+ */
 const LONG_TEXT = 2_000;
 const INDEX_PART = 0.4;
 
-/** The words of a text, in order. Read lazily. */
+/** The words of a text, in order; read lazily. */
 export function* wordsOf(text: string): Generator<TextWord> {
   for (const { 0: word, index } of text.matchAll(wordPattern)) {
     const folded = fold(word);
@@ -47,7 +53,7 @@ function indexWords(text: string): string[] {
   return [...words];
 }
 
-/** The same as one text, separated by spaces. */
+/** The words of `indexWords` as one text, separated by spaces. */
 export function wordList(text: string): string {
   return indexWords(text).join(' ');
 }
@@ -55,7 +61,7 @@ export function wordList(text: string): string {
 /** A word as it is stored in an index. */
 export function cutWord(folded: string): string {
   if (folded.length <= WORD_MAX) return folded;
-  // By code points, of at most two units each: half a character could not be stored.
+  // Cut by code points, of at most two units each, because half a character could not be stored.
   return Array.from(folded.slice(0, 2 * WORD_MAX))
     .slice(0, WORD_MAX)
     .join('');

@@ -5,9 +5,9 @@ import type { OpenedDatabase } from '../storage.ts';
 import { response, sessionRecord } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** What a test of blobs works on. */
+/** The subject of a test of blobs. */
 export interface BlobSubject extends Pick<OpenedDatabase, 'blobs' | 'store'> {
-  /** Bytes of all that is stored; absent for a driver that does not know. */
+  /** The bytes of all stored data; absent for a driver that does not know. */
   size?: () => Promise<number>;
 }
 
@@ -35,7 +35,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
   afterEach(() => under.teardown());
 
-  /** The same on what was kept, if the driver keeps anything. */
+  /** The same subject with its stored data, reopened if the driver stores any. */
   async function reopen(): Promise<void> {
     subject = (await under.reopen?.()) ?? subject;
   }
@@ -46,7 +46,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
 
   const isThere = async (hash: string) => (await subject.blobs.get(hash)) !== undefined;
 
-  /** Puts it and gets it, before and after a restart. */
+  /** Puts the bytes and gets them, before and after a restart. */
   async function expectBack(bytes: Uint8Array): Promise<void> {
     const info = { hash: hashOf(bytes), mimeType: 'image/png', size: bytes.length };
     expect(await subject.blobs.put(bytes, png)).toEqual(info);
@@ -54,7 +54,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       const stored = await subject.blobs.get(info.hash);
       expect(stored).toMatchObject(info);
       expect(stored?.bytes.constructor).toBe(Uint8Array);
-      // Comparing millions of numbers one by one takes minutes.
+      // As buffers, because comparing millions of numbers one by one takes minutes.
       expect(Buffer.compare(stored?.bytes ?? bytesOf('none'), bytes)).toBe(0);
       await reopen();
     }
@@ -62,20 +62,20 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
 
   describe('bytes', () => {
     test.each([
-      ['none', () => new Uint8Array()],
-      ['one', () => Uint8Array.of(0)],
-      ['all values', () => Uint8Array.from({ length: 256 }, (_, at) => at)],
-      ['of whole parts', () => new Uint8Array(randomBytes(3 * 128 * 1024))],
+      ['no bytes', () => new Uint8Array()],
+      ['one byte', () => Uint8Array.of(0)],
+      ['bytes of all values', () => Uint8Array.from({ length: 256 }, (_, at) => at)],
+      ['whole parts', () => new Uint8Array(randomBytes(3 * 128 * 1024))],
       ['5 MiB', () => new Uint8Array(randomBytes(5 * MIB))],
-    ])('come back as they were put: %s', async (_, make) => {
+    ])('are returned unchanged: %s', async (_, make) => {
       await expectBack(make());
     });
 
-    testAtLength('come back as they were put: 20 MiB', async () => {
+    testAtLength('are returned unchanged: 20 MiB', async () => {
       await expectBack(new Uint8Array(randomBytes(LARGEST)));
     });
 
-    test('that are the same are stored once, as they were called first', async () => {
+    test('that are the same are stored once, with the first media type', async () => {
       const { blobs } = subject;
       const bytes = bytesOf('a picture');
       const info = { hash: hashOf(bytes), mimeType: 'image/png', size: 9 };
@@ -87,14 +87,14 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await blobs.sweep(later())).toBe(0);
     });
 
-    test('may have any name for their type', async () => {
+    test('may have any media type', async () => {
       for (const mimeType of ['', 'text/plain;charset="\u0000\uD800"', 'x'.repeat(1_000)]) {
         const { hash } = await subject.blobs.put(bytesOf(mimeType.slice(0, 20)), { mimeType });
         expect(await subject.blobs.get(hash)).toMatchObject({ mimeType });
       }
     });
 
-    test('do not change with those of the caller, before or after they are stored', async () => {
+    test('do not change if the caller changes its bytes, before or after the write', async () => {
       const mine = bytesOf('mine');
       const { hash } = await subject.blobs.put(mine, png);
       mine.fill(0);
@@ -103,11 +103,11 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await subject.blobs.get(hash)).toMatchObject({ bytes: bytesOf('mine') });
     });
 
-    test('of a window on a larger buffer are these only', async () => {
+    test('of a view of a larger buffer are only those of the view', async () => {
       await expectBack(bytesOf('before, the bytes, after').subarray(8, 17));
     });
 
-    test('of a hash that is none are not stored', async () => {
+    test('of a malformed hash are not stored', async () => {
       const { blobs } = subject;
       const stored = await upload('a');
       const none = ['', 'none', '\u0000', '\uD800', stored.toUpperCase(), `${stored}0`, '%'];
@@ -116,7 +116,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await blobs.hold('session-1', [])).toEqual([]);
     });
 
-    test('that come thousands of times take room once', async () => {
+    test('that are put thousands of times take space once', async () => {
       const { blobs, size } = subject;
       const bytes = new Uint8Array(randomBytes(64 * 1024));
       const { hash } = await blobs.put(bytes, png);
@@ -135,7 +135,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
 
   describe('a hold', () => {
-    test('is for all or none, and tells what is missing, in order', async () => {
+    test('is for all or none, and returns the missing hashes in order', async () => {
       const { blobs } = subject;
       const [a, b] = [await upload('a'), await upload('b')];
       const [x, y] = [hashOf(bytesOf('x')), hashOf(bytesOf('y'))];
@@ -144,7 +144,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
         'none',
         x,
       ]);
-      // Nothing is held.
+      // No blob is held.
       expect(await blobs.sweep(later())).toBe(2);
       const again = [await upload('a'), await upload('b')];
       expect(await blobs.hold('session-1', [...again, ...again])).toEqual([]);
@@ -154,7 +154,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect([await isThere(a), await isThere(b)]).toEqual([false, false]);
     });
 
-    test('comes with a put for a session, which need not be stored', async () => {
+    test('is made by a put for a session, which need not be stored', async () => {
       const { blobs, store } = subject;
       const { hash } = await blobs.put(bytesOf('a'), { ...png, sessionId: '\u0000 \uD800' });
       await blobs.put(bytesOf('a'), { ...png, sessionId: '\u0000 \uD800' });
@@ -165,7 +165,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await isThere(hash)).toBe(false);
     });
 
-    test('ends with its session: what others hold stays until the last one is deleted', async () => {
+    test('ends with its session: blobs with other holders stay until the last holder is deleted', async () => {
       const { blobs } = subject;
       const [own, shared] = [await upload('own'), await upload('shared')];
       await blobs.hold('session-1', [own, shared]);
@@ -182,12 +182,12 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await isThere(shared)).toBe(true);
       await subject.store.deleteSession('session-2');
       expect(await isThere(shared)).toBe(false);
-      // As if they had never been there.
+      // As if the blobs had never been stored.
       expect(await subject.blobs.hold('session-3', [own, shared])).toEqual([own, shared]);
       await expectBack(bytesOf('own'));
     });
 
-    test('is not for a deleted session: what it brings late waits as an upload', async () => {
+    test('is refused to a deleted session: its later bytes wait as an upload', async () => {
       const { blobs, store } = subject;
       const [late, uploaded] = ['late', 'uploaded'].map(bytesOf);
       await store.saveSession(sessionRecord('session-1'));
@@ -202,8 +202,8 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await isThere(hashOf(uploaded!))).toBe(false);
     });
 
-    test('of hundreds of blobs is one, and ends at once', { timeout: 300_000 }, async () => {
-      // At length more than one call to Convex takes.
+    test('of hundreds of blobs begins and ends in one step', { timeout: 300_000 }, async () => {
+      // In long runs, more than one call to Convex accepts.
       const count = atLength ? 1_100 : amountOf(extent, { whole: 300, part: 120 });
       const hashes: string[] = [];
       for (let at = 0; at < count; at++) hashes.push(await upload(`${at}`));
@@ -216,7 +216,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
 
   describe('an upload', () => {
-    test('is swept if it waited for longer, unless a session holds it', async () => {
+    test('is swept after waiting too long, unless a session holds it', async () => {
       const { blobs } = subject;
       const [waits, held, put] = [await upload('waits'), await upload('held'), await upload('put')];
       await blobs.hold('session-1', [held]);
@@ -232,7 +232,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await subject.blobs.sweep(later())).toBe(0);
     });
 
-    test('that comes again begins to wait again', async () => {
+    test('that is repeated begins to wait again', async () => {
       const hash = await upload('a');
       const between = await nextMoment();
       await upload('a');
@@ -241,7 +241,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await subject.blobs.sweep(later())).toBe(1);
     });
 
-    test('that comes again after a session took it waits again, beyond that session', async () => {
+    test('that is repeated after a session holds it waits again, even after that session', async () => {
       const hash = await upload('a');
       await subject.blobs.hold('session-1', [hash]);
       await upload('a');
@@ -252,7 +252,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       expect(await isThere(hash)).toBe(false);
     });
 
-    test('stays when a session that brought the same bytes is deleted', async () => {
+    test('stays when a session that put the same bytes is deleted', async () => {
       const hash = await upload('a');
       await subject.blobs.put(bytesOf('a'), { ...png, sessionId: 'session-1' });
       await subject.store.deleteSession('session-1');
@@ -262,7 +262,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
     });
   });
 
-  describe('at once', () => {
+  describe('concurrently', () => {
     test('many puts of the same bytes are one blob', async () => {
       const { blobs, store } = subject;
       const bytes = new Uint8Array(randomBytes(MIB));
@@ -285,7 +285,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       ['a sweep', sweep],
       ['the end of the last holder', end],
       ['both', async () => Promise.all([sweep(), end()])],
-    ])('a hold and %s: held and there, or missing', async (name, race) => {
+    ])('after a hold and %s the blob is held and stored, or missing', async (name, race) => {
       for (let round = 0; round < rounds; round++) {
         const texts = ['a', 'b', 'c'].map((text) => `${text} ${round}`);
         const hashes: string[] = [];
@@ -305,7 +305,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       }
     });
 
-    test('the end of its only holders leaves nothing', async () => {
+    test('the end of all holders of a blob removes it', async () => {
       for (let round = 0; round < rounds; round++) {
         const { hash } = await subject.blobs.put(bytesOf('a'), { ...png, sessionId: 's-0' });
         for (const id of ['s-1', 's-2', 's-3']) await subject.blobs.hold(id, [hash]);
@@ -315,8 +315,8 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
       }
     });
 
-    test('a put and what removes the same bytes: there, or put anew', async () => {
-      // In two parts.
+    test('after a put during a removal of the same bytes the blob is stored', async () => {
+      // Bytes of two parts.
       const bytes = new Uint8Array(randomBytes(600 * 1024));
       for (let round = 0; round < rounds; round++) {
         const { hash } = await subject.blobs.put(bytes, png);
@@ -335,7 +335,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
 }
 
-/** Resolves with a time that is after all before, and before all after. */
+/** Resolves with a time after all earlier calls, and before all later ones. */
 async function nextMoment(): Promise<number> {
   const before = Date.now();
   while (Date.now() <= before) await new Promise(setImmediate);

@@ -5,7 +5,7 @@ import type { Setup, SubjectUnderTest } from './subject.ts';
 
 export interface Damageable {
   store: ResponseStore;
-  /** Changes the stored JSON of each record, each head, each item or each grant; a change may leave one as it is. */
+  /** Applies `change` to the stored JSON of each record, head, item or grant; it may return the JSON unchanged. */
   damage(
     kind: 'session' | 'head' | 'item' | 'grant',
     change: (json: string) => string,
@@ -13,8 +13,8 @@ export interface Damageable {
 }
 
 /**
- * The contract of every ResponseStore for records that are damaged.
- * @param options.listsIds - Whether a list has the id under which each record is stored, besides that in the record.
+ * The contract of every ResponseStore for damaged records.
+ * @param options.listsIds - Whether a list has the id under which each record is stored, besides the id in the record.
  */
 export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}): void {
   let store: ResponseStore;
@@ -29,12 +29,12 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
   const spoilt = sessionRecord('spoilt');
   const breaks = (one: string, change: (json: string) => string) => (json: string) =>
     json.includes(`"${one}"`) ? change(json) : json;
-  /** One letter of a key is another: the text is still JSON. */
+  /** Changes one letter of a key, so that the text is still JSON. */
   const rename = (key: string) => (json: string) =>
     json.replace(`"${key}":`, `"${key.slice(1)}X":`);
   const changes: [string, (json: string) => string][] = [
     ...Object.keys(spoilt).map((key): [string, (json: string) => string] => [key, rename(key)]),
-    ['(no JSON)', (json) => json.slice(1)],
+    ['(not JSON)', (json) => json.slice(1)],
     ['(a time)', (json) => json.replace('"2026-', '"2O26-')],
     ['(a number for a list)', (json) => json.replace('"queue":[]', '"queue":7')],
   ];
@@ -44,7 +44,7 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
 
   describe('a damaged record', () => {
     test.each(changes)(
-      'of a session is set aside and not written over; others are read: %s',
+      'of a session is set aside and not overwritten; others are read: %s',
       async (_name, change) => {
         for (const each of [spoilt, whole]) await store.saveSession(each);
         await under.subject.damage('session', breaks('spoilt', change));
@@ -63,7 +63,7 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
       },
     );
 
-    test('of what an agent last reported is left out, and the session is read', async () => {
+    test('of an agent’s last report is dropped, and the session is read', async () => {
       const usage = { inputTokens: 1, outputTokens: 2 };
       await store.saveSession({ ...whole, lastKnown: { values: { model: 'm' }, usage } });
       expect((await store.getSession('whole'))?.lastKnown).toEqual({
@@ -79,22 +79,28 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
     });
 
     const required = Object.keys(headOf(response('r1', [])));
-    test.each(required)('of a run says so, and other runs are read: %s', async (key) => {
-      const [spoiltRun, wholeRun] = [response('r1', ['one']), response('r2', ['two'])];
-      await store.importResponses([spoiltRun, wholeRun]);
-      await under.subject.damage('head', breaks('r1', rename(key)));
-      const runs = (await store.listRuns('session-1')) ?? [];
-      expect(runs.at(-1)).toStrictEqual(headOf(wholeRun));
-      for (const run of runs.slice(0, -1)) {
-        expect(run).toMatchObject({ id: 'r1', error: { code: 'STORE_DAMAGED' } });
-      }
-      const { items } = await store.readItems('session-1', { limit: 10 });
-      expect(items.map(({ item }) => item)).toMatchObject([{ content: 'one' }, { content: 'two' }]);
-      expect(await store.getResponse('r2')).toStrictEqual(wholeRun);
-    });
+    test.each(required)(
+      'of a run becomes a failed run, and other runs are read: %s',
+      async (key) => {
+        const [spoiltRun, wholeRun] = [response('r1', ['one']), response('r2', ['two'])];
+        await store.importResponses([spoiltRun, wholeRun]);
+        await under.subject.damage('head', breaks('r1', rename(key)));
+        const runs = (await store.listRuns('session-1')) ?? [];
+        expect(runs.at(-1)).toStrictEqual(headOf(wholeRun));
+        for (const run of runs.slice(0, -1)) {
+          expect(run).toMatchObject({ id: 'r1', error: { code: 'STORE_DAMAGED' } });
+        }
+        const { items } = await store.readItems('session-1', { limit: 10 });
+        expect(items.map(({ item }) => item)).toMatchObject([
+          { content: 'one' },
+          { content: 'two' },
+        ]);
+        expect(await store.getResponse('r2')).toStrictEqual(wholeRun);
+      },
+    );
 
     test.each(['id', 'type', 'content'])(
-      'of an item is shown as such, and other items are read: %s',
+      'of an item becomes an error item, and other items are read: %s',
       async (key) => {
         await store.importResponses([response('r1', ['one', 'two'])]);
         await under.subject.damage('item', breaks('one', rename(key)));
@@ -111,39 +117,36 @@ export function damageSuite(setup: Setup<Damageable>, { listsIds = true } = {}):
       ['item', 'exitCode', 1e300],
       ['item', 'blocks', [{ type: 'resource_link', uri: 'a:b', name: 'a', size: null }]],
       ['head', 'usage', { inputTokens: -1, outputTokens: null }],
-    ] as const)(
-      'of an %s is read without a number that no schema takes: %s',
-      async (kind, name, value) => {
-        const call = {
-          type: 'function_call',
-          id: 'a',
-          callId: 'a',
-          name: 'Read',
-          arguments: '{}',
-          origin: 'agent',
-        } as const;
-        const output = {
-          type: 'function_call_output',
-          id: 'b',
-          callId: 'a',
-          output: 'one',
-          success: true,
-          origin: 'system',
-        } as const;
-        const run = { ...response('r1', []), outputItems: [call, output] };
-        await store.importResponses([run]);
-        const change = (json: string) => JSON.stringify({ ...JSON.parse(json), [name]: value });
-        await under.subject.damage(
-          kind,
-          breaks(name === 'locations' ? 'a' : kind === 'head' ? 'r1' : 'b', change),
-        );
-        const { items, heads } = await store.readItems('session-1', { limit: 10 });
-        expect(items.map(({ item }) => item)).toMatchObject([call, output]);
-        expect(heads).toMatchObject([{ id: 'r1', status: run.status }]);
-      },
-    );
+    ] as const)('of an %s is read without an invalid number: %s', async (kind, name, value) => {
+      const call = {
+        type: 'function_call',
+        id: 'a',
+        callId: 'a',
+        name: 'Read',
+        arguments: '{}',
+        origin: 'agent',
+      } as const;
+      const output = {
+        type: 'function_call_output',
+        id: 'b',
+        callId: 'a',
+        output: 'one',
+        success: true,
+        origin: 'system',
+      } as const;
+      const run = { ...response('r1', []), outputItems: [call, output] };
+      await store.importResponses([run]);
+      const change = (json: string) => JSON.stringify({ ...JSON.parse(json), [name]: value });
+      await under.subject.damage(
+        kind,
+        breaks(name === 'locations' ? 'a' : kind === 'head' ? 'r1' : 'b', change),
+      );
+      const { items, heads } = await store.readItems('session-1', { limit: 10 });
+      expect(items.map(({ item }) => item)).toMatchObject([call, output]);
+      expect(heads).toMatchObject([{ id: 'r1', status: run.status }]);
+    });
 
-    test('of a grant is left out: people are asked again', async () => {
+    test('of a grant is dropped: people are asked again', async () => {
       const grantedAt = '2026-01-01T00:00:00.000Z';
       const [one, two] = ['edit:a', 'edit:b'].map((rule) => ({ rule, title: rule, grantedAt }));
       for (const grant of [one!, two!]) await store.addGrant('project-1', grant);

@@ -4,7 +4,7 @@ import type { OpenedDatabase } from '../storage.ts';
 import { sessionRecord } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
-/** Some of a run's events, with texts that are hard to keep. */
+/** Some of a run's events, with texts that are hard to store. */
 function eventsOf(runId: string, from: number, to: number, sessionId = 'session-1'): StreamEvent[] {
   const traceContext = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
   return Array.from({ length: to - from }, (_, index) =>
@@ -25,7 +25,7 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
   let database: OpenedDatabase;
   let under: SubjectUnderTest<OpenedDatabase>;
   const archive = () => {
-    if (!database.archive) throw new Error('The driver keeps no events.');
+    if (!database.archive) throw new Error('The driver has no archive.');
     return database.archive;
   };
   beforeEach(async () => {
@@ -35,7 +35,7 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
   afterEach(() => under.teardown());
 
   describe('kept events', () => {
-    test('come back as they were, in order, by run, after a restart too', async () => {
+    test('are returned unchanged, in order, by run, also after a restart', async () => {
       const [one, two] = [eventsOf('run-1', 0, 2_500), eventsOf('run-2', 0, 3)];
       await archive().keep('run-1', one.slice(0, 1_200));
       await archive().keep('run-2', two);
@@ -48,7 +48,7 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
       expect(await archive().read('nobody')).toEqual([]);
     });
 
-    test('are kept once, however often and in whatever pieces they are given', async () => {
+    test('are stored once, however often and in whatever pieces they are given', async () => {
       const all = eventsOf('run-1', 0, 30);
       await archive().keep('run-1', all.slice(0, 20));
       await archive().keep('run-1', all.slice(0, 5));
@@ -58,7 +58,7 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
       expect(await archive().read('run-1')).toEqual(all);
     });
 
-    test('of a deleted session are gone, and no more of it are kept; those of others stay', async () => {
+    test('of a deleted session are deleted, and no more are stored; events of other sessions stay', async () => {
       await database.store.saveSession(sessionRecord('session-1'));
       await archive().keep('run-1', eventsOf('run-1', 0, 3));
       await archive().keep('run-2', eventsOf('run-2', 0, 3, 'session-2'));
@@ -69,7 +69,7 @@ export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
       expect(await archive().read('run-2')).toHaveLength(3);
     });
 
-    test('an event of several megabytes is kept', async () => {
+    test('an event of several megabytes is stored', async () => {
       const [event] = eventsOf('run-1', 0, 1);
       if (event?.payload.type !== 'item_delta') throw new Error('no delta');
       event.payload.deltaContent = 'long '.repeat(600_000);

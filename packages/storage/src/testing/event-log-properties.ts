@@ -6,7 +6,7 @@ import type { EventLog, LoggedRun } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start } from './runs.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** A run in its simplest form. */
+/** A run of the model. */
 interface ModelRun {
   events: StreamEvent[];
   ended: boolean;
@@ -19,13 +19,13 @@ interface Following {
   seen: Promise<StreamEvent[]>;
 }
 
-/** A log beside its model: every step is done to both, and they are compared. */
+/** A log and its model: every step is applied to both, and they are compared. */
 class World {
   readonly #runs = new Map<string, ModelRun>();
   readonly #under: SubjectUnderTest<EventLog>;
   #log: EventLog;
   #followings: Following[] = [];
-  /** Runs of which a last event was refused before they began: a Redis Cluster may list them from then on. */
+  /** Runs whose last event was refused before they began: a Redis Cluster may list them from then on. */
   readonly #early = new Set<string>();
 
   constructor(under: SubjectUnderTest<EventLog>) {
@@ -68,7 +68,7 @@ class World {
     if (run) run.settled = true;
   }
 
-  /** A restart ends followers; they begin again, as readers with a cursor would. */
+  /** A restart ends followers; they begin again, like readers with a cursor. */
   async reopen(): Promise<void> {
     if (!this.#under.reopen) return;
     this.#log = await this.#under.reopen();
@@ -151,7 +151,9 @@ const step: fc.Arbitrary<(world: World) => Promise<void> | void> = fc.oneof(
   { weight: 1, arbitrary: fc.constant((world: World) => world.reopen()) },
 );
 
-/** Random interleavings over several runs, against a model that is too simple to be wrong; and random whole runs. */
+/**
+ * Random interleavings over several runs, compared with a model that is too simple to be wrong; and random whole runs.
+ */
 export function eventLogProperties(setup: Setup<EventLog>, extent: Extent): void {
   test('FR-001-09, INV-1, INV-2, INV-6: agrees with a naive model under any interleaving', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -167,7 +169,7 @@ export function eventLogProperties(setup: Setup<EventLog>, extent: Extent): void
     await fc.assert(property, { numRuns: amountOf(extent, { whole: 60, part: 20 }) });
   });
 
-  test('gives back any run as it was, in whatever batches it came', async () => {
+  test('returns any run unchanged, whatever its batches', async () => {
     const batch = fc.integer({ min: 1, max: 9 });
     const property = fc.asyncProperty(eventScripts(), batch, async (run, size) => {
       const { subject: log, teardown, reopen } = await setup();

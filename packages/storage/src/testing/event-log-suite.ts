@@ -16,14 +16,14 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
   });
   afterEach(() => under.teardown());
 
-  /** After a restart, if the driver survives one. */
+  /** The log after a restart, if the driver survives one. */
   async function reopened(): Promise<EventLog> {
     log = (await under.reopen?.()) ?? log;
     return log;
   }
 
   describe('append and read', () => {
-    test('gives back exactly what was appended, in order, after a restart too', async () => {
+    test('returns exactly the appended events, in order, also after a restart', async () => {
       const events = wholeRun('run-1', ['Hello', ' ', 'world']);
       await log.append('run-1', events.slice(0, 2));
       await log.append('run-1', events.slice(2));
@@ -31,7 +31,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await (await reopened()).read('run-1')).toStrictEqual(events);
     });
 
-    test('keeps runs apart', async () => {
+    test('keeps runs separate', async () => {
       const [one, two] = [wholeRun('run-1', ['a']), wholeRun('run-2', ['b', 'c'])];
       await log.append('run-1', one.slice(0, 1));
       await log.append('run-2', two);
@@ -88,7 +88,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await log.read('run-1')).toStrictEqual(events);
     });
 
-    test('is not changed by what a caller does to its events afterwards', async () => {
+    test('does not change when a caller changes its events afterwards', async () => {
       const events = eventsOf('run-1', [start, delta('kept')]);
       await log.append('run-1', events);
       (events[1]!.payload as { deltaContent: string }).deltaContent = 'changed';
@@ -105,7 +105,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       ['a repetition within the batch', (run) => [run[1]!, run[1]!]],
       ['a batch in reverse', (run) => [run[2]!, run[1]!]],
     ];
-    test.each(wrongSeqs)('INV-1: refuses %s and keeps nothing of it', async (_, pick) => {
+    test.each(wrongSeqs)('INV-1: refuses %s and stores none of it', async (_, pick) => {
       const run = wholeRun('run-1', ['a', 'b', 'c']);
       await log.append('run-1', run.slice(0, 1));
       await expect(log.append('run-1', pick(run))).rejects.toMatchObject({ code: 'SEQ_CONFLICT' });
@@ -131,7 +131,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await again.read('run-1')).toStrictEqual(run);
     });
 
-    test('INV-2: nothing follows the terminal event, after a restart too', async () => {
+    test('INV-2: nothing follows the terminal event, also after a restart', async () => {
       const run = wholeRun('run-1', ['a']);
       await log.append('run-1', run);
       const more = eventsOf('run-1', [delta('late')], run.length);
@@ -141,13 +141,13 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       });
     });
 
-    test('INV-2: a batch that goes on after its terminal event is refused as a whole', async () => {
+    test('INV-2: a batch with events after its terminal event is refused as a whole', async () => {
       const append = log.append('run-1', eventsOf('run-1', [start, done, delta('late')]));
       await expect(append).rejects.toMatchObject({ code: 'RUN_ENDED' });
       expect(await log.read('run-1')).toEqual([]);
     });
 
-    test("refuses an event that is not the run's own", async () => {
+    test('refuses an event of another run', async () => {
       const [first, second] = eventsOf('run-1', [start, delta('a')]);
       await log.append('run-1', [first!]);
       const foreign = [
@@ -165,7 +165,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await log.read('run-1')).toStrictEqual([first]);
     });
 
-    test('a batch that cannot be written leaves nothing behind, and the run goes on', async () => {
+    test('a batch that cannot be written stores nothing, and the run continues', async () => {
       const details = 1n;
       const error = { code: 'X', message: 'm', details };
       const bad = eventsOf('run-1', [start, { type: 'item_error', itemId: 'i', error }]);
@@ -177,7 +177,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
   });
 
   describe('unsettled runs', () => {
-    test('are listed oldest first, with how far they got, until they are settled', async () => {
+    test('are listed oldest first, with their last seq, until they are settled', async () => {
       await log.append('run-b', eventsOf('run-b', [start, delta('x')]));
       await log.append('run-a', wholeRun('run-a', []));
       await log.append('run-c', eventsOf('run-c', [start]));
@@ -200,7 +200,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await (await reopened()).read('run-1')).toEqual([]);
     });
 
-    test('INV-2: a settled run takes no more events, even from the start, even if it was open', async () => {
+    test('INV-2: a settled run accepts no more events, even from the start, even if it was open', async () => {
       await log.append('open', eventsOf('open', [start]));
       await log.append('ended', wholeRun('ended', ['a']));
       await log.settle('open');
@@ -224,7 +224,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
   followSuite(() => log, reopened);
   eventLogProperties(setup, extent);
 
-  test('a follower of a settled run ends at once, after a restart too', async () => {
+  test('a follower of a settled run ends at once, also after a restart', async () => {
     await log.append('run-1', wholeRun('run-1', ['a']));
     await log.settle('run-1');
     expect(await collect(log.follow('run-1'))).toEqual([]);

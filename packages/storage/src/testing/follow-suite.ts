@@ -6,21 +6,21 @@ import { collect, delta, done, eventsOf, start, wholeRun } from './runs.ts';
 /** The contract of every EventLog for followers of a run. */
 export function followSuite(logOf: () => EventLog, reopened: () => Promise<EventLog>): void {
   describe('follow', () => {
-    test('gives what is there and ends after the terminal event', async () => {
+    test('yields past events and ends after the terminal event', async () => {
       const run = wholeRun('run-1', ['a', 'b']);
       await logOf().append('run-1', run);
       expect(await collect(logOf().follow('run-1'))).toStrictEqual(run);
       expect(await collect((await reopened()).follow('run-1'))).toStrictEqual(run);
     });
 
-    test('INV-6: gives past events, then live ones, without a gap or a duplicate', async () => {
+    test('INV-6: yields past events, then live ones, without a gap or a duplicate', async () => {
       const log = logOf();
       const run = wholeRun('run-1', ['a', 'b', 'c']);
       await log.append('run-1', run.slice(0, 2));
       const seen: StreamEvent[] = [];
       for await (const event of log.follow('run-1')) {
         seen.push(event);
-        // What is seen can be read; each event but the last brings the next one on.
+        // A yielded event can be read; each event but the last triggers the next append.
         expect(await log.read('run-1', { after: event.seq - 1, limit: 1 })).toStrictEqual([event]);
         const next = run[event.seq + 1];
         if (event.seq >= 1 && next) await log.append('run-1', [next]);
@@ -60,7 +60,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await followed).toStrictEqual(wholeRun('run-1', ['a']));
     });
 
-    test('FR-001-06: many followers at their own pace get the same', async () => {
+    test('FR-001-06: many followers at their own pace get the same events', async () => {
       const log = logOf();
       const run = wholeRun('run-1', Array(400).fill('text'));
       const followers = [0, 1, 2].map(() => collect(log.follow('run-1')));
@@ -73,7 +73,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(rest).toStrictEqual(run.slice(1));
     });
 
-    test('a follower under way gets the rest of a run that is settled meanwhile', async () => {
+    test('an active follower gets the rest of a run that is settled in the meantime', async () => {
       const log = logOf();
       const run = wholeRun('run-1', Array(300).fill('text'));
       await log.append('run-1', run.slice(0, 250));
@@ -99,7 +99,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect([first.value, ...(await rest)]).toStrictEqual(events);
     });
 
-    test('an abort ends it without an error: before it begins, between events, and while it waits', async () => {
+    test('an abort ends following without an error: before it begins, between events, and while it waits', async () => {
       const log = logOf();
       await log.append('run-1', eventsOf('run-1', [start, delta('a'), delta('b')]));
       expect(await collect(log.follow('run-1', { signal: AbortSignal.abort() }))).toEqual([]);
@@ -119,7 +119,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await waits).toEqual([]);
     });
 
-    test('an aborted follower holds nothing back: the run is deleted when it is settled', async () => {
+    test('an aborted follower does not keep a run: the run is deleted when it is settled', async () => {
       const log = logOf();
       await log.append('run-1', wholeRun('run-1', ['a']));
       const controller = new AbortController();
@@ -130,7 +130,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await left.next()).toEqual({ done: true, value: undefined });
     });
 
-    test('leaving the loop early is fine, and does not end others', async () => {
+    test('a follower may leave its loop early, which does not end other followers', async () => {
       const log = logOf();
       const other = collect(log.follow('run-1'));
       await log.append('run-1', eventsOf('run-1', [start, delta('a')]));

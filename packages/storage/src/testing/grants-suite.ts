@@ -9,7 +9,7 @@ const grantedAt = '2026-01-01T00:00:00.000Z';
 const edits: Grant = { rule: 'edit:src/', title: 'edits in src/', grantedAt };
 const tests: Grant = { rule: 'command:npm test', title: 'npm test', grantedAt };
 
-/** The contract of every ResponseStore for what projects permit. */
+/** The contract of every ResponseStore for grants of projects. */
 export function grantsSuite(setup: Setup<ResponseStore>): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -20,7 +20,7 @@ export function grantsSuite(setup: Setup<ResponseStore>): void {
   afterEach(() => under.teardown());
 
   describe('grants', () => {
-    test('are listed by project, the first added first, after a restart too', async () => {
+    test('are listed by project, in the order of adding, also after a restart', async () => {
       await store.addGrant('project-1', tests);
       await store.addGrant('project-2', edits);
       await store.addGrant('project-1', edits);
@@ -31,7 +31,7 @@ export function grantsSuite(setup: Setup<ResponseStore>): void {
       expect(await again.listGrants('nobody')).toEqual([]);
     });
 
-    test('of the same rule are one: the first stays', async () => {
+    test('with the same rule are one grant: the first stays', async () => {
       await store.addGrant('project-1', edits);
       await store.addGrant('project-1', { ...edits, title: 'Other', grantedAt: '2027' });
       expect(await store.listGrants('project-1')).toStrictEqual([edits]);
@@ -65,7 +65,7 @@ export function grantsSuite(setup: Setup<ResponseStore>): void {
       expect(await store.listGrants('project-1')).toStrictEqual([edits]);
     });
 
-    test('SAFE: with any characters, and of any length, are not taken for each other', async () => {
+    test('SAFE: with any characters, and of any length, are kept distinct', async () => {
       const long = `command:${randomBytes(20_000).toString('base64')}`;
       const rules = ['\ud800', '\ud801', '\ufffd', '\u0000', '\\ud800', long, `${long}x`, '', ' '];
       for (const rule of rules) {
@@ -80,7 +80,7 @@ export function grantsSuite(setup: Setup<ResponseStore>): void {
       expect(await store.listGrants('\ud801')).toHaveLength(rules.length);
     });
 
-    test('that were given to a caller are copies', async () => {
+    test('are returned as copies', async () => {
       const mine = { ...edits };
       await store.addGrant('project-1', mine);
       mine.title = 'Changed';

@@ -5,7 +5,7 @@ import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** How every ResponseStore gives history: in pages, bounded by items and bytes. */
+/** The contract of every ResponseStore for pages of history, which are limited by items and bytes. */
 export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -15,13 +15,13 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
   });
   afterEach(() => under.teardown());
 
-  /** After a restart, where the driver survives one. */
+  /** The store after a restart, if the driver survives one. */
   async function reopened(): Promise<ResponseStore> {
     store = (await under.reopen?.()) ?? store;
     return store;
   }
 
-  test('come newest first, each oldest first, across runs', async () => {
+  test('are read newest page first, with items oldest first, across runs', async () => {
     await store.saveResponse(response('run-1', ['a', 'b', 'c']));
     await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
     await store.saveResponse(response('run-2', ['d', 'e']));
@@ -42,7 +42,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     });
   });
 
-  test('show runs without items beside their neighbours, each once', async () => {
+  test('have runs without items next to their neighbours, each once', async () => {
     const texts: [string, string[]][] = [
       ['none-1', []],
       ['run-2', ['a', 'b']],
@@ -66,7 +66,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     ]);
   });
 
-  test('a session whose runs have no items has heads alone', async () => {
+  test('a session whose runs have no items has only heads', async () => {
     await store.saveResponse(response('none-1', []));
     await store.saveResponse(response('none-2', []));
     expect(await readAllPages(store, 'session-1', 10)).toEqual([
@@ -74,7 +74,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     ]);
   });
 
-  test('a place in a run that the session does not have gives nothing', async () => {
+  test('a place in a run of another session has no page', async () => {
     await store.saveResponse(response('run-1', ['a']));
     await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
     for (const runId of ['nobody', 'elsewhere']) {
@@ -90,7 +90,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(page.items.map(({ index }) => index)).toEqual([1]);
   });
 
-  test('SAFE: of few bytes together give every item, one that is larger too', async () => {
+  test('SAFE: of few bytes have every item together, even an item that is larger', async () => {
     const large = 'x'.repeat(5_000);
     await store.saveResponse(response('run-1', ['a', large, 'b']));
     await store.saveResponse(response('run-2', []));
@@ -105,7 +105,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     ]);
   });
 
-  test('SAFE: hold as many items as fit, to the byte', async () => {
+  test('SAFE: have as many items as fit, to the byte', async () => {
     const texts = ['long enough', 'größer 🧵', 'a "quoted"\n\u0001 one', 'last'];
     const run = response('run-1', texts);
     await store.saveResponse(run);
@@ -117,12 +117,12 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(below.items.map(({ index }) => index)).toEqual([2, 3]);
   });
 
-  test('SAFE: an item as large as items may be is kept whole, and read in pages', async () => {
+  test('SAFE: an item of the largest size is stored whole, and read in pages', async () => {
     const most = maxItemSize - 100;
-    // One word of this length takes much longer than many.
+    // With one word of this length, because many long words take much longer.
     const word = 'ö'.repeat(amountOf(extent, { whole: most, part: 1 })) + 'x'.repeat(1_022);
     const huge = `${word} `.repeat(Math.ceil(most / word.length)).slice(0, most);
-    // Larger than a page, too.
+    // Also larger than a page.
     const large = huge.slice(0, amountOf(extent, { whole: most, part: 9 * 1024 * 1024 }));
     const saved = response('run-1', ['before', huge, large, 'after']);
     await store.saveResponse(saved);
@@ -139,7 +139,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(items.map(({ item }) => item)).toStrictEqual([saved.outputItems[2]]);
   });
 
-  test('items of calls are found by their call, nearest first, of tools, scripts and requests', async () => {
+  test('items of tool calls, scripts and permission requests are found by their call, nearest first', async () => {
     const call = (callId: string): OutputItem => ({
       id: `call:${callId}`,
       type: 'function_call',
@@ -194,14 +194,14 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(await found('from', 0, 'tool:nobody')).toEqual([]);
     const unknown = { runId: 'nobody', keys: ['tool:a'], side: 'from', index: 0 } as const;
     expect(await store.readCalls(unknown)).toEqual([]);
-    // A saved run that has become shorter, or has other items now, is found as it is.
+    // A saved run that has become shorter, or has other items, is found in its new state.
     const shorter = [message('x'), call('a')];
     await store.saveResponse(response('run-1', [], { outputItems: shorter, lastSeq: 9 }));
     const all = await store.readCalls({ ...unknown, runId: 'run-1' });
     expect(all.map(({ index, item }) => [index, item.id])).toEqual([[1, 'call:a']]);
   });
 
-  test('together give every item and every run, whatever the sizes', async () => {
+  test('have every item and every run together, whatever the sizes', async () => {
     const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 8 });
     const property = fc.asyncProperty(sizes, fc.integer({ min: 1, max: 9 }), async (of, limit) => {
       await store.deleteSession('session-1');

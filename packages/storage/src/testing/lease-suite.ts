@@ -22,13 +22,13 @@ export function leaseSuite(servers: () => TwoServers): void {
       }
     });
 
-    test('are given again to their holder, with the same token', async () => {
+    test('are acquired again by their holder, with the same token', async () => {
       const [leases] = both();
       const first = await leases?.acquire('session-1', 'server-1', LONG_MS);
       expect(await leases?.acquire('session-1', 'server-1', LONG_MS)).toEqual(first);
     });
 
-    test('go to exactly one of many who ask at once', async () => {
+    test('go to exactly one of many concurrent callers', async () => {
       const asked = Array.from({ length: 20 }, async (_, i) =>
         both()[i % 2]?.acquire('session-1', `server-${i}`, LONG_MS),
       );
@@ -37,7 +37,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       expect((await both()[0]?.holders(['session-1']))?.get('session-1')).toEqual(given[0]);
     });
 
-    test('do not hinder those of other names', async () => {
+    test('do not affect leases of other names', async () => {
       const [leases] = both();
       const names = ['session-1', 'session:1', 'session-{1}', 'session-%7B1}', 'ß🧵'];
       for (const name of names) expect(await leases?.acquire(name, name, LONG_MS)).toBeDefined();
@@ -66,7 +66,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       expect(next?.token).toBeGreaterThan(lease!.token);
     });
 
-    test('run out, and can then be taken by another', async () => {
+    test('expire, and can then be acquired by another holder', async () => {
       const { one, two } = servers();
       const lease = await one.coordination.leases.acquire('session-1', 'server-1', 100);
       let taken: Lease | undefined;
@@ -84,7 +84,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       );
     });
 
-    test('are renewed even after they ran out, unless another has taken them', async () => {
+    test('are renewed even after they expired, unless another holder has acquired them', async () => {
       const { one, two } = servers();
       const { leases } = one.coordination;
       const lease = await leases.acquire('session-1', 'server-1', 50);
@@ -100,7 +100,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       );
     });
 
-    test('are held for as long as they were renewed for', async () => {
+    test('are held for the time of their renewal', async () => {
       const { leases } = servers().one.coordination;
       const lease = await leases.acquire('session-1', 'server-1', LONG_MS);
       expect(await leases.renew(lease!, 50)).toBe(true);

@@ -5,10 +5,10 @@ import type { TwoServers } from './subject.ts';
 const LONG_MS = 600_000;
 const patience = { timeout: 15_000, interval: 10 };
 
-/** Names and texts with characters that are special in some database. */
+/** Names and texts with characters that are special in a database. */
 const odd = ['a*b', 'a?', '[a]', 'back\\slash', 'br{a}ce', '100%', '%7B', 'ß🧵', 'two\nlines'];
 
-/** All that was received, and a way to wait for it. */
+/** Collects received texts, and waits for them. */
 class Heard {
   readonly all: string[] = [];
   readonly #news = new EventEmitter();
@@ -56,7 +56,7 @@ export function boardSuite(servers: () => TwoServers): void {
         .toEqual(['b']);
     });
 
-    test('notifies watchers, in order, from any server', async () => {
+    test('notifies subscribers, in order, from any server', async () => {
       const { one, two } = servers();
       const { heard, stop } = await watch('room:');
       for (const text of ['1', '2', '3']) {
@@ -74,7 +74,7 @@ export function boardSuite(servers: () => TwoServers): void {
       await stop();
     });
 
-    test('notifies only of names with the prefix, and not after the watch has ended', async () => {
+    test('notifies only for names with the prefix, and not after the subscription has ended', async () => {
       const { board } = servers().one.coordination;
       const [exact, all] = [await watch('a*'), await watch('')];
       await board.post('axb', 'no', LONG_MS);
@@ -90,7 +90,7 @@ export function boardSuite(servers: () => TwoServers): void {
       await all.stop();
     });
 
-    test('ending one watch does not end another of the same names', async () => {
+    test('ending one subscription does not end another for the same names', async () => {
       const [first, second] = [await watch('a'), await watch('a')];
       await first.stop();
       await servers().one.coordination.board.post('a', '1', LONG_MS);
@@ -99,7 +99,7 @@ export function boardSuite(servers: () => TwoServers): void {
       await second.stop();
     });
 
-    test('takes any name and any text', async () => {
+    test('accepts any name and any text', async () => {
       const { one, two } = servers();
       const { heard, stop } = await watch('');
       for (const name of odd) await one.coordination.board.post(name, name, LONG_MS);
@@ -113,7 +113,7 @@ export function boardSuite(servers: () => TwoServers): void {
 
 export function inboxSuite(servers: () => TwoServers): void {
   describe('inboxes', () => {
-    test('take messages from any server, each once and in order', async () => {
+    test('receive messages from any server, each once and in order', async () => {
       const { one, two } = servers();
       const heard = new Heard();
       const close = await two.coordination.inboxes.open('server-2', heard.hear);
@@ -127,7 +127,7 @@ export function inboxSuite(servers: () => TwoServers): void {
       await close();
     });
 
-    test('that are not open take nothing, and say so', async () => {
+    test('that are not open refuse messages', async () => {
       const { one, two } = servers();
       expect(await one.coordination.inboxes.send('server-2', 'too early')).toBe(false);
       const heard = new Heard();
@@ -141,7 +141,7 @@ export function inboxSuite(servers: () => TwoServers): void {
       await again();
     });
 
-    test('are separate, whatever their names and messages', async () => {
+    test('are separate for any names and messages', async () => {
       const { one, two } = servers();
       const heard = new Heard();
       const closers = odd.map(async (name) =>

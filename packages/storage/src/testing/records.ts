@@ -50,7 +50,9 @@ export function headOf(response: Response): ResponseHead {
   return head;
 }
 
-/** All items of a session, read page by page, as `runId:index` and heads as they came. */
+/**
+ * Reads all items of a session page by page; returns them as `runId:index`, and the heads in the order of the pages.
+ */
 export async function readAllPages(
   store: ResponseStore,
   sessionId: string,

@@ -5,7 +5,7 @@ import { delta, eventsOf, start, wholeRun } from './runs.ts';
 
 const patience = { timeout: 15_000, interval: 10 };
 
-/** A worker that takes its runs, and keeps them until it is told to stop. */
+/** A worker that takes its runs, and keeps them until `stop`. */
 class Worker {
   readonly claims: RunClaim[] = [];
   readonly #stop = new AbortController();
@@ -40,7 +40,7 @@ async function append({ log }: Server, ...runIds: string[]): Promise<void> {
 
 export function registrySuite(servers: () => TwoServers): void {
   describe('the registry of runs', () => {
-    test('gives out runs that are there, and each new one', async () => {
+    test('assigns existing runs, and each new run', async () => {
       const { one, two } = servers();
       await append(one, 'run-1', 'run-2');
       const worker = new Worker(two, 'worker');
@@ -53,7 +53,7 @@ export function registrySuite(servers: () => TwoServers): void {
       );
     });
 
-    test('FR-001-05: gives each run to one worker', async () => {
+    test('FR-001-05: assigns each run to one worker', async () => {
       const { one, two } = servers();
       const workers = [new Worker(one, 'a'), new Worker(two, 'b'), new Worker(two, 'c')];
       const runIds = Array.from({ length: 30 }, (_, index) => `run-${index}`);
@@ -63,7 +63,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(given().toSorted()).toEqual(runIds.toSorted());
     });
 
-    test('gives a stopped worker’s unfinished runs to another, and no finished ones', async () => {
+    test('assigns a stopped worker’s unfinished runs to another, but no finished ones', async () => {
       const { one, two } = servers();
       await append(one, 'done', 'open-1', 'open-2');
       const first = new Worker(one, 'first');
@@ -86,7 +86,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(second.runIds.toSorted()).toEqual(['last', 'new', 'open-1', 'open-2']);
     });
 
-    test('tells the other runs of a session that are not settled', async () => {
+    test('returns the other runs of a session that are not settled', async () => {
       const { one, two } = servers();
       const ofOne = ['first', 'second', 'third'];
       for (const runId of ofOne) {
@@ -102,7 +102,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(await second?.others()).toEqual(['third']);
     });
 
-    test('gives out nothing that is settled', async () => {
+    test('assigns no settled runs', async () => {
       const { one, two } = servers();
       await append(one, 'settled', 'open');
       await one.log.settle('settled');
@@ -111,7 +111,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(worker.runIds).toEqual(['open']);
     });
 
-    test('a worker that leaves its loop gives back what it had', async () => {
+    test('a worker that leaves its loop gives its runs back', async () => {
       const { one, two } = servers();
       await append(one, 'run-1');
       const { signal } = new AbortController();
@@ -122,7 +122,7 @@ export function registrySuite(servers: () => TwoServers): void {
       await new Worker(two, 'takes').has('run-1');
     });
 
-    test('FR-001-07: a run keeps what is not projected, and its newest events', async () => {
+    test('FR-001-07: a run keeps events that are not projected, and its newest events', async () => {
       const { one, two } = servers();
       const run = wholeRun('run-1', Array(3_000).fill('text'));
       await one.log.append('run-1', run);

@@ -18,14 +18,14 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
   });
   afterEach(() => under.teardown());
 
-  /** After a restart, where the driver survives one. */
+  /** The store after a restart, if the driver survives one. */
   async function reopened(): Promise<ResponseStore> {
     store = (await under.reopen?.()) ?? store;
     return store;
   }
 
   describe('sessions', () => {
-    test('are given back as they were saved last, after a restart too', async () => {
+    test('are returned as they were last saved, also after a restart', async () => {
       await store.saveSession(sessionRecord('session-1'));
       const changed = sessionRecord('session-1', {
         title: 'Grüße \uD800 🧵',
@@ -42,7 +42,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getSession('nobody')).toBeUndefined();
     });
 
-    test('a former owner changes nothing, and is told so', async () => {
+    test('a save of a former owner is refused and changes nothing', async () => {
       const owned = sessionRecord('session-1', { fence: 3, title: 'Now' });
       await store.saveSession(owned);
       const stale = sessionRecord('session-1', { fence: 2, title: 'Then' });
@@ -53,7 +53,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getSession('session-1')).toMatchObject({ fence: 4, title: 'Next' });
     });
 
-    test('a new owner takes the record as the last one left it, and the last one’s later saves are refused', async () => {
+    test('a new owner gets the record as the previous owner left it, and later saves of the previous owner are refused', async () => {
       const left = sessionRecord('session-1', { fence: 3, title: 'Left' });
       await store.saveSession(left);
       expect(await store.takeSession('session-1', 5)).toStrictEqual({ ...left, fence: 5 });
@@ -66,7 +66,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getSession('nobody')).toBeUndefined();
     });
 
-    test('a new owner has all saves that its last owner got acknowledged', async () => {
+    test('a new owner gets all acknowledged saves of the previous owner', async () => {
       for (let round = 1; round <= 20; round++) {
         const sessionId = `session-${round}`;
         const owned = sessionRecord(sessionId, { fence: 1 });
@@ -83,7 +83,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       }
     });
 
-    test('are listed newest first, by project and by whether they are open', async () => {
+    test('are listed newest first, by project and by whether they are active', async () => {
       const records = [
         sessionRecord('a', { updatedAt: '2026-01-02T00:00:00.000Z' }),
         sessionRecord('b', { updatedAt: '2026-01-03T00:00:00.000Z', projectId: 'project-2' }),
@@ -116,7 +116,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.listSessions({ projectId: 'project-1', active: true })).toHaveLength(1);
     });
 
-    test('are deleted with all their Responses, and no others', async () => {
+    test('are deleted with all their Responses, and no other Responses', async () => {
       await store.saveSession(sessionRecord('session-1'));
       await store.saveSession(sessionRecord('session-2'));
       await store.importResponses([response('run-1', ['a']), response('run-2', ['b'])]);
@@ -137,7 +137,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await again.listSessions()).toHaveLength(1);
     });
 
-    test('stay deleted, whatever a former owner or a slow projector still saves', async () => {
+    test('stay deleted even if a former owner or a slow projector still saves them', async () => {
       const record = sessionRecord('session-1', { agentSessionId: 'agent-1', fence: 1 });
       await store.saveSession(record);
       await store.saveResponse(response('run-1', ['a'], { status: 'in_progress' }));
@@ -148,7 +148,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
         await expect(again.saveSession(late)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
       }
       await again.saveResponse(response('run-1', ['a', 'b']));
-      // More than one call to Convex takes.
+      // More items than one call to Convex accepts.
       const count = amountOf(extent, { whole: 3_000, part: 1_100 });
       const large = Array.from({ length: count }, (_, at) => `large ${at}`);
       await again.importResponses([response('run-2', ['c']), response('run-3', large)]);
@@ -162,7 +162,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await again.search({ text: 'large', limit: 10 })).toEqual([]);
     });
 
-    test('that were deleted are known by their ids and their agents’', async () => {
+    test('that were deleted are found by their ids and their agents’ ids', async () => {
       await store.saveSession(sessionRecord('\u0000 \uD800', { agentSessionId: 'agent-1' }));
       await store.saveSession(sessionRecord('session-2'));
       await store.deleteSession('\u0000 \uD800');
@@ -175,7 +175,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await again.findDeleted([])).toEqual([]);
     });
 
-    test('are deleted for good, though they are saved at the same time', async () => {
+    test('are deleted permanently, even if they are saved at the same time', async () => {
       for (let round = 0; round < 10; round++) {
         const sessionId = `session-${round}`;
         await store.saveSession(sessionRecord(sessionId));
@@ -193,7 +193,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
   });
 
   describe('Responses', () => {
-    test('are given back as they were saved, after a restart too', async () => {
+    test('are returned as they were saved, also after a restart', async () => {
       const saved = response('run-1', ['Grüße 🧵', '\u0000"\\\uD800', 'x'.repeat(2_000_000)], {
         status: 'error',
         trigger: 'agent',
@@ -222,16 +222,16 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await (await reopened()).getResponse('run-1')).toStrictEqual(snapshots.at(-1));
     });
 
-    // In long runs, as much as an agent may say in one turn.
+    // In long runs, as much as an agent may write in one turn.
     const mebis = atLength ? 256 : amountOf(extent, { whole: 24, part: 12 });
-    // In one item, which is larger than a page.
+    // One item that is larger than a page.
     const largest = amountOf(extent, { whole: 16, part: 9 });
     const small = amountOf(extent, { whole: 3_000, part: 1_100 });
     test(
-      'SAFE: a turn of very many characters is kept whole as it grows and ends',
+      'SAFE: a turn of very many characters is stored whole while it grows and when it ends',
       { timeout: 300_000 },
       async () => {
-        // One word of this length takes longer than many.
+        // With one word of this length, because long words take longer than many short ones.
         const word = amountOf(extent, { whole: 1024, part: 1 }) * 1024;
         const mebi = `${'x'.repeat(word - 1)} `.repeat((1024 * 1024) / word);
         const texts = Array.from({ length: mebis - largest }, (_, at) => `${at} ${mebi}`);
@@ -259,7 +259,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       },
     );
 
-    test('an older snapshot changes nothing, one of the same age replaces', async () => {
+    test('an older snapshot changes nothing, and a snapshot of the same age replaces the stored one', async () => {
       const saved = response('run-1', ['a', 'b'], { lastSeq: 5 });
       await store.saveResponse(saved);
       await store.saveResponse(response('run-1', ['old'], { lastSeq: 4, status: 'in_progress' }));
@@ -301,7 +301,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       await expect(store.importResponses([])).resolves.toBeUndefined();
     });
 
-    test('any run comes back as it was folded, whichever snapshots were saved before', async () => {
+    test('any run is returned as it was folded, whichever snapshots were saved before', async () => {
       const snapshots = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
       const property = fc.asyncProperty(eventScripts(), snapshots, async (run, saves) => {
         await store.deleteSession('session-1');
@@ -326,7 +326,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getResponse('run-1')).toStrictEqual(saved);
     });
 
-    test('what a caller does to a Response or session afterwards changes nothing', async () => {
+    test('a caller’s later changes of a Response or session change nothing', async () => {
       const [saved, session] = [response('run-1', ['a']), sessionRecord('session-1')];
       await store.saveResponse(saved);
       await store.saveSession(session);
@@ -338,7 +338,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect((await store.getSession('session-1'))!.queue).toEqual([]);
     });
 
-    test('SAFE: ids of half characters are not taken for each other, in a store or a page', async () => {
+    test('SAFE: ids with lone surrogates are kept distinct, in a store and in a page', async () => {
       const halves = ['\ud800', '\ud801', '\udc00', '\ufffd', '\u0000json:\\ud800', '\\ud800'];
       for (const id of halves) {
         await store.saveSession(sessionRecord(id, { projectId: id }));

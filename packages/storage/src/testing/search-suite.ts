@@ -33,7 +33,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     });
   }
 
-  test('finds every word, whatever its case and accents, the last one by its beginning', async () => {
+  test('finds every word in any case and with any accents, and the last word by its beginning', async () => {
     await save('run-1', ['The Café opens at NINE', 'nine lives', 'Straße nach Köln']);
     expect(await found('cafe')).toEqual(['run-1:0']);
     expect(await found('CAFÉ opens')).toEqual(['run-1:0']);
@@ -67,7 +67,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     expect(await found('𐐷𐐲')).toEqual(['run-1:6']);
   });
 
-  test('takes quotes, operators and anything else as text', async () => {
+  test('treats quotes, operators and everything else as text', async () => {
     await save('run-1', ['say "hello" AND NOT (world)', 'hello world', 'a* NEAR/2 b:c ^d {e} -f']);
     expect(await found('"hello')).toEqual(['run-1:1', 'run-1:0']);
     expect(await found('"hello" AND')).toEqual(['run-1:0']);
@@ -78,7 +78,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     }
   });
 
-  test('never fails on a query, and finds each text by itself', async () => {
+  test('never fails on a query, and finds each text with itself as the query', async () => {
     const texts = fc.string({ unit: 'binary', maxLength: 40 });
     const property = fc.asyncProperty(texts, texts, async (text, query) => {
       await store.deleteSession('session-1');
@@ -89,13 +89,13 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     await fc.assert(property, { numRuns: amountOf(extent, { whole: 50, part: 20 }) });
   });
 
-  test('finds words that stand together only where they do', async () => {
+  test('finds joined words only where they are joined', async () => {
     await save('run-1', ['see src/http/index.ts', 'index of src, in http']);
     expect(await found('src/http/ind')).toEqual(['run-1:0']);
     expect(await found('src http ind')).toEqual(['run-1:1', 'run-1:0']);
   });
 
-  test('looks into everything that was said, thought and done', async () => {
+  test('searches all messages, thoughts and tool calls', async () => {
     await save('run-1', [
       { id: 'i0', type: 'reasoning', origin: 'agent', content: 'pondering' },
       {
@@ -138,7 +138,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     });
   });
 
-  test('shows a short piece around what was found, on one line', async () => {
+  test('shows a short piece around the hit, on one line', async () => {
     const text = `${'🧵 before '.repeat(500)}the\n\nneedle  lies${' 🧵 after'.repeat(500)}`;
     await save('run-1', [text]);
     const [hit] = await store.search({ text: 'needle', limit: 1 });
@@ -147,7 +147,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     expect(hit?.snippet.isWellFormed()).toBe(true);
   });
 
-  test('finds titles first, then items, newest first; all within a project, and no more than asked for', async () => {
+  test('finds titles first, then items, newest first; all within a project, and at most the limit', async () => {
     const later = '2026-02-01T00:00:00.000Z';
     await store.saveSession(sessionRecord('session-1', { title: 'A needle' }));
     await store.saveSession(sessionRecord('session-2', { title: 'Needles', updatedAt: later }));
@@ -168,7 +168,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     expect(await found('needle', { projectId: 'nobody' })).toEqual([]);
   });
 
-  test('finds what is stored now, not what was, after a restart too', async () => {
+  test('finds current items, not replaced ones, also after a restart', async () => {
     await save('run-1', ['old words', 'more old'], { status: 'in_progress' });
     await save('run-1', ['new words', 'more old', 'and new'], { lastSeq: 9 });
     store = (await under.reopen?.()) ?? store;
@@ -187,7 +187,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     expect(await found('second')).toEqual([]);
   });
 
-  test('finds an item that has ended while its run goes on', async () => {
+  test('finds an ended item of a running run', async () => {
     const ended = { ...message('over and done', 'ended'), endedAt: '2026-01-01T00:00:00.000Z' };
     await save('run-1', [ended, 'still going'], { status: 'in_progress' });
     expect(await found('done')).toEqual(['run-1:0']);
@@ -195,7 +195,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
     expect(await found('going')).toEqual(['run-1:1']);
   });
 
-  test('takes texts of any length', async () => {
+  test('accepts texts of any length', async () => {
     const many = Array.from({ length: 60_000 }, (_, at) => `w${at.toString(36)}`).join(' ');
     await save('run-1', [many, `${'x'.repeat(5_000)} end`, '會'.repeat(50_000)]);
     expect(await found('w1a')).toContain('run-1:0');

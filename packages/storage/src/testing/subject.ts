@@ -2,25 +2,28 @@ import type { Coordination } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
 import { atLength } from '@liminal/testkit/at-length';
 
-/** What a driver provides for a suite: a fresh subject per test. */
+/** A driver's subject for one test. */
 export interface SubjectUnderTest<Subject> {
   subject: Subject;
   teardown: () => Promise<void>;
-  /** Closes it and opens it again on its data; absent for a driver without persistence. */
+  /** Closes the subject and opens it again with its data; absent for a driver without persistence. */
   reopen?: () => Promise<Subject>;
 }
 
 export type Setup<Subject> = () => Promise<SubjectUnderTest<Subject>>;
 
-/** How a suite is played before each commit: whole, or fewer runs and smaller sizes where a quicker driver plays it whole. */
+/**
+ * The extent of a suite before each commit: whole, or with fewer runs and smaller sizes if a faster driver runs it
+ * whole.
+ */
 export type Extent = 'whole' | 'part';
 
-/** One of two amounts; at length always the whole one. */
+/** One of two amounts; always `whole` in long runs. */
 export function amountOf(extent: Extent, { whole, part }: Record<Extent, number>): number {
   return atLength || extent === 'whole' ? whole : part;
 }
 
-/** For a suite about one part of a subject. */
+/** A setup for a suite about one part of a subject. */
 export function partOf<Subject, Part extends keyof Subject>(
   setup: Setup<Subject>,
   part: Part,
@@ -35,7 +38,7 @@ export function partOf<Subject, Part extends keyof Subject>(
   };
 }
 
-/** What one server uses. */
+/** The storage of one server. */
 export interface Server {
   log: EventLog;
   coordination: Coordination;

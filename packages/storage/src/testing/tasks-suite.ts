@@ -4,7 +4,7 @@ import type { Server, TwoServers } from './subject.ts';
 
 const patience = { timeout: 15_000, interval: 10 };
 
-/** Takes one task after another. */
+/** A worker that takes one task after another. */
 function worker({ coordination }: Server, name: string) {
   const stop = new AbortController();
   const tasks = coordination.tasks.take(name, stop.signal)[Symbol.asyncIterator]();
@@ -15,7 +15,7 @@ function worker({ coordination }: Server, name: string) {
   };
 }
 
-/** Takes all tasks that it can get. */
+/** A worker that takes all tasks that it can get. */
 function greedy(server: Server, name: string) {
   const bodies: string[] = [];
   const one = worker(server, name);
@@ -37,7 +37,7 @@ function follow({ coordination }: Server, taskId: string, from: TaskSide) {
 
 export function tasksSuite(servers: () => TwoServers): void {
   describe('the queue of tasks', () => {
-    test('gives a task to a worker that waits, or to the first that comes', async () => {
+    test('gives a task to a waiting worker, or to the next one', async () => {
       const { one, two } = servers();
       const [first, second] = ['do this', 'ß🧵\0\n'];
       const early = await one.coordination.tasks.offer(first);
@@ -60,7 +60,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       expect(given().toSorted()).toEqual(bodies.toSorted());
     });
 
-    test('never gives a task out again, though its worker is gone', async () => {
+    test('never assigns a task again, even if its worker is gone', async () => {
       const { one, two } = servers();
       const gone = worker(one, 'gone');
       await two.coordination.tasks.offer('taken');
@@ -72,7 +72,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       await expect.poll(() => other.bodies, patience).toEqual(['last']);
     });
 
-    test('says whether a task waits, has been taken, or waits for nobody', async () => {
+    test('reports whether a task waits, has been taken, or has no worker to wait for', async () => {
       const { one, two } = servers();
       const { tasks } = one.coordination;
       const taskId = await tasks.offer('a');
@@ -83,12 +83,12 @@ export function tasksSuite(servers: () => TwoServers): void {
       const later = await tasks.offer('b');
       expect(await tasks.outlook(later)).toBe('waits');
       busy.stop();
-      // It hears of its end when it asks for more.
+      // A worker notices the end when it asks for more.
       expect(await busy.next()).toBe(undefined);
       await expect.poll(async () => tasks.outlook(later), patience).toBe('unattended');
     });
 
-    test('a task that is withdrawn goes to nobody', async () => {
+    test('a withdrawn task goes to no worker', async () => {
       const { one, two } = servers();
       const withdrawn = await one.coordination.tasks.offer('withdrawn');
       await two.coordination.tasks.withdraw(withdrawn);
@@ -96,7 +96,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       expect(await worker(two, 'worker').next()).toMatchObject({ body: 'stays' });
     });
 
-    test('passes on what each side says, from the beginning and in order', async () => {
+    test('passes on each side’s messages, from the beginning and in order', async () => {
       const { one, two } = servers();
       const taskId = await one.coordination.tasks.offer('a');
       const [asker, ofWorker] = [follow(two, taskId, 'asker'), follow(one, taskId, 'worker')];
@@ -114,7 +114,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       expect(await follow(two, taskId, 'worker').next()).toBe('');
     });
 
-    test('keeps what is said of one task from all others', async () => {
+    test('keeps the messages of one task separate from those of others', async () => {
       const { one, two } = servers();
       const { tasks } = one.coordination;
       const taskIds = [await tasks.offer('a'), await tasks.offer('b')];

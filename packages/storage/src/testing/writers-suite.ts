@@ -5,7 +5,7 @@ import { delta, done, eventsOf, start } from './runs.ts';
 /** The contract for a server that writes to a run that another has taken over. */
 export function writersSuite(servers: () => TwoServers): void {
   describe('a run that another server writes to', () => {
-    /** The old writer has got far enough to know the next seq. */
+    /** A run whose old writer has written enough to know the next seq. */
     const begun = async () => {
       const { one, two } = servers();
       for (const event of eventsOf('run-1', [start, delta('a'), delta('b')]))
@@ -25,14 +25,14 @@ export function writersSuite(servers: () => TwoServers): void {
       expect((await next.read('run-1')).slice(3)).toStrictEqual(theirs);
     });
 
-    test('INV-2: takes nothing more from it when the other has ended it', async () => {
+    test('INV-2: refuses events of its former writer after the new writer has ended it', async () => {
       const { old, next } = await begun();
       await next.append('run-1', eventsOf('run-1', [done], 3));
       await expect(old.append('run-1', mine)).rejects.toMatchObject({ code: 'RUN_ENDED' });
       expect(await old.read('run-1')).toHaveLength(4);
     });
 
-    test('INV-2: takes nothing more from it when the other has settled it', async () => {
+    test('INV-2: refuses events of its former writer after the new writer has settled it', async () => {
       const { old, next } = await begun();
       await next.settle('run-1');
       await expect(old.append('run-1', mine)).rejects.toMatchObject({ code: 'RUN_ENDED' });

@@ -1,30 +1,32 @@
 import type { Redis, RedisOptions } from 'ioredis';
 
-/** A connection with a pending command that is silent for this long is cut and made again, ms. */
+/** A connection with a pending command that is silent for this long is closed and opened again, ms. */
 export const SILENCE_MS = { commands: 3_000, waiting: 5_000 };
-/** How long a reader's command waits in Redis for news; less than the silence that counts as a cut, ms. */
+/**
+ * How long a reader's command waits in Redis for entries; less than the silence that counts as a lost connection, ms.
+ */
 export const BLOCK_MS = 3_000;
 
 /** The targets of commands and of waiting readers: one Redis, or the nodes of a cluster. */
 export interface Servers {
   readonly isCluster: boolean;
-  /** Why a connection was last cut or refused. */
+  /** Why a connection was last lost or refused. */
   readonly trouble: Error | undefined;
-  /** Runs a command once, unless a node refused it with another node's address. */
+  /** Sends a command once; again only if a node refused it and named another node. */
   send(command: string, args: (string | number)[]): Promise<unknown>;
-  /** Names the group of streams that one command can wait for: one slot of a cluster, or all. */
+  /** The name of the group of streams that one command can wait for: one slot of a cluster, or all. */
   slotOf(key: string): string;
-  /** A connection that reconnects by itself: to a key's node, or to any. */
+  /** A connection that reconnects by itself: to a key's node, or to any node. */
   connection(options: RedisOptions, key?: string): Redis;
-  /** Reports that a connection for commands is gone, and with it the pending answers. */
+  /** Reports that a connection for commands is lost, together with its pending answers. */
   onCut(listener: () => void): void;
   close(): void;
 }
 
 /**
- * Works around two faults of ioredis 5. It leaves the socket timer of a closed connection running, which then cuts the
- * next one (redis/ioredis issue 2147, mended in 6). And an error that its parser throws, at bytes that no Redis sends,
- * would end the process: it ends the connection instead.
+ * Works around two faults of ioredis 5. It leaves the socket timer of a closed connection running, which then closes
+ * the next connection (redis/ioredis issue 2147, fixed in 6). And an error of its parser, caused by bytes that no Redis
+ * sends, would end the process; here such an error ends the connection instead.
  */
 export function hardened(connection: Redis): Redis {
   const timed = connection as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };
@@ -46,7 +48,7 @@ export function hardened(connection: Redis): Redis {
   });
 }
 
-/** How long until the next attempt, ms. */
+/** The wait before the next attempt, ms. */
 export function pauseBefore(attempt: number): number {
   return Math.min(1_000, 25 * 2 ** attempt);
 }
@@ -59,9 +61,9 @@ const waiting = {
   retryStrategy: pauseBefore,
 } satisfies RedisOptions;
 
-/** A wait fails with its connection, so that its reader notices. */
+/** For readers: a waiting command fails with its connection, so that the reader notices. */
 export const readerOptions: RedisOptions = { ...waiting, maxRetriesPerRequest: 0 };
-/** Commands given while it is cut are sent when it is back. */
+/** For subscribers: commands during a lost connection are sent after the reconnect. */
 export const subscriberOptions: RedisOptions = {
   ...waiting,
   maxRetriesPerRequest: null,

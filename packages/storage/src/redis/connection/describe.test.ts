@@ -24,7 +24,7 @@ test.each([
     { redis_version: '8.0.2', aof_enabled: '1', maxmemory_policy: 'allkeys-lru' },
     [expect.stringContaining('noeviction')],
   ],
-])('%j are reported', (facts, troubles) => {
+])('the settings %j are reported', (facts, troubles) => {
   expect(reportOn(info(facts)).troubles).toEqual(troubles);
 });
 

@@ -1,17 +1,17 @@
 import { RedisLink } from './link.ts';
 
-/** A Redis's version, and settings that do not fit a log that must lose nothing. */
+/** A Redis's version, and settings that are unsafe for a log that must not lose events. */
 export interface RedisReport {
-  /** Its name and version. */
+  /** The server's name and version. */
   title: string;
-  /** Sentences, each with what to do. */
+  /** One sentence for each unsafe setting, with what to do. */
   troubles: string[];
 }
 
-/** The first version with all commands that are used. */
+/** The first version with all commands that Liminal uses. */
 const oldest = [6, 2];
 
-/** Changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
+/** Reports on a Redis, and changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function describeRedis(url: string): Promise<RedisReport> {
   const link = await RedisLink.open(url);
   try {
@@ -30,11 +30,11 @@ export function reportOn(info: string): RedisReport {
   const troubles: string[] = [];
   if (isOlder(version)) troubles.push('It is too old: 6.2 or newer is needed.');
   if (facts.get('aof_enabled') === '0') {
-    troubles.push('It loses the turns under way when it crashes: set appendonly to yes.');
+    troubles.push('It loses running turns when it crashes: set appendonly to yes.');
   }
   if (policy !== 'noeviction') {
     troubles.push(
-      `It throws turns under way away when its memory is full (${policy}): set maxmemory-policy to noeviction.`,
+      `It deletes running turns when its memory is full (${policy}): set maxmemory-policy to noeviction.`,
     );
   }
   return { title: valkey === undefined ? `Redis ${version}` : `Valkey ${valkey}`, troubles };

@@ -6,9 +6,9 @@ import { RedisCluster } from './redis-cluster.ts';
 import { splitRedisUrls } from '../split-urls.ts';
 
 /**
- * Connects to a Redis, or to a cluster by some of its nodes: the first that answers shows which it is.
+ * Connects to a Redis, or to a cluster by some of its nodes: the first server that answers shows which it is.
  * Throws StorageError `REDIS_UNAVAILABLE`.
- * @param urls - as `splitRedisUrls` reads them
+ * @param urls - As `splitRedisUrls` reads them.
  */
 export async function findServers(urls: string): Promise<Servers> {
   const named = splitRedisUrls(urls).map((url) => new OneRedis(url));
@@ -18,7 +18,7 @@ export async function findServers(urls: string): Promise<Servers> {
     if (named.length === 1) return first;
     throw new StorageError(
       'REDIS_UNAVAILABLE',
-      `Several Redis servers are named, and ${nameOf(first)} is no node of a cluster. Name one Redis, or nodes of one Redis Cluster.`,
+      `Several Redis servers are named, and ${nameOf(first)} is not a node of a cluster. Give one Redis, or nodes of one Redis Cluster.`,
     );
   } catch (error) {
     for (const each of named) each.close();
@@ -43,7 +43,7 @@ async function isOfCluster(one: OneRedis): Promise<boolean> {
   try {
     return String(await one.send('INFO', ['cluster'])).includes('cluster_enabled:1');
   } catch (cause) {
-    // A user without that permission does not run a cluster.
+    // A user without this permission does not run a cluster.
     if (isReply(cause, 'NOPERM')) return false;
     throw unavailable(cause, one.trouble);
   }

@@ -1,6 +1,6 @@
 /**
- * The connections to one Redis or to the nodes of a cluster. In: commands and scripts, with their keys. Out: replies, or
- * why there is none.
+ * The connections to one Redis or to the nodes of a cluster. In: commands and scripts, with their keys. Out: replies,
+ * or errors with the reason.
  */
 export { BLOCK_MS } from './connections.ts';
 export { isForeignKey, isReply } from './failures.ts';

@@ -1,6 +1,6 @@
 /**
- * The names of all keys. All keys of one command or script are in one slot of a Redis Cluster: a companion's name
- * contains its master's in braces, and a cluster hashes only that part.
+ * The names of all keys. All keys of one command or script are in one slot of a Redis Cluster: a companion key contains
+ * its main key in braces, and a cluster hashes only the text in braces.
  */
 export class Keys {
   readonly #prefix: string;
@@ -14,17 +14,17 @@ export class Keys {
     return `${this.#prefix}:run:${plain(runId)}:events`;
   }
 
-  /** The fields stored once per run; companion of its events. */
+  /** The fields that are stored once per run; companion of its events. */
   run(runId: string): string {
     return companion(this.events(runId), 'run');
   }
 
-  /** The announced runs that are not done. */
+  /** The stream of announced runs that are not done. */
   get runs(): string {
     return `${this.#prefix}:runs`;
   }
 
-  /** Run → its entry in `runs`; companion of it. */
+  /** Maps a run to its entry in `runs`; companion of `runs`. */
   get announced(): string {
     return companion(this.runs, 'announced');
   }
@@ -38,17 +38,17 @@ export class Keys {
     return `${this.#prefix}:lease:${plain(name)}`;
   }
 
-  /** The text under a name, and the channel that announces it. */
+  /** The text under a name; also the channel that announces it. */
   posting(name: string): string {
     return `${this.#prefix}:board:${plain(name)}`;
   }
 
-  /** The pattern of all channels of names with this prefix. */
+  /** The pattern of the channels of all names with this prefix. */
   postings(namePrefix: string): string {
     return `${this.posting(namePrefix).replaceAll(/[*?[\]\\^]/g, String.raw`\$&`)}*`;
   }
 
-  /** The name that a channel of `posting` announces; undefined for a channel that another program has made up. */
+  /** The name that a channel of `posting` announces; undefined for a channel of another program. */
   postedName(channel: string): string | undefined {
     try {
       return decodeURIComponent(channel.slice(this.posting('').length));
@@ -61,34 +61,34 @@ export class Keys {
     return `${this.#prefix}:inbox:${plain(name)}`;
   }
 
-  /** The server that has the inbox open; companion of it. */
+  /** The server that has opened the inbox; companion of the inbox. */
   opener(name: string): string {
     return companion(this.inbox(name), 'opener');
   }
 
-  /** The tasks that no worker has taken. */
+  /** The stream of tasks that no worker has taken. */
   get tasks(): string {
     return `${this.#prefix}:tools`;
   }
 
-  /** Worker → until when it counts as there; companion of `tasks`. */
+  /** Maps a worker to the time until which it counts as present; companion of `tasks`. */
   get taskWorkers(): string {
     return companion(this.tasks, 'workers');
   }
 
-  /** What one side says of a task; companion of `tasks`, so that one connection waits for all of them. */
+  /** The messages of one side about a task; companion of `tasks`, so that one connection waits for all of them. */
   said(taskId: string, from: string): string {
     return companion(this.tasks, `${plain(taskId)}:${from}`);
   }
 
-  /** Wakes a reader that waits for streams of one slot; companion of any of them. */
+  /** A stream that wakes a reader which waits for streams of one slot; companion of any of them. */
   wake(key: string, reader: string): string {
     return companion(key, `wake:${reader}`);
   }
 }
 
 function companion(key: string, what: string): string {
-  // A prefix with its own braces puts all keys into one slot already.
+  // A prefix with braces of its own puts all keys into one slot already.
   return key.includes('{') ? `${key}:${what}` : `{${key}}:${what}`;
 }
 

@@ -4,10 +4,10 @@ import { isReply, unavailable } from './failures.ts';
 import { findServers } from './find-servers.ts';
 import type { Script } from './scripts.ts';
 
-/** The connections of one server to its Redis. Those for waiting reconnect by themselves. */
+/** The connections of one server to its Redis. Connections for waiting reconnect by themselves. */
 export class RedisLink {
   readonly #servers: Servers;
-  /** Connections for waiting, with the timer that pings those without traffic of their own. */
+  /** Connections for waiting, each with the timer that pings it if it has no traffic of its own. */
   readonly #waiting = new Map<Redis, NodeJS.Timeout | undefined>();
 
   private constructor(servers: Servers) {
@@ -15,24 +15,24 @@ export class RedisLink {
   }
 
   /**
-   * @param urls - one Redis, or nodes of a cluster separated by commas, of which one must answer. Throws StorageError
-   * `REDIS_UNAVAILABLE` if there is no Redis to begin with.
+   * @param urls - One Redis, or nodes of a cluster separated by commas, of which one must answer. Throws StorageError
+   * `REDIS_UNAVAILABLE` if no Redis answers.
    */
   static async open(urls: string): Promise<RedisLink> {
     return new RedisLink(await findServers(urls));
   }
 
-  /** Whether different slots may be on different servers, each of which may be away or lag by itself. */
+  /** Whether different slots may be on different servers, each of which may fail or lag separately. */
   get isCluster(): boolean {
     return this.#servers.isCluster;
   }
 
-  /** Names the group of streams that one command can wait for: one slot of a cluster, or all. */
+  /** The name of the group of streams that one command can wait for: one slot of a cluster, or all. */
   slotOf(key: string): string {
     return this.#servers.slotOf(key);
   }
 
-  /** A connection for commands that wait for news of a key's slot; they fail when it is cut. */
+  /** A connection for commands that wait for entries in a key's slot; the commands fail when the connection is lost. */
   reader(key: string): Redis {
     const connection = this.#servers.connection(readerOptions, key);
     this.#begin(connection);
@@ -56,12 +56,12 @@ export class RedisLink {
     connection.disconnect();
   }
 
-  /** Reports that a connection for commands is gone, and with it the pending answers. */
+  /** Reports that a connection for commands is lost, together with its pending answers. */
   onCut(listener: () => void): void {
     this.#servers.onCut(listener);
   }
 
-  /** Runs a command; those of one tick travel together. Throws StorageError `REDIS_UNAVAILABLE`. */
+  /** Runs a command. Commands of one tick are sent together. Throws StorageError `REDIS_UNAVAILABLE`. */
   async call(command: string, ...args: (string | number)[]): Promise<unknown> {
     try {
       return await this.#servers.send(command, args);
@@ -70,7 +70,7 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script; sends it again if Redis has lost it by a restart. */
+  /** Runs a script, and sends the script again if Redis has lost it by a restart. */
   async run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     const rest = [keys.length, ...keys, ...args];
     try {
@@ -89,7 +89,7 @@ export class RedisLink {
   #begin(connection: Redis, timer?: NodeJS.Timeout): void {
     this.#waiting.set(connection, timer);
     connection.on('error', () => {
-      // It reconnects by itself.
+      // The connection reconnects by itself.
     });
     connection.connect().catch(() => {});
   }

@@ -10,7 +10,7 @@ export interface Address {
 /** How long an ended connection may take to close, ms. */
 const CLOSING_MS = 2_000;
 
-/** A connector for ioredis that asks where to connect before each attempt. `where` must not reject. */
+/** A connector for ioredis that asks for the address before each attempt. `where` must not reject. */
 export function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
   return class NodeConnector extends AbstractConnector {
     constructor() {
@@ -20,8 +20,8 @@ export function connectorTo(where: () => Promise<Address>, tls: ConnectionOption
     override async connect() {
       this.connecting = true;
       const { host = '127.0.0.1', port = 6379 } = await where();
-      // The connection may have been ended meanwhile.
-      if (!this.connecting) throw new Error('The connection was ended before it was made.');
+      // The connection may have been ended in the meantime.
+      if (!this.connecting) throw new Error('The connection was ended before it was established.');
       this.stream = tls ? connectSecurely({ ...tls, host, port }) : connect({ host, port });
       return this.stream;
     }

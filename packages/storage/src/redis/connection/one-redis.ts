@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { pauseBefore, SILENCE_MS, type Servers, hardened } from './connections.ts';
 
-/** One Redis, directly or behind an address that leads to the right one of several. */
+/** One Redis, directly or behind an address that leads to the current primary of several. */
 export class OneRedis implements Servers {
   readonly isCluster = false;
   readonly #url: string;
@@ -17,13 +17,13 @@ export class OneRedis implements Servers {
       connectTimeout: SILENCE_MS.commands,
       socketTimeout: SILENCE_MS.commands,
       retryStrategy: pauseBefore,
-      // The client resends nothing: only the caller knows whether that is safe.
+      // The client resends nothing, because only the caller knows whether that is safe.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
     });
     hardened(this.#commands);
-    // Failing commands report the problem; the connection itself reconnects when it can.
+    // Failing commands report the problem; the connection itself reconnects when possible.
     this.#commands.on('error', (error) => {
       this.#trouble = error;
     });
@@ -33,14 +33,14 @@ export class OneRedis implements Servers {
     return this.#trouble;
   }
 
-  /** The URL's options, with defaults. */
+  /** The connection's options, from the URL, with defaults. */
   get options(): RedisOptions {
     return this.#commands.options;
   }
 
   async open(): Promise<void> {
     await this.#commands.connect();
-    // An open connection may not be served yet.
+    // An open connection may not be served yet, so wait for an answer.
     await this.#commands.ping();
   }
 
@@ -56,7 +56,7 @@ export class OneRedis implements Servers {
     this.#commands.on('close', listener);
   }
 
-  /** Sends the first command of a tick at once; later ones are held back until the end of the tick. */
+  /** Sends the first command of a tick at once; later commands are held back until the end of the tick. */
   send(command: string, args: (string | number)[]): Promise<unknown> {
     const answer = this.#commands.call(command, ...args);
     if (!this.#isCorked && this.#commands.status === 'ready') this.#cork(this.#commands.stream);

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../../errors.ts';
 
-/** The wait between two tries, ms. */
+/** The wait between two attempts, ms. */
 const RETRY_MS = 200;
 
 /**
- * Asks until Redis answers; undefined once the answer is no longer wanted.
- * @param onRefused - Called before the next try.
+ * Repeats `ask` until Redis answers. Resolves with the answer, or with undefined once `isWanted` returns false.
+ * @param onRefused - Called before the next attempt.
  */
 export async function patiently<T>(
   isWanted: () => boolean,

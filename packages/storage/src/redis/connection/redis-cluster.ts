@@ -10,26 +10,26 @@ export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 export class RedisCluster implements Servers {
   readonly isCluster = true;
   readonly #named: Address[];
-  /** The nodes to ask when all connections are gone: the client reads this array each time. */
+  /** The nodes to ask when all connections are lost: the client reads this array each time. */
   readonly #known: Address[];
   readonly #options: NodeOptions;
   readonly #cluster: Cluster;
   #trouble: Error | undefined;
 
-  /** @param named - nodes to begin with. */
+  /** @param named - The nodes to begin with. */
   constructor(named: Address[], { username, password, tls }: NodeOptions) {
     this.#named = named;
     this.#known = [...named];
     this.#options = { username, password, tls };
     this.#cluster = new Cluster(this.#known, {
       lazyConnect: true,
-      // Names are kept: certificates are issued for names.
+      // Names are not resolved to addresses, because certificates are issued for names.
       dnsLookup: (name, give) => give(null, name),
       clusterRetryStrategy: pauseBefore,
       slotsRefreshTimeout: SILENCE_MS.commands,
-      // A part of the cluster is better than none: the nodes refuse what they cannot do.
+      // A part of the cluster is better than none: the nodes refuse commands that they cannot run.
       enableReadyCheck: false,
-      // As with one Redis, only commands that a node refused by naming another are sent again.
+      // As with one Redis, a command is sent again only if a node refused it and named another node.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       redisOptions: {
@@ -37,7 +37,7 @@ export class RedisCluster implements Servers {
         disableClientInfo: true,
         connectTimeout: SILENCE_MS.commands,
         socketTimeout: SILENCE_MS.commands,
-        // Also limits commands that are passed from node to node, or wait for a starting one.
+        // Also limits commands that are redirected from node to node, or wait for a starting node.
         commandTimeout: SILENCE_MS.commands,
       },
     });
@@ -54,7 +54,7 @@ export class RedisCluster implements Servers {
     return this.#trouble;
   }
 
-  /** Rejects if no node can be reached at the address that the cluster reports for it. */
+  /** Connects. Rejects if no node can be reached at the address that the cluster reports for it. */
   async open(): Promise<void> {
     await this.#cluster.connect();
     await Promise.any(this.#cluster.nodes('master').map(async (node) => node.ping()));
@@ -67,7 +67,7 @@ export class RedisCluster implements Servers {
   connection(options: RedisOptions, key?: string): Redis {
     let last: Address | undefined;
     const where = async () => {
-      // A reconnect first asks for the present masters.
+      // A reconnect first asks for the current masters.
       if (last) await this.#refresh();
       last = this.#masterOf(key) ?? this.#anyBut(last);
       return last;
@@ -81,7 +81,7 @@ export class RedisCluster implements Servers {
   }
 
   async send(command: string, args: (string | number)[]): Promise<unknown> {
-    // Otherwise the client would wait for the cluster without a limit.
+    // Otherwise the client would wait for the cluster without a time limit.
     if (this.#cluster.status !== 'ready') throw new Error('No node of the cluster can be reached.');
     return this.#cluster.call(command, ...args);
   }
@@ -92,12 +92,12 @@ export class RedisCluster implements Servers {
 
   async #refresh(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    // If it fails, the last known slots are used until the next attempt.
+    // If the refresh fails, the last known slots are used until the next attempt.
     this.#cluster.refreshSlotsCache(() => resolve());
     await promise;
   }
 
-  /** Undefined if no node has the key's slot. */
+  /** The master of a key's slot; undefined if no node has the slot. */
   #masterOf(key: string | undefined): Address | undefined {
     const master = key === undefined ? undefined : this.#cluster.slots[calculateSlot(key)]?.[0];
     if (master === undefined) return undefined;

@@ -12,7 +12,7 @@ function load(name: string): Script {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** Each file says at its top what it does, and its keys and arguments. */
+/** The scripts by name. Each file begins with its purpose, keys and arguments. */
 export const scripts = {
   append: load('append'),
   progress: load('progress'),

@@ -39,13 +39,13 @@ export class RedisBoard implements Board {
     const connection = (this.#connection ??= this.#connect());
     const watchers = this.#watchers.get(pattern) ?? new Set();
     this.#watchers.set(pattern, watchers.add(listener));
-    // Even if it is subscribed already: only Redis's answer shows that the subscription is active.
+    // Even if the pattern is subscribed already, only Redis's answer shows that the subscription is active.
     await connection.psubscribe(pattern);
     return async () => {
       watchers.delete(listener);
       if (watchers.size > 0 || this.#watchers.get(pattern) !== watchers) return;
       this.#watchers.delete(pattern);
-      // While Redis is away this waits; the caller need not.
+      // While Redis is unavailable this waits; the caller need not.
       connection.punsubscribe(pattern).catch(() => {});
     };
   }
@@ -65,14 +65,14 @@ export class RedisBoard implements Board {
     return connection;
   }
 
-  /** Reports the gap once the subscriptions are active again. */
+  /** Renews all subscriptions, then reports the gap. */
   async #subscribeAgain(connection: Redis): Promise<void> {
     const watched = [...this.#watchers];
     if (watched.length === 0) return;
     try {
       await connection.psubscribe(...watched.map(([pattern]) => pattern));
     } catch {
-      // Cut again: the next reconnect tries once more.
+      // The connection is lost again: the next reconnect repeats this.
       return;
     }
     for (const [, listeners] of watched) for (const listener of listeners) listener.onGap();

@@ -5,7 +5,7 @@ import type { StreamReader } from '../streams/index.ts';
 
 /** An inbox whose opener has been silent for this long counts as closed, ms. */
 const OPEN_MS = 15_000;
-/** How many messages may wait in an inbox, and for how long, ms. */
+/** The most messages that may wait in an inbox, and for how long, ms. */
 const WAITING = { messages: 1_000, ms: 60_000 };
 
 export class RedisInboxes implements Inboxes {
@@ -36,7 +36,8 @@ export class RedisInboxes implements Inboxes {
       if (isOurs === 0) await close();
     };
     let keeping: Promise<void> | undefined;
-    // Until it is done nobody can write to this server. Commands may fail for a while yet when Redis is back for readers.
+    // Until the inbox is open again no server can write to it. After a reconnect, commands may fail for longer than
+    // reads.
     const keepOpen = () => {
       keeping ??= patiently(() => this.#closers.has(close), keep)
         .catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * What servers need to act as one. In: who owns a session, what its state is, what one asks another, tasks for workers, upserts. Out: the
- * same, for the other servers and for readers of any program.
+ * Lets servers act as one. In: owners and states of sessions, messages between servers, tasks for workers, upserts.
+ * Out: the same data, for the other servers and for readers in any program.
  */
 export { RedisBoard } from './board.ts';
 export { RedisInboxes } from './inboxes.ts';

@@ -1,10 +1,13 @@
 import type { Lease, Leases } from '../../coordination.ts';
 import { isForeignKey, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
-/** How long an expired lease is remembered, ms: its holder can renew it for that long if no other has taken it. */
+/**
+ * How long an expired lease is remembered, ms: its holder can renew it for that long if no other holder has acquired
+ * it.
+ */
 const REMEMBER_MS = 24 * 60 * 60_000;
 
-/** Redis's clock counts: the servers' clocks may differ. */
+/** Leases by Redis's clock, since the servers' clocks may differ. */
 export class RedisLeases implements Leases {
   readonly #link: RedisLink;
   readonly #keys: Keys;

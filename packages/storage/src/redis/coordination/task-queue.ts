@@ -6,20 +6,22 @@ import type { StreamEntry, StreamReader } from '../streams/index.ts';
 
 /** The consumer group by which workers share the tasks. */
 const GROUP = 'codex-tools-group';
-/** About how many tasks may wait, and how long after the last one they are forgotten, ms: nobody waits so long. */
+/**
+ * The approximate most tasks that wait, and how long they are kept after the last one, ms: no caller waits that long.
+ */
 const WAITING = { tasks: 10_000, ms: 60 * 60_000 };
-/** About how many messages of one side are kept, and for how long after the last one, ms. */
+/** The approximate most messages of one side that are kept, and for how long after the last one, ms. */
 const SAID = { messages: 10_000, ms: 60_000 };
-/** How long a worker counts as there, and how often it says so, ms. */
+/** How long a worker counts as present, and how often it reports its presence, ms. */
 const THERE = { ms: 5_000, everyMs: 1_500 };
 
-/** A stream of what no worker has taken: what one has taken is in it no more, so that nothing is handed out twice. */
+/** A stream of tasks that no worker has taken. A taken task is removed from it, so that no task is assigned twice. */
 export class RedisTaskQueue implements TaskQueue {
   readonly #link: RedisLink;
   readonly #keys: Keys;
   readonly #reader: StreamReader;
   readonly #closing = new AbortController();
-  /** One for each worker of this server, by its consumer. */
+  /** One bell for each worker of this server, by the worker's name in the group. */
   readonly #bells = new Map<string, Bell>();
   #stopWatching: (() => void) | undefined;
 
@@ -45,7 +47,7 @@ export class RedisTaskQueue implements TaskQueue {
     const bell = new Bell();
     const attend = () => {
       this.#attend(worker, THERE.ms).catch(() => {});
-      // News may have been missed while Redis was away.
+      // Tasks may have been missed while Redis was unavailable.
       bell.ring();
     };
     const timer = setInterval(attend, THERE.everyMs).unref();
@@ -111,7 +113,7 @@ export class RedisTaskQueue implements TaskQueue {
     await this.#link.call('XDEL', this.#keys.tasks, taskId);
   }
 
-  /** Ends all that waits here. */
+  /** Ends all waiting calls of this server. */
   async close(): Promise<void> {
     this.#closing.abort();
     const workers = [...this.#bells.keys()];
@@ -123,13 +125,13 @@ export class RedisTaskQueue implements TaskQueue {
     return Number(await this.#link.run(scripts.attend, pair, [GROUP, worker, ms, WAITING.ms]));
   }
 
-  /** A task that no worker has; undefined if there is none. */
+  /** Takes a task that no worker has; undefined if there is none. */
   async #next(worker: string, over: AbortSignal): Promise<Task | undefined> {
     const entry = await patiently(
       () => !over.aborted,
       async () => this.#link.run(scripts.takeTask, [this.#keys.tasks], [GROUP, worker]),
       async (error) => {
-        // A Redis that has lost its data has lost the group too.
+        // A Redis that has lost its data has also lost the group.
         if (isReply(error, 'NOGROUP')) await this.#attend(worker, THERE.ms).catch(() => {});
       },
     );

@@ -1,7 +1,7 @@
 import type { UpsertMessage, UpsertStreams } from '../../coordination.ts';
 import type { Keys, RedisLink } from '../connection/index.ts';
 
-/** About how many messages a turn's stream keeps. */
+/** The approximate most messages that a turn's stream keeps. */
 const MAX_LENGTH = 1_000;
 /** How long a stream is kept after its last message, ms. */
 const KEPT_MS = 60 * 60_000;

@@ -10,7 +10,7 @@ export interface Announced {
   sessionId: string;
 }
 
-/** How many entries are read at once. */
+/** The number of entries that are read at once. */
 const PAGE = 1_000;
 
 /** The registry of runs that are not settled: a stream, oldest first. */
@@ -23,7 +23,7 @@ export class Announcements {
     this.#keys = keys;
   }
 
-  /** Adds a run; a second time does nothing. */
+  /** Adds a run; adding it again does nothing. */
   async announce(runId: string, sessionId: string): Promise<void> {
     await this.#link.run(scripts.announce, this.#pair, [runId, sessionId]);
   }

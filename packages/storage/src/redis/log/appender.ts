@@ -21,10 +21,10 @@ interface OwnRun {
   nextSeq: number;
 }
 
-/** The most runs to remember: those that another server has ended stay for a while. */
+/** The most runs to remember: runs that another server has ended stay for a while. */
 const MAX_OWN = 10_000;
 
-/** Writes to runs as their one writer. */
+/** Appends events to runs, as the only writer of each run. */
 export class Appender {
   readonly #streams: RunStreams;
   readonly #announcements: Announcements;
@@ -40,11 +40,11 @@ export class Appender {
     this.#isCluster = isCluster;
   }
 
-  /** Throws as `EventLog.append` says. */
+  /** Appends events. Throws the errors of `EventLog.append`. */
   async append(runId: string, events: Events): Promise<void> {
     const constants = this.#own.get(runId)?.constants ?? constantsOf(events[0]);
     const firstSeq = events[0].seq;
-    // Check what needs no question; Redis checks the rest.
+    // Check everything that does not need Redis; Redis checks the rest.
     const before = { constants, lastSeq: firstSeq - 1, ended: false, settled: false };
     const { ended } = advanceRun(before, runId, events);
     const rows = encodeEvents(runId, events);
@@ -63,7 +63,7 @@ export class Appender {
     this.#own.delete(runId);
   }
 
-  /** A Redis that was away may have lost acknowledged events: the progress of each run must be asked again. */
+  /** Forgets the progress of all runs, because a Redis that was unavailable may have lost acknowledged events. */
   forgetAll(): void {
     this.#own.clear();
   }
@@ -73,7 +73,7 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      // First, and awaited: a run in the log must be in the registry, whatever fails in between.
+      // First, and awaited: a run in the log must be in the registry, even if a later step fails.
       await this.#announce(runId, batch);
       return await this.#streams.append(runId, batch);
     } catch (cause) {
@@ -86,8 +86,8 @@ export class Appender {
   }
 
   /**
-   * Called before a run's first event, and in a cluster again before its last: a replica that has taken over may lack
-   * the run, and a run that is not in the registry never gets into history.
+   * Called before a run's first event, and in a cluster again before its last: a replica that has become the master may
+   * lack the run, and a run that is not in the registry never gets into history.
    */
   async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
     const isDue = firstSeq === 0 || (this.#isCluster && ends);
@@ -95,9 +95,9 @@ export class Appender {
   }
 
   /**
-   * Whether it is the single event after our last one: Redis refuses its id if anybody has added anything since, so
-   * that nothing else need be checked. Not in a cluster: there a command may be redirected, without a cut, to a node
-   * that has taken over and lacks our last event.
+   * Whether the batch is the single event after our last one: Redis refuses its id if anybody has added an entry since,
+   * so that nothing else need be checked. False in a cluster: there a command may be redirected, while the connection
+   * stays open, to a node that has become the master and lacks our last event.
    */
   #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
     if (this.#isCluster || ends || isRetry || rows.length > 1) return false;

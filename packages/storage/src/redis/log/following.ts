@@ -7,16 +7,18 @@ import { idOf, type StreamReader } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 import type { RunStreams } from './run-streams.ts';
 
-/** A tail, and how to stop it. */
+/** A tail, and the function that stops it. */
 interface Live {
   tail: RunTail;
   stop: () => void;
 }
 
-/** How many events a follower that is behind reads at once. */
+/** The number of events that a follower which is behind reads at once. */
 const PAGE = 128;
 
-/** The followers on this server: each run is read once for all of them, from where it was when the first began. */
+/**
+ * The followers on this server. Each run is read once for all of them, from its position when the first follower began.
+ */
 export class RedisFollowing {
   readonly #streams: RunStreams;
   readonly #reader: StreamReader;
@@ -48,7 +50,7 @@ export class RedisFollowing {
     this.#followers.close();
   }
 
-  /** For a follower that is further behind than the tail reaches. */
+  /** A page for a follower that is further behind than the tail reaches. */
   async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
     const constants = this.#live.get(runId)?.tail.constants;
     if (!constants) return [];
@@ -58,7 +60,7 @@ export class RedisFollowing {
 
   async #stateOf(runId: string, isWanted: () => boolean) {
     const run = await this.#patiently(isWanted, async () => this.#streams.progress(runId));
-    // The answer is no longer needed.
+    // The caller no longer needs the answer.
     if (!isWanted() || this.#closed) return 'closed';
     return this.#begin(runId, run).state;
   }
@@ -68,7 +70,7 @@ export class RedisFollowing {
     return run?.settled ?? false;
   }
 
-  /** Begins a tail, unless another follower has begun it meanwhile. */
+  /** Begins a tail, unless another follower has begun one in the meantime. */
   #begin(runId: string, run: RunProgress | undefined): RunTail {
     const live = this.#live.get(runId);
     if (live) return live.tail;
@@ -95,7 +97,7 @@ export class RedisFollowing {
     this.#live.delete(runId);
   }
 
-  /** After a cut: Redis may have lost the run's events, or the run may have been settled and forgotten. */
+  /** After a lost connection: Redis may have lost the run's events, or the run may have been settled and deleted. */
   async #checkAgain(runId: string, tail: RunTail): Promise<void> {
     const isWanted = () => this.#live.get(runId)?.tail === tail;
     const before = tail.lastSeq;
@@ -106,7 +108,7 @@ export class RedisFollowing {
     this.#followers.notify(runId);
   }
 
-  /** Undefined once the answer is no longer wanted. */
+  /** As `patiently`; undefined once the answer is no longer wanted. */
   async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
     return patiently(() => isWanted() && !this.#closed, ask);
   }

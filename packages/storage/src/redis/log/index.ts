@@ -1,5 +1,5 @@
 /**
- * The event log: one stream per run. In: events of a run's one writer. Out: the same events, for readers and followers.
+ * The event log: one stream per run. In: events of the run's writer. Out: the same events, for readers and followers.
  */
 export { Announcements, GROUP, announcedIn } from './announcements.ts';
 export type { Announced } from './announcements.ts';

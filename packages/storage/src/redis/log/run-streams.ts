@@ -20,7 +20,7 @@ export interface Batch {
   rows: EventRow[];
   constants: RunConstants;
   ends: boolean;
-  /** Whether an earlier attempt with these events, or fewer, may have succeeded. */
+  /** Whether an earlier attempt with these events, or with fewer, may have succeeded. */
   isRetry: boolean;
 }
 
@@ -30,10 +30,10 @@ export interface Appended {
   lastSeq: number;
 }
 
-/** How many entries are read at once: few enough not to delay others in Redis. */
+/** The number of entries that are read at once, so small that Redis can serve others in between. */
 const PAGE = 1_000;
 
-/** The streams of runs and their further fields: each method is one command, or one page of a long read. */
+/** The streams of runs and their other fields. Each method is one command, or one page of a long read. */
 export class RunStreams {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -67,7 +67,7 @@ export class RunStreams {
     }
   }
 
-  /** Adds a batch's single event if the run exists and its id is new; false if not. */
+  /** Adds a batch's single event if the run exists and the event's id is new; false otherwise. */
   async add(runId: string, { rows, constants }: Batch): Promise<boolean> {
     const [row] = rows;
     if (row === undefined) return false;
@@ -80,7 +80,9 @@ export class RunStreams {
     }
   }
 
-  /** Undefined for a run without events, one that was settled a while ago, and one whose keys are no longer a run's. */
+  /**
+   * A run's progress; undefined if it has no events, was settled a while ago, or its keys belong to another program.
+   */
   async progress(runId: string): Promise<RunProgress | undefined> {
     try {
       return progressOf(await this.#link.run(scripts.progress, this.#pair(runId), []));
@@ -101,7 +103,7 @@ export class RunStreams {
       for (const row of rows) {
         if (row) events.push(decodeEvent(runId, constants, row));
       }
-      // Nothing of the run follows an entry that is not an event.
+      // The run has no events after an entry that is not an event.
       if (entries.length < count || rows.includes(undefined)) break;
       last = events.at(-1)?.seq ?? last;
     }
@@ -112,7 +114,7 @@ export class RunStreams {
     try {
       await this.#link.run(scripts.settle, this.#pair(runId), [keepMs]);
     } catch (error) {
-      // Nothing is left to settle.
+      // There is nothing left to settle.
       if (!isForeignKey(error)) throw error;
     }
   }

@@ -4,7 +4,7 @@ import { RunTail } from './run-tail.ts';
 
 const constants = { sessionId: 's', turnId: 't', traceContext: { traceparent: 'p' } };
 
-/** Events as a stream has them. */
+/** Events as stream entries. */
 const entries = (from: number, to: number): StreamEntry[] =>
   Array.from({ length: to - from + 1 }, (_, index) => {
     const payload = JSON.stringify({ type: 'item_delta', itemId: 'a', deltaContent: '.' });
@@ -14,7 +14,7 @@ const entries = (from: number, to: number): StreamEntry[] =>
 
 const seqs = (tail: RunTail, after: number) => tail.since(after)?.map(({ seq }) => seq);
 
-test('INV-7 a tail that has missed events has only what came after them, each in its place', () => {
+test('INV-7 a tail that has missed events has only the later events, each with its seq', () => {
   const tail = new RunTail('run', { constants, lastSeq: 0, ended: false, settled: false });
   tail.take(entries(1, 3));
   tail.take(entries(8, 9));
@@ -25,7 +25,7 @@ test('INV-7 a tail that has missed events has only what came after them, each in
   expect(seqs(tail, 9)).toEqual([10]);
 });
 
-test('a tail that is given some events again has each in its place', () => {
+test('a tail that gets some events again has each with its seq', () => {
   const tail = new RunTail('run', { constants, lastSeq: 5, ended: false, settled: false });
   tail.take(entries(4, 7));
   expect(seqs(tail, 5)).toEqual([6, 7]);

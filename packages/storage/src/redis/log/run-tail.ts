@@ -5,14 +5,14 @@ import { decodeEvent } from '../../log/event-rows.ts';
 import type { RunProgress } from '../../log/append-rules.ts';
 import { constantsIn, rowOf, type StreamEntry } from '../streams/index.ts';
 
-/** The most events, or characters of them, that are kept for followers that are nearly up to date. */
+/** The most events, and characters of events, that are kept for followers that are nearly up to date. */
 const WINDOW = { events: 256, characters: 1_000_000 };
-/** How many events a follower gets at once. */
+/** The number of events that a follower gets at once. */
 const PAGE = 128;
 
 /**
- * The newest events of a run with followers here: read and decoded once for all of them. A follower that is further
- * behind reads the stream by itself.
+ * The newest events of a run with followers on this server, read and decoded once for all of them. A follower that is
+ * further behind reads the stream itself.
  */
 export class RunTail {
   readonly #runId: string;
@@ -31,7 +31,7 @@ export class RunTail {
     this.#closed = state !== undefined && (state.ended || state.settled);
   }
 
-  /** Undefined before the first event. */
+  /** The run's constants; undefined before the first event. */
   get constants(): RunConstants | undefined {
     return this.#constants;
   }
@@ -45,7 +45,7 @@ export class RunTail {
     return this.#constants ? 'open' : 'unknown';
   }
 
-  /** No more events will come. */
+  /** Ends the tail: no more events will follow. */
   close(): void {
     this.#closed = true;
   }
@@ -71,7 +71,7 @@ export class RunTail {
   }
 
   #hold(event: StreamEvent, size: number): void {
-    // After a cut: the log has dropped what came between, or gives some again.
+    // After a lost connection the log may have dropped events in between, or may send some again.
     if (event.seq !== this.#lastSeq + 1) this.#forget();
     this.#lastSeq = event.seq;
     this.#closed ||= isTerminal(event);

@@ -2,10 +2,10 @@ import { type Announced, announcedIn, GROUP } from '../log/index.ts';
 import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from '../streams/index.ts';
 
-/** How many claims are checked in one step when those of dead workers are taken over. */
+/** How many claims are checked in one step when claims of dead workers are taken over. */
 const PAGE = 100;
 
-/** Which worker has claimed which run: the consumer group of the registry. Each method is one command. */
+/** The workers' claims on runs: the consumer group of the registry. Each method is one command. */
 export class Claims {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -24,13 +24,13 @@ export class Claims {
     }
   }
 
-  /** The id of the newest entry, from which on to watch. */
+  /** The id of the newest entry, from which to watch. */
   async newest(): Promise<string> {
     const reply = await this.#link.call('XREVRANGE', this.#keys.runs, '+', '-', 'COUNT', 1);
     return (reply as StreamEntry[])[0]?.[0] ?? '0-0';
   }
 
-  /** An unclaimed run. */
+  /** Claims a run that no worker has claimed; undefined if there is none. */
   async next(worker: string): Promise<Announced | undefined> {
     const how = ['GROUP', GROUP, worker, 'COUNT', 1, 'STREAMS', this.#keys.runs, '>'];
     const reply = (await this.#link.call('XREADGROUP', ...how)) as [string, StreamEntry[]][] | null;
@@ -55,7 +55,7 @@ export class Claims {
     return taken;
   }
 
-  /** Renews all claims of this worker and returns them, including any whose answer was lost. */
+  /** Renews all claims of this worker and returns them, including claims whose answer was lost. */
   async keep(worker: string): Promise<Announced[]> {
     const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [GROUP, worker]);
     return (reply as StreamEntry[]).map(announcedIn);

@@ -1,3 +1,3 @@
-/** The runs that are not in history yet. In: runs that begin, and that are stored. Out: to each worker, its own. */
+/** The runs that are not yet in history. In: runs that begin, and runs that are stored. Out: each worker's runs. */
 export { Claims } from './claims.ts';
 export { RedisRunRegistry } from './run-registry.ts';

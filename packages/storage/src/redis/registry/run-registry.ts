@@ -7,9 +7,9 @@ import type { StreamReader } from '../streams/index.ts';
 import { Worker } from './worker.ts';
 
 export interface RegistryOptions {
-  /** A claim whose worker has been silent for this long goes to another, ms. */
+  /** A claim whose worker has been silent for this long goes to another worker, ms. */
   claimIdleMs: number;
-  /** How many of its newest events a run keeps, even if they are projected. */
+  /** The number of newest events that a run keeps even if they are projected. */
   maxLength: number;
 }
 
@@ -22,10 +22,10 @@ interface Parts {
   runsKey: string;
 }
 
-/** How often, and for how long, to look for the first events of a run that is announced before it has any, ms. */
+/** How often, and for how long, to check for the first events of a run that is announced before it has any, ms. */
 const UNBORN = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
-/** A worker without claims is removed after this many times the idle time of a claim. */
+/** A worker without claims is removed after this multiple of a claim's idle time. */
 const BURIED_AFTER = 20;
 
 export class RedisRunRegistry implements RunRegistry {
@@ -41,7 +41,7 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   async *claims(name: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
-    // A new name: a worker that comes back knows nothing of its earlier claims.
+    // A new name, because a restarted worker does not know its earlier claims.
     const worker = new Worker(`${name}:${randomUUID()}`);
     const ring = () => worker.ring();
     const isWanted = () => !signal.aborted && !this.#closed;
@@ -65,7 +65,7 @@ export class RedisRunRegistry implements RunRegistry {
     }
   }
 
-  /** Ends all claims, so that others can have them at once. */
+  /** Ends all claims, so that other workers can have them at once. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#ringAll();
@@ -121,13 +121,13 @@ export class RedisRunRegistry implements RunRegistry {
       worker.take(await claims.takeOver(worker.consumer, claimIdleMs));
       await claims.bury(claimIdleMs * BURIED_AFTER);
     } catch {
-      // The next time will do.
+      // The timer will repeat this.
     }
-    // It may have missed news while Redis was away.
+    // The worker may have missed runs while Redis was unavailable.
     worker.ring();
   }
 
-  /** Whether a claimed run is in the log; a run that is not yet is offered again later. */
+  /** Whether a claimed run is in the log. A run that is not yet in the log is offered again later. */
   async #isThere(
     run: Announced & { age?: number },
     worker: Worker,
@@ -152,7 +152,7 @@ export class RedisRunRegistry implements RunRegistry {
     try {
       await this.#parts.claims.letGo(worker.consumer);
     } catch {
-      // Then others take over its claims after a while of silence.
+      // Other workers then take over the claims after the idle time.
     }
   }
 
@@ -165,10 +165,10 @@ export class RedisRunRegistry implements RunRegistry {
     for (const worker of this.#workers) worker.ring();
   }
 
-  /** Undefined once the answer is no longer wanted. */
+  /** As `patiently`; undefined once the answer is no longer wanted. */
   async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
     return patiently(isWanted, ask, async (error) => {
-      // A Redis that has lost its data has lost the group too.
+      // A Redis that has lost its data has also lost the group.
       if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
     });
   }

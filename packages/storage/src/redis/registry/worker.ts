@@ -1,12 +1,12 @@
 import { Bell } from '../../bell.ts';
 import type { Announced } from '../log/index.ts';
 
-/** A projecting worker: the runs that it has been given, and those that wait for it. */
+/** A projecting worker: its claimed runs, and the runs that wait for it. */
 export class Worker {
-  /** Its name in the consumer group. */
+  /** The worker's name in the consumer group. */
   readonly consumer: string;
   readonly #bell = new Bell();
-  /** Its claims that are not done. */
+  /** The claims that are not done. */
   readonly #known = new Set<string>();
   readonly #waiting: Announced[] = [];
 
@@ -14,7 +14,7 @@ export class Worker {
     this.consumer = consumer;
   }
 
-  /** Adds claimed runs; known ones are skipped. */
+  /** Adds claimed runs; known runs are skipped. */
   take(runs: readonly Announced[]): void {
     const unknown = runs.filter(({ runId }) => !this.#known.has(runId));
     for (const { runId } of unknown) this.#known.add(runId);
@@ -22,7 +22,7 @@ export class Worker {
     if (unknown.length > 0) this.ring();
   }
 
-  /** Offers a run once more. */
+  /** Offers a run again. */
   putBack(run: Announced): void {
     this.#waiting.push(run);
     this.ring();
@@ -36,7 +36,7 @@ export class Worker {
     this.#known.delete(runId);
   }
 
-  /** There may be something to do. */
+  /** Wakes the worker because there may be something to do. */
   ring(): void {
     this.#bell.ring();
   }

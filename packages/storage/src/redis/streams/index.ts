@@ -1,6 +1,6 @@
 /**
- * How streams are read: many of them over one connection per node. In: streams and where to begin. Out: each entry as it
- * was written.
+ * Reads streams, many of them over one connection per node. In: streams, and where to begin. Out: each entry as it was
+ * written.
  */
 export {
   constantsIn,

@@ -17,7 +17,7 @@ const entry = (payload: string, trace = JSON.stringify(traceContext)): StreamEnt
 ];
 
 test.each(['{"traceparen": "x"}', '{', '7', ''])(
-  'SAFE: constants of a run that are damaged are none: %s',
+  'SAFE: damaged constants of a run are undefined: %s',
   (damaged) => {
     expect(constantsIn(entry('{}', damaged))).toBeUndefined();
     expect(progressOf([damaged, 3, '', ''])).toBeUndefined();
@@ -26,7 +26,7 @@ test.each(['{"traceparen": "x"}', '{', '7', ''])(
   },
 );
 
-test('SAFE: an event with a wrong field becomes one that says so', () => {
+test('SAFE: an event with a wrong field becomes an error item', () => {
   for (const payload of ['{"type":"item_done","itemIe":"a","finalItem":{}}', '{"type":']) {
     const row = rowOf(entry(payload));
     expect(row && decodeEvent('r', constants, row)).toMatchObject({

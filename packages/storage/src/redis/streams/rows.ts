@@ -3,7 +3,7 @@ import type { RunProgress } from '../../log/append-rules.ts';
 import { eventIdOf, type EventRow, RunConstants } from '../../log/event-rows.ts';
 import { readAs } from '../../store/stored-json.ts';
 
-/** An entry of a Redis stream: its id, and its names and values alternately. */
+/** An entry of a Redis stream: its id, and its field names and values alternately. */
 export type StreamEntry = [id: string, fields: string[]];
 
 /** The entry id of a `seq`. The first event's id is `0-1`, since `0-0` is not allowed. */
@@ -23,9 +23,9 @@ export function rowOf([id, fields]: StreamEntry): EventRow | undefined {
 }
 
 /**
- * The fields of an entry, which stands by itself: a canonical event, of which payload and trace context are JSON. Every
- * entry has the same names in the same order, since Redis then keeps them once for many entries. `append.lua` makes
- * them as well.
+ * The fields of an entry, which is complete in itself: a canonical event, with payload and trace context as JSON. Every
+ * entry has the same names in the same order, since Redis then stores the names once for many entries. `append.lua`
+ * must write the same fields.
  */
 export function fieldsOf(runId: string, run: RunConstants, row: EventRow): (string | number)[] {
   const { seq, type, timestamp } = row;
@@ -36,7 +36,7 @@ export function fieldsOf(runId: string, run: RunConstants, row: EventRow): (stri
   return [...event, ...itself, ...whose];
 }
 
-/** What entries have of their run's constants: session, turn, and trace context as JSON. */
+/** The run's constants in each entry: session, turn, and trace context as JSON. */
 export function valuesOf(run: RunConstants): [string, string, string] {
   const { traceparent, tracestate } = run.traceContext;
   return [run.sessionId, run.turnId, JSON.stringify({ traceparent, tracestate })];
@@ -48,7 +48,10 @@ export function wirePayload({ type, payload }: EventRow): string {
   return `{"type":"${type}"${rest}`;
 }
 
-/** The constants in an entry, if they can be read. The version before wrote them into a run's first entry alone, as `run`. */
+/**
+ * The constants in an entry, if they can be parsed. The previous version wrote them only into a run's first entry, as
+ * `run`.
+ */
 export function constantsIn([, fields]: StreamEntry): RunConstants | undefined {
   const value = (name: string): string | undefined => {
     const at = fields.findIndex((field, index) => index % 2 === 0 && field === name);
@@ -70,8 +73,8 @@ export function encodeConstants({ sessionId, turnId, traceContext }: RunConstant
 }
 
 /**
- * The answer of `progress.lua`; undefined for a run without events, for one that was settled a while ago, and for one whose
- * constants are damaged.
+ * The progress in the answer of `progress.lua`; undefined for a run without events, a run that was settled a while ago,
+ * and a run whose constants are damaged.
  */
 export function progressOf(reply: unknown): RunProgress | undefined {
   if (reply === null) return undefined;

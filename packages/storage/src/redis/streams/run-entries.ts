@@ -1,18 +1,18 @@
 import { type Keys, RedisLink } from '../connection/index.ts';
 import type { StreamEntry } from './rows.ts';
 
-/** An entry as Redis gives it, its fields by name. */
+/** An entry as Redis returns it, with its fields by name. */
 export interface RunEntry {
   id: string;
   fields: Record<string, string>;
 }
 
-/** How many entries are read at once. */
+/** The number of entries that are read at once. */
 const PAGE = 256;
-/** How long one command waits for news, ms. */
+/** How long one command waits for entries, ms. */
 const WAIT_MS = 1_000;
 
-/** A run’s stream as programs in any language read it: by plain XREAD, without any other part of the log. */
+/** A run’s stream as programs in any language read it: by plain XREAD, without other parts of the log. */
 export class RunEntries {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -34,7 +34,10 @@ export class RunEntries {
     return this.#keys.events(this.#runId);
   }
 
-  /** Entries from the first on, as they come, until `signal` is aborted. Throws what ioredis throws if Redis is lost. */
+  /**
+   * Yields the entries from the first on, as they arrive, until `signal` aborts. Throws ioredis's error if Redis is
+   * lost.
+   */
   async *pages(signal: AbortSignal): AsyncGenerator<RunEntry[], void> {
     const connection = this.#link.reader(this.key);
     const stop = () => this.#link.end(connection);
@@ -60,8 +63,8 @@ export class RunEntries {
   }
 
   /**
-   * Removes the stream and what else is kept for the run’s readers, which would expire by themselves. Only for a run
-   * that is settled. Throws StorageError `REDIS_UNAVAILABLE`.
+   * Removes the stream and other data for the run’s readers, which would expire by themselves. Only for a run that is
+   * settled. Throws StorageError `REDIS_UNAVAILABLE`.
    */
   async remove(): Promise<void> {
     await this.#link.call('UNLINK', this.key, this.#keys.run(this.#runId));
@@ -73,7 +76,7 @@ export class RunEntries {
   }
 }
 
-/** Redis gives names and values alternately. */
+/** The fields by name; Redis returns names and values alternately. */
 function byName(fields: readonly string[]): Record<string, string> {
   const names = fields.filter((_, at) => at % 2 === 0);
   return Object.fromEntries(names.map((name, at) => [name, fields[2 * at + 1] ?? '']));

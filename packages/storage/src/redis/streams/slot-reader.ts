@@ -13,21 +13,21 @@ import type { StreamEntry } from './rows.ts';
 
 export interface StreamListener {
   onEntries(entries: StreamEntry[]): void;
-  /** The connection was cut, and is back. */
+  /** Called after a lost connection is back. */
   onBack?(): void;
 }
 
 interface Watched {
-  /** The id of the last entry that was passed on. */
+  /** The id of the last entry that the listener got. */
   at: string;
   listener: StreamListener;
-  /** Its key is not a stream: until then it is not read. */
+  /** The time until which the key is not read, because it is not a stream. */
   leftOutUntil?: number;
 }
 
-/** How many entries of one stream are read at once. */
+/** The number of entries of one stream that are read at once. */
 const PAGE = 256;
-/** How long to wait after Redis refused, ms. */
+/** How long to wait after a refusal of Redis, ms. */
 const RETRY_MS = 200;
 /** How long a key that is not a stream is left out, ms. */
 const LEFT_OUT_MS = 5_000;
@@ -35,8 +35,8 @@ const LEFT_OUT_MS = 5_000;
 const WAKE_TTL_MS = 60_000;
 
 /**
- * Waits on one connection for news of the streams that one command can read. A further stream is its own: an entry
- * there ends the wait, so that new streams can be added.
+ * Waits on one connection for entries of all streams that one command can read. One more stream belongs to the reader:
+ * an entry there ends the wait, so that streams can be added.
  */
 export class SlotReader {
   readonly #link: RedisLink;
@@ -57,12 +57,15 @@ export class SlotReader {
     void this.#read();
   }
 
-  /** Whether there is nothing to wait for. */
+  /** Whether there are no streams to wait for. */
   get isIdle(): boolean {
     return this.#watched.size === 0;
   }
 
-  /** Passes on a stream's entries after a given one, until the result is called. A stream has one listener. */
+  /**
+   * Passes on a stream's entries after the id `after`, until the returned function is called. A stream has one
+   * listener.
+   */
   watch(key: string, after: string, listener: StreamListener): () => void {
     const watched = { at: after, listener };
     this.#watched.set(key, watched);
@@ -80,7 +83,7 @@ export class SlotReader {
 
   async #read(): Promise<void> {
     while (!this.#closed) {
-      // Let listeners work first: the next command to Redis takes longer than that.
+      // Let listeners work first, since the next command to Redis takes longer than their work.
       await setImmediate();
       try {
         const news = await this.#next();
@@ -90,14 +93,14 @@ export class SlotReader {
         if (this.#closed) return;
         if (isForeignKey(error) && (await this.#leaveOut())) continue;
         this.#isCut = true;
-        // A server that refuses may no longer be the right one.
+        // A server that refuses may no longer be the right one, so reconnect.
         if (isReply(error)) this.#connection.disconnect(true);
         await delay(RETRY_MS);
       }
     }
   }
 
-  /** After a cut it does not block, so that listeners soon hear that Redis is back. */
+  /** Reads new entries. After a lost connection it does not block, so that listeners soon know that Redis is back. */
   async #next(): Promise<[string, StreamEntry[]][]> {
     const now = performance.now();
     const read = [...this.#watched].filter(([, { leftOutUntil = 0 }]) => leftOutUntil <= now);
@@ -115,8 +118,8 @@ export class SlotReader {
   }
 
   /**
-   * Leaves out keys that another program has made something else than a stream, since Redis then refuses to read any:
-   * their listeners ask again, as after a cut. Returns whether there are such keys.
+   * Skips keys for a while that another program has replaced by something other than a stream, since Redis then refuses
+   * the whole read: their listeners check again, as after a lost connection. Returns whether there are such keys.
    */
   async #leaveOut(): Promise<boolean> {
     const watched = [...this.#watched];
@@ -151,11 +154,11 @@ export class SlotReader {
     }
   }
 
-  /** Ends the wait under way, if any: once for all changes of a tick. */
+  /** Ends the current wait, if any: once for all changes of a tick. */
   #wake(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    // A failure means that the wait was cut, or ends by itself soon.
+    // If this fails, the wait was cut or ends by itself soon.
     this.#link.run(scripts.wake, [this.#wakeKey], [WAKE_TTL_MS]).catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 import type { Keys, RedisLink } from '../connection/index.ts';
 import { SlotReader, type StreamListener } from './slot-reader.ts';
 
-/** Waits for news of any number of streams: on one connection, or in a cluster on one per slot. */
+/** Waits for entries of any number of streams: on one connection, or in a cluster on one connection per slot. */
 export class StreamReader {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -12,7 +12,10 @@ export class StreamReader {
     this.#keys = keys;
   }
 
-  /** Passes on a stream's entries after a given one, until the result is called. A stream has one listener. */
+  /**
+   * Passes on a stream's entries after the id `after`, until the returned function is called. A stream has one
+   * listener.
+   */
   watch(key: string, after: string, listener: StreamListener): () => void {
     const slot = this.#link.slotOf(key);
     const reader = this.#readers.get(slot) ?? new SlotReader(this.#link, this.#keys, key);
@@ -28,7 +31,7 @@ export class StreamReader {
     for (const [slot, reader] of this.#readers) this.#end(slot, reader);
   }
 
-  /** Ends an idle slot's connection: there are too many slots to keep one for each. */
+  /** Ends an idle slot's connection, because there are too many slots to keep a connection for each. */
   #end(slot: string, reader: SlotReader): void {
     reader.close();
     if (this.#readers.get(slot) === reader) this.#readers.delete(slot);

@@ -1,4 +1,4 @@
--- Enters a run into the registry, once.
+-- Adds a run to the registry, once.
 -- KEYS: the announced runs, run -> entry
 -- ARGV: run id, session id
 if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1 then return 0 end

@@ -1,11 +1,11 @@
 -- Adds events to a run, all or none.
 -- KEYS: the run's events, the run
--- ARGV: first seq, constants, '1' if the last event is terminal, '1' if an earlier try may have come through,
+-- ARGV: first seq, constants, '1' if the last event is terminal, '1' if an earlier attempt may have succeeded,
 --       ids of run, session and turn, trace context, then timestamp, type and payload of each event
 local first = tonumber(ARGV[1])
 local count = (#ARGV - 8) / 3
 local run = redis.call('HMGET', KEYS[2], 'constants', 'ended', 'settled')
--- All ids of ours begin with 0: the range leaves out entries that another program has added.
+-- All ids of Liminal begin with 0: the range leaves out entries that another program has added.
 local newest = redis.call('XREVRANGE', KEYS[1], '0', '-', 'COUNT', 1)[1]
 local last = newest and tonumber(string.sub(newest[1], 3)) - 1 or -1
 local have = 0
@@ -40,7 +40,7 @@ for i = have + 1, count do
   local at = 6 + 3 * i
   local seq = first + i - 1
   local entry = { 'type', ARGV[at + 1], 'timestamp', ARGV[at], 'payload', ARGV[at + 2] }
-  -- Servers of the version before look for it here, and only here.
+  -- Servers of the previous version read the constants here, and only here.
   if seq == 0 then append(entry, 'run', ARGV[2]) end
   append(entry, 'eventId', ARGV[5] .. ':' .. string.format('%d', seq), 'seq', string.format('%d', seq),
     'runId', ARGV[5], 'sessionId', ARGV[6], 'turnId', ARGV[7], 'traceContext', ARGV[8])

@@ -1,4 +1,4 @@
--- Closes an inbox, unless another has opened it since.
+-- Closes an inbox, unless another server has opened it since.
 -- KEYS: the inbox, its opener
 -- ARGV: opener
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end

@@ -1,4 +1,4 @@
--- Who holds a lease now.
+-- Returns the current holder and token of a lease.
 -- KEYS: the lease
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

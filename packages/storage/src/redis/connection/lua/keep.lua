@@ -1,4 +1,4 @@
--- Renews all claims of a worker, and returns them. Claims that another worker has taken over stay with that one.
+-- Renews all claims of a worker, and returns them. Claims that another worker has taken over do not change.
 -- KEYS: the announced runs
 -- ARGV: group, worker
 local claimed = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1000000, ARGV[2])

@@ -1,5 +1,5 @@
 -- take-task
--- Gives a worker a task, and takes it out of those that wait: no other gets it, whatever becomes of this one.
+-- Gives a worker a task and removes the task from the waiting ones: no other worker gets it, whatever happens to this one.
 -- KEYS: the tasks
 -- ARGV: group, worker
 local reply = redis.pcall('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', 1, 'NOACK', 'STREAMS', KEYS[1], '>')

@@ -1,7 +1,7 @@
 -- Drops projected events, except the newest ones.
 -- KEYS: the run's events
 -- ARGV: the seq up to which the run is projected, how many events to keep (at least one)
--- All ids of ours begin with 0: the range leaves out entries that another program has added.
+-- All ids of Liminal begin with 0: the range leaves out entries that another program has added.
 local newest = redis.call('XREVRANGE', KEYS[1], '0', '-', 'COUNT', 1)[1]
 if not newest then return 0 end
 local last = tonumber(string.sub(newest[1], 3)) - 1
