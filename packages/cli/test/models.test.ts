@@ -127,7 +127,7 @@ test('a turn that waits over its server’s end is told as one, then and later',
   await first.command.end('SIGKILL');
 
   const client = clientOf(await home.serve(['--port', new URL(first.url).port]));
-  await tail.says(/The server ended here; the turn goes on below/);
+  await tail.says(/The server stopped here; the turn continues below/);
   const asked = async () => {
     const { entries } = await client.requests.history(sessionId);
     return entries.flatMap((item) =>
@@ -148,7 +148,7 @@ test('a turn that waits over its server’s end is told as one, then and later',
   expect(all.stdout.trimEnd().split('\n')).toEqual([
     '> Make it',
     'I make it.',
-    '! The server ended here; the turn goes on below.',
+    '! The server stopped here; the turn continues below.',
     '* touch made.txt',
     '? touch made.txt: Allow',
     'It is made.',

@@ -12,36 +12,36 @@ import { type ConnectionStatus, LiveSocket } from './socket/live-socket.ts';
 import { Cell, type Store } from './store.ts';
 
 export interface ClientOptions {
-  /** Where the server is, e.g. `http://127.0.0.1:4400`. In a browser: the page's own origin by default. */
+  /** The server's address, e.g. `http://127.0.0.1:4400`. In a browser the default is the page's own origin. */
   baseUrl?: string;
-  /** For programs. A browser needs none: it is signed in by its cookie and `key`. */
+  /** The bearer token of a program. A browser needs none: it is signed in by its cookie and `key`. */
   token?: string;
-  /** The key that sign-in stored for our origin (`localStorage`, `liminal:key`). */
+  /** The key that sign-in stored for the page's origin (`localStorage`, `liminal:key`). */
   key?: () => string | undefined;
-  /** Where messages are kept until the server has them. Default: in memory. */
+  /** The storage of messages until the server has them; by default in memory. */
   outbox?: OutboxStorage;
-  /** Where their files are kept. Default: in memory. */
+  /** The storage of the messages' files; by default in memory. */
   files?: FileStorage;
-  /** Whether sessions are followed, over a WebSocket. Default: yes; without, there are requests and files. */
+  /** Whether the client follows sessions over a WebSocket; default true. Otherwise only requests and files work. */
   isLive?: boolean;
-  /** Whether messages that begin with `!` are commands of the person who writes them; not for the words of others. */
+  /** Whether messages that begin with `!` are commands of their writer; must be false for text that others wrote. */
   runCommands?: boolean;
 }
 
-/** A connection to one server: requests, live sessions and the state of the connection itself. */
+/** A connection to one server: requests, live sessions and the state of the connection. */
 export interface LiminalClient {
   readonly requests: Requests;
   readonly connection: Store<ConnectionStatus>;
   readonly sessions: SessionsStore;
-  /** Files of messages, on their way and on the server. */
+  /** Files of messages, on this device and on the server. */
   readonly files: Files;
-  /** The session's store; opened at the first call and followed until `release`. */
+  /** The session's store, which is created by the first call and followed until `release`. */
   session(sessionId: string): SessionStore;
-  /** Stops following a session and forgets it. */
+  /** Stops following a session and drops its store. */
   release(sessionId: string): void;
   /** Follows one run by its canonical events, until the returned store is closed. */
   run(runId: string): RunStore;
-  /** Connects again now instead of later. */
+  /** Reconnects now instead of after the wait. */
   retry(): void;
   close(): void;
 }
@@ -108,7 +108,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
   };
 }
 
-/** Node accepts headers with a WebSocket and browsers do not; only programs have a token to send. */
+/** Node accepts headers with a WebSocket and browsers do not, so only programs can send a token. */
 const SocketWithHeaders = WebSocket as unknown as new (
   url: string,
   options: { headers: Record<string, string> },

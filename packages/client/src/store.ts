@@ -1,6 +1,6 @@
 import { Emitter } from './emitter.ts';
 
-/** A value to read and follow, in the shape that React's useSyncExternalStore takes. */
+/** A value that can be read and subscribed to, in the shape of React's useSyncExternalStore. */
 export interface Store<T> {
   /** `listener` is called at most once per frame after a change. Returns a function that removes it. */
   subscribe: (listener: () => void) => () => void;
@@ -8,7 +8,7 @@ export interface Store<T> {
   getSnapshot: () => T;
 }
 
-/** A store that its owner writes. */
+/** A store whose owner sets the value. */
 export class Cell<T> implements Store<T> {
   #value: T;
   readonly #changed = new Emitter<void>();
@@ -33,12 +33,12 @@ export class Cell<T> implements Store<T> {
   }
 }
 
-/** Interval in a hidden page: often enough for its title and icon (ms). */
+/** The interval in a hidden page, ms: often enough for its title and icon. */
 const hiddenPace = 200;
 
 /**
- * Makes `flush` run at most once per frame, however often it is requested: text arrives thirty times a second and
- * more. Outside browsers it runs as soon as the present work is done.
+ * Makes `flush` run at most once per frame, however often it is requested: text arrives thirty times a second or more
+ * often. Outside browsers it runs as soon as the current work is done.
  */
 function perFrame(flush: () => void): () => void {
   let scheduled = false;

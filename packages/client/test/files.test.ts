@@ -10,7 +10,7 @@ const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 251);
 let taken: { path: string; type: string | undefined; token: string | undefined; body: Buffer };
 const names = new Set<string | undefined>();
 
-/** Takes a file, and gives it back. */
+/** Stores one file, and returns it. */
 const server = createServer((request, response) => {
   names.add(request.headers['user-agent']);
   void buffer(request).then((body) => {
@@ -48,7 +48,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-it('a file is uploaded as it is, with its type, and comes back byte for byte', async () => {
+it('a file is uploaded unchanged, with its type, and returned byte for byte', async () => {
   const file = new Blob([bytes], { type: 'image/png' });
   expect(await requests().putBlob(file)).toEqual({
     uri: `blob:${hash}`,
@@ -66,14 +66,14 @@ it('a file is uploaded as it is, with its type, and comes back byte for byte', a
   expect(Buffer.from(await given.arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-it('a file without a type is sent as bytes, or as the type that is said', async () => {
+it('a file without a type is sent as bytes, or with the given type', async () => {
   await requests().putBlob(new Blob([bytes]));
   expect(taken.type).toBe('application/octet-stream');
   await requests().putBlob(new Blob([bytes]), { mimeType: 'text/plain' });
   expect(taken.type).toBe('text/plain');
 });
 
-it('a file that is not there is told apart from a server that is not', async () => {
+it('a missing file and a missing server have different errors', async () => {
   const gone = requests().getBlob('b'.repeat(64));
   await expect(gone).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND', status: 404 });
   const away = requests();
@@ -83,7 +83,7 @@ it('a file that is not there is told apart from a server that is not', async () 
   await expect(away.putBlob(new Blob([bytes]))).rejects.toMatchObject({ code: 'UNREACHABLE' });
 });
 
-it('SAFE: a program gives one name of its own with all requests, by which the server lets programs take turns', async () => {
+it('SAFE: a program sends one name of its own with all requests, by which the server lets programs take turns', async () => {
   names.clear();
   await requests().putBlob(new Blob([bytes], { type: 'image/png' }));
   await requests().getBlob(hash);

@@ -6,13 +6,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
 import { ApiError, createClient, type LiminalClient, type Store } from '@liminal/client';
 
-/** A server with one session that a test plays by hand. */
+/** A server with one session that a test controls. */
 class Stage {
   readonly http: Server;
   readonly sockets: ServerSocket[] = [];
   readonly heard: ClientMessage[] = [];
   readonly requests: string[] = [];
-  /** Whether anybody is let in. */
+  /** Whether clients are accepted. */
   accepts = true;
   answer: (path: string) => { status: number; body?: unknown } = () => ({ status: 200, body: {} });
 
@@ -69,7 +69,7 @@ afterEach(() => {
   stage.http.closeAllConnections();
 });
 
-it('follows a session, and after a broken connection goes on from its cursor', async () => {
+it('follows a session, and continues from its cursor after a broken connection', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   expect(stage.subscriptions()[0]).toEqual({
@@ -118,7 +118,7 @@ it('many messages cause one notification', async () => {
   expect(notified).toBeLessThan(400);
 });
 
-it('a message that cannot be sent keeps its text and says why, and can be sent again', async () => {
+it('a message that cannot be sent keeps its text with a reason, and can be sent again', async () => {
   const session = client.session('s1');
   await session.send('Do it');
   const [failed] = session.getSnapshot().pending;
@@ -132,7 +132,7 @@ it('a message that cannot be sent keeps its text and says why, and can be sent a
   expect(session.getSnapshot().pending).toMatchObject([{ state: 'sent' }]);
 });
 
-it('a message waits while the server is away, and is sent once there is a connection', async () => {
+it('a message waits while the server is unavailable, and is sent once there is a connection', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   const { answer } = stage;
@@ -155,7 +155,7 @@ it('a refused request rejects with its code, status and sentence', async () => {
   });
 });
 
-it('a search asks for any text within a project, and gives what was found', async () => {
+it('a search sends any text and a project, and returns the hits', async () => {
   const hit = {
     sessionId: 's1',
     cliType: 'demo',
@@ -169,7 +169,7 @@ it('a search asks for any text within a project, and gives what was found', asyn
   expect(stage.requests.at(-1)).toBe('GET /api/search?q=%22b%22+%26+c&projectId=p&limit=5');
 });
 
-it('a wrongly shaped answer and a missing server are told apart', async () => {
+it('a wrongly shaped answer and a missing server have different errors', async () => {
   stage.answer = () => ({ status: 200, body: { agents: 'none' } });
   await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   stage.http.close();
@@ -180,7 +180,7 @@ it('a wrongly shaped answer and a missing server are told apart', async () => {
   });
 });
 
-it('a refused client is told so, and gets in at the next attempt once it is allowed', async () => {
+it('a refused client has the state `refused`, and connects at the next attempt once it is allowed', async () => {
   const { connection } = client;
   await until(() => connection.getSnapshot().state === 'open');
   const welcome = stage.answer;
@@ -195,7 +195,7 @@ it('a refused client is told so, and gets in at the next attempt once it is allo
   expect(stage.sockets).toHaveLength(2);
 });
 
-it('what cannot be loaded for a while is retried without being asked for', async () => {
+it('temporary load failures are retried automatically', async () => {
   const away = { error: { code: 'STORE_READ_FAILED', message: 'The database is away.' } };
   const { answer } = stage;
   stage.answer = () => ({ status: 503, body: away });
@@ -207,7 +207,7 @@ it('what cannot be loaded for a while is retried without being asked for', async
   await until(() => stage.subscriptions().length === 1);
   await until(() => client.sessions.getSnapshot().phase === 'ready');
 
-  // And the same when it is the subscription that fails.
+  // The same if the subscription fails.
   const problem = { code: 'REDIS_UNAVAILABLE', message: 'Redis is away.' };
   stage.say({ type: 'session:error', sessionId: 's1', ...problem });
   await until(() => session.getSnapshot().problem?.message === 'Redis is away.');
@@ -217,7 +217,7 @@ it('what cannot be loaded for a while is retried without being asked for', async
   expect(session.getSnapshot()).toMatchObject({ phase: 'ready', problem: undefined });
 });
 
-it('a request that gets no answer while the connection stands is made again', async () => {
+it('a request without an answer on an open connection is sent again', async () => {
   const isLoad = (path: string | undefined) => path?.endsWith('/load') === true;
   stage.http.prependListener('request', ({ url, socket }) => {
     if (isLoad(url) && stage.requests.filter(isLoad).length === 0) socket.destroy();
@@ -237,7 +237,7 @@ it('a missing session fails with the server’s message', async () => {
   expect(session.getSnapshot().problem).toEqual({ code: 'SESSION_NOT_FOUND', message: 'No s2.' });
 });
 
-it('a deleted session ends: its view, its subscription, and what was not sent to it', async () => {
+it('a deleted session ends its view and its subscription, and drops its unsent messages', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.say(historyOf('snapshot', 'Hello', 't1:4'));
@@ -255,7 +255,7 @@ it('a deleted session ends: its view, its subscription, and what was not sent to
   expect(client.session('s1').getSnapshot().pending).toEqual([]);
 });
 
-it('a session that is gone when the server is back was deleted meanwhile', async () => {
+it('a session that is gone when the server is back counts as deleted', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.say(historyOf('snapshot', 'Hello', 't1:4'));
@@ -298,7 +298,7 @@ function textOf(
   return item !== undefined && 'content' in item ? item.content : '';
 }
 
-/** Resolves once `holds` is true; the test's own timeout is the limit. */
+/** Resolves once `holds` returns true; the test's own timeout is the limit. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

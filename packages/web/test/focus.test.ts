@@ -266,7 +266,7 @@ it('a turn that its server’s end cut off is not announced as failed while anot
     turns: [turn('t1', { status: 'error', error }), turn('t2', { trigger: 'agent' })],
   };
   stage.hangUp();
-  await page.getByText('The server ended here; the turn goes on below.').waitFor();
+  await page.getByText('The server stopped here; the turn continues below.').waitFor();
   stage.say(ended('t2'));
   await expect.poll(told).toEqual(['Demo has answered.']);
 });

@@ -36,7 +36,8 @@ function holds(turns: TurnSummary[], entries: UpsertObject[]): void {
 }
 
 const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
-const line = (page: Page) => log(page).getByText('The server ended here; the turn goes on below.');
+const line = (page: Page) =>
+  log(page).getByText('The server stopped here; the turn continues below.');
 
 /** What people see of both turns, once the second is there. */
 async function expectOneTurn(page: Page): Promise<void> {

@@ -244,7 +244,7 @@ it('nothing is fetched from elsewhere, and links open beside the app', async () 
 it.each([
   ['max_tokens', 'Stopped: the answer reached its length limit'],
   ['max_turn_requests', 'Stopped: the agent reached its limit of steps in one turn'],
-  ['refusal', 'Stopped: the model refused to go on'],
+  ['refusal', 'Stopped: the model refused to continue'],
   ['of_tomorrow', 'Stopped: of_tomorrow'],
 ])(
   'a turn that stops by %s says so at its end, live and from history',

@@ -92,7 +92,7 @@ test('a turn that its server’s end cut off is followed into the one that goes 
   server.show(cut, over);
   expect(await exitCode).toBe(0);
   expect(written.join('')).toContain('Then not.');
-  expect(said).toContain('! The server ended here; the turn goes on below.');
+  expect(said).toContain('! The server stopped here; the turn continues below.');
   expect(said.join('\n')).not.toMatch(/turn failed|turn_ended/);
 });
 

@@ -8,15 +8,21 @@ const binary = Buffer.from([0, 1, 2, 3]);
 describe('a file becomes', () => {
   it.each([
     ['an image by its content', 'image', 'image/png', '', png],
-    ['an image, whatever its name says', 'image', 'image/png', 'text/plain', png],
+    ['an image by its content, despite another type', 'image', 'image/png', 'text/plain', png],
     [
-      'a file where it only claims to be an image',
+      'a file if only its type is that of an image',
       'resource',
       'application/octet-stream',
       'image/png',
       binary,
     ],
-    ['an image of a kind that is not looked into', 'image', 'image/heic', 'image/heic', binary],
+    [
+      'an image of a type whose content is not checked',
+      'image',
+      'image/heic',
+      'image/heic',
+      binary,
+    ],
     ['audio by its type', 'audio', 'audio/mpeg', 'audio/mpeg', binary],
     [
       'text with its type',
@@ -26,29 +32,29 @@ describe('a file becomes', () => {
       bytes('# Ä'),
     ],
     [
-      'text, where a program is taken for a film',
+      'text, if the type of a program is video',
       'resource',
       'text/plain',
       'video/mp2t',
       bytes('let a'),
     ],
     [
-      'text, where an image is written as one',
+      'text, if an image is written as text',
       'resource',
       'text/plain',
       'image/svg+xml',
       bytes('<svg/>'),
     ],
     [
-      'no text, where its bytes are none',
+      'not text, if its bytes are not text',
       'resource',
       'application/octet-stream',
       'text/plain',
       binary,
     ],
-    ['a PDF, also one of letters alone', 'resource', 'application/pdf', '', bytes('%PDF-1.4 x')],
+    ['a PDF, even with only letters', 'resource', 'application/pdf', '', bytes('%PDF-1.4 x')],
     ['any other file by its type', 'resource', 'application/zip', 'application/zip', binary],
-    ['an unknown file without one', 'resource', 'application/octet-stream', '', binary],
+    ['an unknown file without a type', 'resource', 'application/octet-stream', '', binary],
   ] as const)('%s', (_, kind, mimeType, type, content) => {
     const block = describeFile({ name: 'a', type, bytes: content }, 'local:1');
     const described = { mimeType, uri: 'local:1', name: 'a', size: content.length };

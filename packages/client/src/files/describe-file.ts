@@ -2,12 +2,12 @@ import { type ContentBlock, imageType } from '@liminal/protocol';
 
 export interface DescribedFile {
   name: string;
-  /** Its MIME type, as far as it is known; may be empty. */
+  /** The MIME type, if it is known; may be empty. */
   type: string;
   bytes: Uint8Array;
 }
 
-/** A file as a block of a message, which names it by `uri`. Of its type and its content, the content is believed. */
+/** Returns a file as a block of a message, which refers to it by `uri`. The content decides the type if both differ. */
 export function describeFile({ name, type, bytes }: DescribedFile, uri: string): ContentBlock {
   const mimeType = typeOf(bytes, type);
   const described = { mimeType, uri, name, size: bytes.length };
@@ -23,13 +23,13 @@ function typeOf(bytes: Uint8Array, given: string): string {
   if (seen !== undefined) return seen;
   const [named = ''] = given.toLowerCase().split(';');
   if (String.fromCharCode(...bytes.subarray(0, 5)) === '%PDF-') return 'application/pdf';
-  // Browsers take TypeScript for a film, and SVG is text for every agent.
+  // Browsers report TypeScript as video, and SVG is text for every agent.
   if (isText(bytes)) return named.startsWith('text/') ? named : 'text/plain';
   if (named === '' || named.startsWith('text/') || isReadable.test(named)) return unknownType;
   return named;
 }
 
-/** Types of images whose beginning is known: a file that begins differently is none. */
+/** Types of images whose first bytes are known: a file of such a type with other first bytes is not an image. */
 const isReadable = /^image\/(png|jpeg|gif|webp|avif|bmp|x-icon)$/;
 
 function isText(bytes: Uint8Array): boolean {

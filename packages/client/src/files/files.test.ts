@@ -23,7 +23,7 @@ function device(storage: FileStorage = memoryFiles()) {
 const text = async (file: Promise<Blob>) => (await file).text();
 
 describe('an attached file', () => {
-  it('is read from this device, and from the server once it is not here any more', async () => {
+  it('is read from this device, and from the server once it is no longer on this device', async () => {
     const { files } = device();
     const uri = await files.keep(new Blob(['here']));
     expect(await text(files.read(uri))).toBe('here');
@@ -34,7 +34,7 @@ describe('an attached file', () => {
     expect(await text(files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
   });
 
-  it('is uploaded once, however often that is asked for', async () => {
+  it('is uploaded once, however often it is requested', async () => {
     const { files, server, stateOf } = device();
     const uri = await files.keep(new Blob(['here']));
     files.start(uri);
@@ -48,7 +48,7 @@ describe('an attached file', () => {
     expect(stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('waits while the server is away, and is uploaded when it is back', async () => {
+  it('waits while the server is unavailable, and is uploaded when it is back', async () => {
     const { files, server, stateOf } = device();
     server.answer = () => Promise.reject(away);
     const uri = await files.keep(new Blob(['here']));
@@ -59,7 +59,7 @@ describe('an attached file', () => {
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('that is refused says why, and is tried again only when a person asks', async () => {
+  it('that is refused has a reason, and is uploaded again only on request', async () => {
     const { files, server, stateOf } = device();
     const problem = { code: 'BLOB_TYPE_WRONG', message: 'It is no image.' };
     server.answer = () => Promise.reject(new ApiError(problem.code, 415, problem.message));
@@ -74,7 +74,7 @@ describe('an attached file', () => {
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('can be sent even if nothing can be stored here', async () => {
+  it('can be sent even if nothing can be stored on this device', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const { files, server } = device({ get: full, put: full, remove: full });
     const uri = await files.keep(new Blob(['here']));

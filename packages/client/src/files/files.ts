@@ -6,7 +6,7 @@ import { Cell, type Store } from '../store.ts';
 import { localUri, newLocalUri, withUri } from './local-uri.ts';
 import type { FileStorage } from './storage.ts';
 
-/** How far a file is on its way to the server; `waiting`: the server is away, `failed`: a person must decide. */
+/** The state of an upload. `waiting`: the server is unavailable. `failed`: a person must decide. */
 export type Upload =
   | { readonly state: 'uploading' | 'uploaded' | 'waiting' }
   | { readonly state: 'failed'; readonly problem: { code: string; message: string } };
@@ -14,22 +14,22 @@ export type Upload =
 interface FilesDeps {
   requests: Pick<Requests, 'putBlob' | 'getBlob'>;
   storage: FileStorage;
-  /** Whether the server is connected, as far as is known; when that changes, the owner calls `flush`. */
+  /** Whether the server is connected, as far as is known; when that changes, the owner must call `flush`. */
   isConnected: () => boolean;
 }
 
 /**
- * Files of messages. One that is attached here is kept on this device under a local name, and uploaded; a message may
- * be sent before that is done.
+ * Files of messages. A file that is attached here is stored on this device under a local name, and uploaded. Its
+ * message may be sent before the upload ends.
  */
 export class Files {
-  /** By local name. */
+  /** The uploads by local name. */
   readonly uploads: Store<ReadonlyMap<string, Upload>>;
   readonly #cell = new Cell<ReadonlyMap<string, Upload>>(new Map());
   readonly #deps: FilesDeps;
   /** Names on the server, or promises of them, by local name. */
   readonly #named = new Map<string, Promise<string>>();
-  /** What storage would not take. */
+  /** Files that the storage refused, by local name. */
   readonly #unkept = new Map<string, Blob>();
   readonly #again = new Later(() => this.flush());
 
@@ -42,15 +42,18 @@ export class Files {
     this.#again.cancel();
   }
 
-  /** Keeps a file on this device. Returns its local name, which `upload` and blocks take. */
+  /** Stores a file on this device. Returns its local name, which `upload` and blocks accept. */
   async keep(bytes: Blob): Promise<string> {
     const uri = newLocalUri();
-    // Full or closed storage is no reason not to send it.
+    // If storage is full or closed, the file is sent from memory.
     await this.#deps.storage.put(uri, bytes).catch(() => this.#unkept.set(uri, bytes));
     return uri;
   }
 
-  /** The bytes of a file, by either name. Throws `FILE_LOST`, or as the server refuses. */
+  /**
+   * Returns the bytes of a file, by its local name or its name on the server. Throws `FILE_LOST` or the server's
+   * refusal.
+   */
   async read(uri: string): Promise<Blob> {
     const local = await this.#local(uri);
     if (local !== undefined) return local;
@@ -59,24 +62,24 @@ export class Files {
     return this.#deps.requests.getBlob(hash);
   }
 
-  /** Begins to upload a file, unless that was tried; `uploads` tells how far it is. */
+  /** Starts to upload a file, unless an upload was started before; `uploads` has the state. */
   start(uri: string): void {
     if (!this.#cell.getSnapshot().has(uri)) this.#upload(uri).catch(() => undefined);
   }
 
-  /** Tries once more to upload a file. */
+  /** Tries again to upload a file. */
   retry(uri: string): void {
     this.#upload(uri).catch(() => undefined);
   }
 
-  /** Uploads what waits for the server now. */
+  /** Uploads all waiting files now. */
   flush(): void {
     this.#again.cancel();
     for (const [uri, { state }] of this.#cell.getSnapshot())
       if (state === 'waiting') this.retry(uri);
   }
 
-  /** Blocks with all their bytes on the server. Throws `FILE_LOST`, or as the server refuses. */
+  /** Returns the blocks once all their bytes are on the server. Throws `FILE_LOST` or the server's refusal. */
   async onServer(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     return Promise.all(
       blocks.map(async (block) => {
@@ -86,14 +89,17 @@ export class Files {
     );
   }
 
-  /** The server has dropped an upload: the files are uploaded again when they are next asked for. False if there are none. */
+  /**
+   * Called when the server has dropped an upload, so that the next `onServer` uploads the files again. False if no
+   * block has a local file.
+   */
   uploadAnew(blocks: readonly ContentBlock[]): boolean {
     const uris = localUris(blocks);
     for (const uri of uris) this.#named.delete(uri);
     return uris.length > 0;
   }
 
-  /** Removes files from this device. Those on the server can still be read, also by their local names. */
+  /** Removes files from this device. Files on the server can still be read, also by their local names. */
   forget(blocks: readonly ContentBlock[]): void {
     const uris = localUris(blocks);
     for (const uri of uris) {
@@ -104,7 +110,7 @@ export class Files {
     this.#cell.update((all) => new Map([...all].filter(([uri]) => !uris.includes(uri))));
   }
 
-  /** Resolves with the file's name on the server; an upload under way is joined. */
+  /** Resolves with the file's name on the server; joins an upload in progress. */
   #upload(uri: string): Promise<string> {
     const known = this.#named.get(uri);
     if (known !== undefined) return known;
@@ -132,7 +138,7 @@ export class Files {
       return this.#tell(uri, { state: 'failed', problem: describeError(error) });
     }
     this.#tell(uri, { state: 'waiting' });
-    // Without a connection, it goes on as soon as there is one.
+    // Without a connection, the upload continues as soon as there is one.
     if (this.#deps.isConnected()) this.#again.schedule();
   }
 
@@ -150,6 +156,6 @@ function localUris(blocks: readonly ContentBlock[]): string[] {
 }
 
 function lost(): LiminalError {
-  const message = 'A file of this message is not on this device any more. Attach it again.';
+  const message = 'A file of this message is no longer on this device. Attach it again.';
   return new LiminalError('FILE_LOST', message);
 }

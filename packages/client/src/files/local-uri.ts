@@ -1,4 +1,4 @@
-/** Names of files that are on this device, and that the server may not have yet: `local:<id>`. */
+/** Names of files that are on this device, and may not be on the server yet: `local:<id>`. */
 import { blobIn, type ContentBlock } from '@liminal/protocol';
 import { newId } from '../new-id.ts';
 
@@ -6,18 +6,18 @@ const scheme = 'local:';
 
 export const newLocalUri = (): string => `${scheme}${newId()}`;
 
-/** Where a block's bytes lie, if it names them: `blob:<hash>` on the server, or `local:<id>` on this device. */
+/** The name of a block's bytes, if it has one: `blob:<hash>` on the server, or `local:<id>` on this device. */
 export function fileUri(block: ContentBlock): string | undefined {
   return localUri(block) ?? (blobIn(block) === undefined ? undefined : uriOf(block));
 }
 
-/** The name of the block's bytes on this device, if they are only here. */
+/** The local name of the block's bytes, if they are only on this device. */
 export function localUri(block: ContentBlock): string | undefined {
   const uri = uriOf(block);
   return uri?.startsWith(scheme) === true ? uri : undefined;
 }
 
-/** The same block, with its bytes in another place. */
+/** The same block with another name for its bytes. */
 export function withUri(block: ContentBlock, uri: string): ContentBlock {
   if (block.type !== 'resource') return { ...block, uri };
   return { type: 'resource', resource: { ...block.resource, uri } };

@@ -1,4 +1,4 @@
-/** Where the bytes of attached files are kept until the server has their message; they may outlive the page. */
+/** Stores the bytes of attached files until the server has their message; they may outlive the page. */
 export interface FileStorage {
   get(uri: string): Promise<Blob | undefined>;
   put(uri: string, bytes: Blob): Promise<void>;

@@ -13,7 +13,7 @@ export class ApiError extends LiminalError {
   }
 }
 
-/** Temporary refusals: something that the server needs is away for a while, or moves to another server. */
+/** Temporary refusals: a service that the server needs is unavailable, or the session moves to another server. */
 const passing: ReadonlySet<string> = new Set([
   'UNREACHABLE',
   'SHUTTING_DOWN',
@@ -24,22 +24,25 @@ const passing: ReadonlySet<string> = new Set([
   'STORE_READ_FAILED',
 ]);
 
-/** Whether the same request may well succeed later. */
+/** Whether the same request may succeed later. */
 export function isPassing(code: string): boolean {
   return passing.has(code);
 }
 
-/** Status codes of a proxy in front of the server while the server is away. */
+/** Status codes of a proxy in front of the server while the server is unavailable. */
 const gateway: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Whether the failure is no verdict on the request, which should be repeated once the server can be reached. */
+/**
+ * Whether the request should be repeated once the server can be reached, because the failure does not concern its
+ * content.
+ */
 export function isForLater(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const isLocked = error.status === 401 || error.status === 403;
   return isLocked || gateway.has(error.status) || isPassing(error.code);
 }
 
-/** Code and message of anything that was thrown, for people. */
+/** Code and message of any thrown value, for people. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
   return { code: 'UNKNOWN', message: messageOf(error) };

@@ -4,33 +4,35 @@ import { newId } from '../new-id.ts';
 import type { Lifeline } from './lifeline.ts';
 
 export interface HttpOptions {
-  /** Where the server is, without a trailing slash; empty for the page's own origin. */
+  /** The server's address without a trailing slash; empty for the page's own origin. */
   baseUrl: string;
   /** Sent as a bearer token; browsers are signed in by cookie and key, and need none. */
   token?: string | undefined;
-  /** The key that a browser got at sign-in and keeps for its origin alone. */
+  /** The key that a browser got at sign-in and stores only for its origin. */
   key?: (() => string | undefined) | undefined;
-  /** The span that requests are part of (W3C trace context); none for most. */
+  /** The span that requests belong to (W3C trace context), if any. */
   traceparent?: string | undefined;
-  /** Ends the requests when the connection is found dead; none for programs that have no live connection. */
+  /** Aborts the requests when the connection is found dead; absent for programs without a live connection. */
   lifeline?: Lifeline | undefined;
 }
 
-/** Request timeout (ms). Starting an agent can take seconds; nothing should take longer than this. */
+/** The timeout of a request, ms. Starting an agent can take seconds; nothing should take longer than this. */
 const patience = 60_000;
-/** The same for a file (ms): the largest one, over the connection of a phone. */
+/** The timeout of a file, ms: enough for the largest file over a phone's connection. */
 const patienceForFile = 600_000;
 
-/** A request that has had no answer for so long (ms) makes the connection suspect. */
+/** The time without an answer, ms, after which a request makes the connection suspect. */
 const slow = 3_000;
 
 /**
- * The name that a program gives itself: programs share one token, and the server lets them take turns by this name.
- * Browsers have names of their own.
+ * This program's name: programs share one token, and the server lets them take turns by name. Browsers send their own
+ * names.
  */
 const userAgent = 'document' in globalThis ? undefined : `Liminal ${newId()}`;
 
-/** One request; gives the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`. */
+/**
+ * Sends one request. Returns the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`.
+ */
 export async function call(
   options: HttpOptions,
   method: Operation['method'],
@@ -54,7 +56,7 @@ export async function call(
   try {
     return await attempt();
   } catch (error) {
-    // A request that changes nothing goes over another connection at once.
+    // A request that changes nothing is sent again at once, over another connection.
     if (method !== 'GET' || line?.aborted !== true || signal?.aborted === true) throw error;
     return attempt();
   } finally {
@@ -62,7 +64,7 @@ export async function call(
   }
 }
 
-/** A request whose body is a file of this MIME type. Throws `ApiError`. */
+/** Sends a request whose body is a file of this MIME type. Throws `ApiError`. */
 export async function sendFile(
   options: HttpOptions,
   path: string,
@@ -78,7 +80,7 @@ export async function sendFile(
   return answerOf(response, `POST ${path}`);
 }
 
-/** A file, with the type that the server gives it. Throws `ApiError`. */
+/** Returns a file with the type that the server reports. Throws `ApiError`. */
 export async function getFile(
   options: HttpOptions,
   path: string,
@@ -93,7 +95,7 @@ export async function getFile(
   }
 }
 
-/** A file as it comes; the caller ends it by `signal`, or by cancelling it. Throws `ApiError`. */
+/** Returns a file as a stream; the caller ends it by `signal`, or by cancelling the stream. Throws `ApiError`. */
 export async function streamFile(
   options: HttpOptions,
   path: string,
@@ -104,7 +106,7 @@ export async function streamFile(
   throw refusalOf(await readJson(response), response.status, `GET ${path}`);
 }
 
-/** A streamed answer, until one side ends it; undefined if it has no content. Throws `ApiError`. */
+/** Returns a streamed answer, until either side ends it; undefined if it has no content. Throws `ApiError`. */
 export async function stream(
   options: HttpOptions,
   path: string,
@@ -117,7 +119,7 @@ export async function stream(
   return response.status === 204 ? undefined : (response.body ?? undefined);
 }
 
-/** The answer's JSON, unless it is a refusal. */
+/** Returns the answer's JSON, or throws if it is a refusal. */
 async function answerOf(response: Response, request: string): Promise<unknown> {
   const answer = await readJson(response);
   if (response.ok) return answer;
@@ -134,7 +136,7 @@ function refusalOf(answer: unknown, status: number, request: string): ApiError {
   if (refusal.success) {
     return new ApiError(refusal.data.error.code, status, refusal.data.error.message);
   }
-  const message = `The server answered ${status} to ${request}, without saying why.`;
+  const message = `The server answered ${status} to ${request} without a reason.`;
   return new ApiError('UNEXPECTED_ANSWER', status, message);
 }
 

@@ -1,15 +1,15 @@
 import { Emitter } from '../emitter.ts';
 
 /**
- * Ends all requests under way once the connection to the server is found dead. A browser itself waits for minutes for
- * an answer on a connection that has gone silent, and sends new requests on such connections that it keeps.
+ * Aborts all requests in progress once the connection to the server is found dead. A browser itself waits for minutes
+ * for an answer on a silent connection, and sends new requests over silent connections that it keeps open.
  */
 export class Lifeline {
-  /** A request has had no answer for some seconds: the connection may be dead. */
+  /** Emitted when a request has had no answer for some seconds: the connection may be dead. */
   readonly slow = new Emitter<void>();
   #controller = new AbortController();
 
-  /** Aborts when the requests that began by now are to be given up. */
+  /** Aborts when the requests that have begun until then must be given up. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -22,16 +22,16 @@ export class Lifeline {
   }
 }
 
-/** The most connections that browsers keep to one server by HTTP/1.1. */
+/** The most HTTP/1.1 connections that browsers keep open to one server. */
 const keptConnections = 6;
-/** How long (ms) a kept connection has to answer. */
+/** The time that a kept connection has to answer, ms. */
 const answerWithin = 1_500;
 
-/** Makes the browser close those of its kept connections that have gone silent: it closes one whose request is given up. */
+/** Makes the browser close its silent connections: a browser closes a connection whose request is aborted. */
 export async function closeSilentConnections(baseUrl: string): Promise<void> {
   const signal = AbortSignal.timeout(answerWithin);
   const asked = Array.from({ length: keptConnections }, async (_, at) => {
-    // Each with an address of its own: requests for the same one may wait for each other.
+    // Each with a different address, because requests for the same address may wait for each other.
     const response = await fetch(`${baseUrl}/healthz?connection=${at}`, {
       signal,
       cache: 'no-store',

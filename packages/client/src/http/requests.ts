@@ -24,20 +24,23 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
     text: string,
     options?: { projectId?: string; limit?: number; signal?: AbortSignal },
   ): Promise<Answer<Search>>;
-  /** Keeps a file on the server: a block of a message then names it by `uri`. `mimeType` is by default the file's own. */
+  /**
+   * Stores a file on the server; a block of a message then refers to it by `uri`. `mimeType` defaults to the file's
+   * own.
+   */
   putBlob(file: Blob, options?: { mimeType?: string; signal?: AbortSignal }): Promise<UploadedBlob>;
   /** A file of a message, by the hash in its `uri`. */
   getBlob(hash: string, options?: { signal?: AbortSignal }): Promise<Blob>;
-  /** A session as a file, as it comes: JSON Lines. Without a line of type `end` it has broken off. */
+  /** A session as a stream of JSON Lines. The file is incomplete if its last line is not of type `end`. */
   exportSession(
     sessionId: string,
     options?: { signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>>;
-  /** Brings a session's file to the server, as it is or packed by gzip. */
+  /** Uploads a session's file, plain or compressed by gzip. */
   importSession(file: Blob, options?: { signal?: AbortSignal }): Promise<ImportResult>;
 }
 
-/** Typed requests: answers are checked against the protocol's schemas. */
+/** Typed requests, whose answers are checked by the protocol's schemas. */
 export function createRequests(options: HttpOptions): Requests {
   const methods = Object.entries(operations).map(([name, operation]) => [
     name,

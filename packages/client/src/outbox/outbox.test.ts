@@ -8,10 +8,10 @@ import { memoryOutbox, type OutboxStorage } from './storage.ts';
 
 const away = new ApiError('UNREACHABLE', 0, 'The server did not answer.');
 
-/** A server that takes each turn once, and can be away, lose its answer or refuse. */
+/** A server that accepts each turn once, and can be away, lose its answer or refuse. */
 class Server {
   readonly taken = new Map<string, string>();
-  /** What was attached to each message, as the text of its files. */
+  /** The attachments of each message, as the text of its files. */
   readonly attached: string[][] = [];
   /** Uploaded files, by name. */
   readonly files = new Map<string, string>();
@@ -20,7 +20,7 @@ class Server {
   /** Whether a turn runs. */
   runs = true;
   attempts = 0;
-  /** Whether each message might be a command. */
+  /** Whether each message may be a command. */
   readonly mayRun: boolean[] = [];
   does: 'answer' | 'be away' | 'lose the answer' | 'refuse' = 'answer';
 
@@ -81,7 +81,7 @@ function page(
   return { outbox, files, told, states: () => told.map(({ state }) => state) };
 }
 
-/** Attaches a file, and gives the block that names it. */
+/** Attaches a file, and returns the block that refers to it. */
 async function attach(files: Files, text: string): Promise<ContentBlock> {
   return { type: 'image', mimeType: 'image/png', uri: await files.keep(new Blob([text])) };
 }
@@ -97,7 +97,7 @@ describe('a message', () => {
     expect(await storage.load()).toEqual([]);
   });
 
-  it('SAFE: is a command only where the client says that a person writes', async () => {
+  it('SAFE: may be a command only if the client allows commands', async () => {
     const server = new Server();
     await page(server).outbox.send('s', '!ls');
     const isConnected = () => false;
@@ -108,7 +108,7 @@ describe('a message', () => {
     expect(server.mayRun).toEqual([false, true]);
   });
 
-  it('waits while the server is away, and is sent in order when it is back', async () => {
+  it('waits while the server is unavailable, and is sent in order when it is back', async () => {
     const server = new Server();
     server.does = 'be away';
     const { outbox, states } = page(server);
@@ -122,7 +122,7 @@ describe('a message', () => {
     expect(outbox.of('s')).toEqual([]);
   });
 
-  it('outlives its page, and is sent by the next one', async () => {
+  it('outlives its page, and is sent by the next page', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -134,7 +134,7 @@ describe('a message', () => {
     expect(next.states()).toEqual(['waiting', 'delivered']);
   });
 
-  it('keeps its turn id on each attempt, so that a lost answer makes no second turn', async () => {
+  it('keeps its turn id on each attempt, so that a lost answer does not cause a second turn', async () => {
     const server = new Server();
     server.does = 'lose the answer';
     const { outbox } = page(server);
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect([server.attempts, server.messages]).toEqual([2, ['one']]);
   });
 
-  it('that is refused waits for a person, and blocks none behind it', async () => {
+  it('that is refused waits for a person, and does not block later messages', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'refuse';
@@ -160,7 +160,7 @@ describe('a message', () => {
     expect(server.messages).toEqual(['two', 'one']);
   });
 
-  it('that is taken back is not sent', async () => {
+  it('that is withdrawn is not sent', async () => {
     const server = new Server();
     server.does = 'be away';
     const { outbox, states } = page(server);
@@ -183,8 +183,8 @@ describe('a message', () => {
   });
 });
 
-describe('a message for the turn that runs', () => {
-  it('goes there, and keeps its place among the others', async () => {
+describe('a message for the running turn', () => {
+  it('is sent into it, and keeps its place among the others', async () => {
     const server = new Server();
     const { outbox, states } = page(server);
     await outbox.send('s', 'A word', [], { isSteer: true });
@@ -192,7 +192,7 @@ describe('a message for the turn that runs', () => {
     expect(states()).toEqual(['sending', 'delivered']);
   });
 
-  it('that waited until the turn was over is not sent as another: a person decides', async () => {
+  it('that waited until the turn was over is not sent as a turn of its own: a person decides', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -211,7 +211,7 @@ describe('a message for the turn that runs', () => {
 });
 
 describe('a message with files', () => {
-  it('is sent once they are uploaded, and nothing of it is kept here then', async () => {
+  it('is sent once they are uploaded, and then removed from this device', async () => {
     const kept = memoryFiles();
     const server = new Server();
     const { outbox, files } = page(server, memoryOutbox(), kept);
@@ -222,7 +222,7 @@ describe('a message with files', () => {
       expect(await kept.get((block as { uri: string }).uri)).toBe(undefined);
   });
 
-  it('outlives its page with their bytes, and shows them meanwhile', async () => {
+  it('outlives its page with their bytes, which are shown while it waits', async () => {
     const [storage, kept] = [memoryOutbox(), memoryFiles()];
     const server = new Server();
     server.does = 'be away';
@@ -240,7 +240,7 @@ describe('a message with files', () => {
     expect(next.told[0]).toMatchObject({ state: 'waiting', blocks: [block] });
   });
 
-  it('that waited until the server dropped its upload uploads it again', async () => {
+  it('that waited until the server dropped the upload uploads it again', async () => {
     const server = new Server();
     const { outbox, files } = page(server);
     const block = await attach(files, 'one');
@@ -250,13 +250,13 @@ describe('a message with files', () => {
     expect(server.attached).toEqual([['one']]);
   });
 
-  it('whose bytes are nowhere is refused with what to do', async () => {
+  it('whose bytes are lost is refused with advice', async () => {
     const { outbox, told } = page(new Server());
     await outbox.send('s', 'Look', [{ type: 'image', mimeType: 'image/png', uri: 'local:gone' }]);
     expect(told.at(-1)).toMatchObject({ state: 'refused', problem: { code: 'FILE_LOST' } });
   });
 
-  it('that is taken back while they are uploaded is not sent, and its files stay', async () => {
+  it('that is withdrawn during the upload is not sent, and its files stay', async () => {
     const kept = memoryFiles();
     const server = new Server();
     const { outbox, files } = page(server, memoryOutbox(), kept);
@@ -275,7 +275,7 @@ describe('a message with files', () => {
 });
 
 describe('two pages with one storage', () => {
-  it('send each message once, and both know that it is gone', async () => {
+  it('send each message once, and both drop it', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';

@@ -7,7 +7,7 @@ import { newId } from '../new-id.ts';
 import { Later } from '../socket/later.ts';
 import type { OutboxStorage, UnsentMessage } from './storage.ts';
 
-/** What has happened to a message; `waiting`: the server is away. */
+/** A change in a message's state; `waiting`: the server is unavailable. */
 export type OutboxChange = UnsentMessage & {
   readonly state: 'sending' | 'waiting' | 'refused' | 'delivered' | 'gone';
 };
@@ -16,26 +16,27 @@ interface OutboxDeps {
   requests: Pick<Requests, 'send' | 'steer'>;
   files: Pick<Files, 'onServer' | 'uploadAnew' | 'forget'>;
   storage: OutboxStorage;
-  /** Whether the server is connected, as far as is known; when that changes, the owner calls `flush`. */
+  /** Whether the server is connected, as far as is known; when that changes, the owner must call `flush`. */
   isConnected: () => boolean;
-  /** Whether messages that begin with `!` are commands of the person who writes them. */
+  /** Whether messages that begin with `!` are commands of their writer. */
   runCommands?: boolean | undefined;
 }
 
 /**
- * Messages on their way to the server. Each is kept until the server has it, even if page or server restart. It keeps
- * its turn id on each attempt, so the server takes it once. Messages of one session are sent in order.
+ * Messages on their way to the server. Each is stored until the server has it, even if the page or the server restarts.
+ * A message has the same turn id on each attempt, so that the server accepts it once. Messages of a session are sent in
+ * order.
  */
 export class Outbox {
   readonly changed = new Emitter<OutboxChange>();
   readonly #deps: OutboxDeps;
   readonly #messages = new Map<string, UnsentMessage>();
-  /** By session. */
+  /** The sending in progress, by session. */
   readonly #sending = new Map<string, Promise<void>>();
   readonly #again = new Later(() => this.flush());
-  /** What storage was seen to have: what is missing there later was sent or taken back by another page. */
+  /** Messages that were seen in storage: if they are missing there later, another page has sent or withdrawn them. */
   readonly #stored = new Set<string>();
-  /** What was dropped here; storage may learn of it a moment later. */
+  /** Messages that were dropped here, although storage may still have them for a moment. */
   readonly #dropped = new Set<string>();
   #loaded: Promise<void> | undefined;
 
@@ -44,7 +45,7 @@ export class Outbox {
     deps.storage.onChange(() => void this.#reload());
   }
 
-  /** Loads what was left unsent, and sends it. */
+  /** Loads unsent messages from storage, and sends them. */
   open(): Promise<void> {
     this.#loaded ??= this.#reload().then(() => this.flush());
     return this.#loaded;
@@ -61,7 +62,10 @@ export class Outbox {
       .toSorted((a, b) => a.sentAt - b.sentAt);
   }
 
-  /** Keeps a message and sends it; with `isSteer` into the turn that runs. Resolves when the server has it, has refused it, or does not answer. */
+  /**
+   * Stores a message and sends it; with `isSteer` into the running turn. Resolves when the server has it, has refused
+   * it, or does not answer.
+   */
   async send(
     sessionId: string,
     message: string,
@@ -74,12 +78,12 @@ export class Outbox {
     const kind = isSteer && { isSteer };
     const unsent = { turnId: newId(), sessionId, message, ...attached, ...kind, sentAt };
     this.#hold(unsent, 'sending');
-    // Full or closed storage is no reason not to send.
+    // If storage is full or closed, the message is still sent.
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(sessionId);
   }
 
-  /** Sends a refused message again: one that was for a running turn as a message of its own. */
+  /** Sends a refused message again. A message for a running turn becomes a message of its own. */
   async sendAgain(turnId: string): Promise<void> {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -89,7 +93,7 @@ export class Outbox {
     await this.#flushSession(held.sessionId);
   }
 
-  /** Takes a message back, or forgets one that the server is known to have. */
+  /** Withdraws a message, or drops a message that the server is known to have. */
   forget(turnId: string): void {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -103,7 +107,7 @@ export class Outbox {
     for (const sessionId of sessions) void this.#flushSession(sessionId);
   }
 
-  /** One after the other, so that a session's messages keep their order. */
+  /** Sends a session's messages after those that are being sent, so that they keep their order. */
   #flushSession(sessionId: string): Promise<void> {
     const before = this.#sending.get(sessionId) ?? Promise.resolve();
     const { storage } = this.#deps;
@@ -115,7 +119,7 @@ export class Outbox {
   }
 
   async #sendAll(sessionId: string): Promise<void> {
-    // Another page may have sent some while this one waited.
+    // Another page may have sent some messages during the wait.
     await this.#reload();
     const next = () => this.of(sessionId).find(({ problem }) => problem === undefined);
     for (let unsent = next(); unsent !== undefined; unsent = next()) {
@@ -124,7 +128,7 @@ export class Outbox {
     this.#again.worked();
   }
 
-  /** Sends one message; true if the next one may be sent. */
+  /** Sends one message. Returns true if the next one may be sent. */
   async #attempt(unsent: UnsentMessage): Promise<boolean> {
     try {
       await this.#deliver(unsent);
@@ -140,7 +144,7 @@ export class Outbox {
     try {
       await this.#request(unsent);
     } catch (error) {
-      // The server keeps an upload for a day: the message may have waited longer.
+      // The server keeps an upload for a day, and the message may have waited longer.
       const isGone = error instanceof ApiError && error.code === 'BLOB_NOT_FOUND';
       if (!isGone || !this.#deps.files.uploadAnew(blocks)) throw error;
       await this.#request(unsent);
@@ -150,7 +154,7 @@ export class Outbox {
   async #request({ isSteer, sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
     const { files, requests, runCommands = false } = this.#deps;
     const attached = blocks === undefined ? {} : { blocks: await files.onServer(blocks) };
-    // Taken back while its files were on their way.
+    // The message was withdrawn during the upload of its files.
     if (!this.#messages.has(turnId)) return;
     if (isSteer) await requests.steer(sessionId, message, turnId, attached);
     else
@@ -161,13 +165,13 @@ export class Outbox {
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {
-    // Taken back meanwhile, or shown by the server although its answer was lost.
+    // The message was withdrawn in the meantime, or is shown by the server although its answer was lost.
     if (!this.#messages.has(unsent.turnId)) return true;
     if (isForLater(error)) {
       for (const one of this.of(unsent.sessionId)) {
         if (one.problem === undefined) this.changed.emit({ ...one, state: 'waiting' });
       }
-      // Without a connection, sending goes on as soon as there is one.
+      // Without a connection, sending continues as soon as there is one.
       if (this.#deps.isConnected()) this.#again.schedule();
       return false;
     }
@@ -177,7 +181,7 @@ export class Outbox {
     return true;
   }
 
-  /** Takes over what other pages have kept, sent and taken back. */
+  /** Applies what other pages have stored, sent and withdrawn. */
   async #reload(): Promise<void> {
     const kept = await this.#deps.storage.load().catch(() => undefined);
     if (kept === undefined) return;
@@ -204,7 +208,7 @@ export class Outbox {
   }
 
   #drop(unsent: UnsentMessage, state: 'delivered' | 'gone'): void {
-    // What was taken back may be edited, with its files.
+    // A withdrawn message may be edited again with its files, so only delivered files are removed.
     if (state === 'delivered') this.#deps.files.forget(unsent.blocks ?? []);
     this.#messages.delete(unsent.turnId);
     this.#dropped.add(unsent.turnId);

@@ -2,28 +2,30 @@ import type { ContentBlock } from '@liminal/protocol';
 
 /** A message that a person has sent and that the server is not known to have. */
 export interface UnsentMessage {
-  /** The id of its turn, a UUID. The same on each attempt, so that the server takes it once. */
+  /**
+   * The id of the message's turn, a UUID. It is the same on each attempt, so that the server accepts the message once.
+   */
   readonly turnId: string;
   readonly sessionId: string;
   readonly message: string;
-  /** What is attached to it; files that the server may not have yet have local names. */
+  /** The message's attachments; files that the server may not have yet have local names. */
   readonly blocks?: readonly ContentBlock[] | undefined;
-  /** It is for the turn that runs; `turnId` is then its own id. */
+  /** Whether the message is for the running turn; `turnId` is then the message's id. */
   readonly isSteer?: true | undefined;
-  /** ms since the epoch; messages go in this order. */
+  /** ms since the epoch; messages are sent in this order. */
   readonly sentAt: number;
-  /** Why the server refused it; then it waits for a person. */
+  /** Why the server refused the message, which then waits for a person's decision. */
   readonly problem?: { code: string; message: string } | undefined;
 }
 
-/** Where unsent messages are kept; if the medium allows it, they outlive the page. */
+/** Stores unsent messages; if the medium allows it, they outlive the page. */
 export interface OutboxStorage {
-  /** All kept messages, in no order. */
+  /** All stored messages, in no particular order. */
   load(): Promise<UnsentMessage[]>;
   /** Adds or replaces a message. */
   put(message: UnsentMessage): Promise<void>;
   remove(turnId: string): Promise<void>;
-  /** Calls back when another page has changed what is kept. */
+  /** Calls `listener` when another page has changed the stored messages. */
   onChange(listener: () => void): void;
   /** Runs `work` for a session while no other page does. */
   exclusively(sessionId: string, work: () => Promise<void>): Promise<void>;

@@ -11,7 +11,7 @@ import type {
 
 const ClientContext = createContext<LiminalClient | undefined>(undefined);
 
-/** Gives the components below it their client. */
+/** Provides the client to the components below it. */
 export const ClientProvider = ClientContext.Provider;
 
 export function useClient(): LiminalClient {
@@ -24,7 +24,7 @@ export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.getSnapshot);
 }
 
-/** A session's live view, and the store to act on. It is followed until `client.release`. */
+/** A session's live view, and its store for actions. The session is followed until `client.release`. */
 export function useSession(sessionId: string): { view: SessionView; session: SessionStore } {
   const session = useClient().session(sessionId);
   return { view: useStore(session), session };

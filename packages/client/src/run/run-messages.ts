@@ -2,12 +2,13 @@ import { fillPath, serverOperations } from '@liminal/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { type HttpOptions, stream } from '../http/call.ts';
 
-/** `data` is a canonical event as JSON, or if `event` is `snapshot`, the run's Response. */
+/** `data` is a canonical event as JSON, or, if `event` is `snapshot`, the run's Response. */
 export type RunMessage = EventSourceMessage;
 
 /**
- * What the server tells of a run after `lastEventId`, by the pieces in which it comes, until the connection ends;
- * undefined if the run has ended with that event. With `waits`, a run that has not begun is waited for. Throws `ApiError`.
+ * Yields the server's messages about a run after `lastEventId`, in the pieces in which they arrive, until the
+ * connection ends. Resolves with undefined if the run has ended with that event. With `waits` it waits for a run that
+ * has not begun. Throws `ApiError`.
  */
 export async function runMessages(
   options: HttpOptions,

@@ -18,7 +18,7 @@ function contents(view: SessionView): string[] {
 }
 
 describe('history', () => {
-  it('a snapshot replaces everything that was held', () => {
+  it('a snapshot replaces the whole view', () => {
     const view = after(
       history('snapshot', [head('t1')], [message('t1', 'a', { content: 'old' })]),
       history('snapshot', [head('t2')], [message('t2', 'b', { content: 'new' })]),
@@ -27,7 +27,7 @@ describe('history', () => {
     expect(view.phase).toBe('ready');
   });
 
-  it('a tail replaces the turns it names, and items they no longer have are gone', () => {
+  it('a tail replaces the turns that it names, without items that they no longer have', () => {
     const one = message('t1', 'a', { content: 'kept' });
     const view = after(
       history('snapshot', [head('t1'), head('t2')], [one, message('t2', 'b'), message('t2', 'c')]),
@@ -40,7 +40,7 @@ describe('history', () => {
     expect(contents(view)).toEqual(['kept', 'more', 'next']);
   });
 
-  it('what a reconnect does not change keeps its identity', () => {
+  it('a reconnect keeps the identity of everything that it does not change', () => {
     const entries = [message('t1', 'a', { content: 'x' }), message('t2', 'b', { content: 'y' })];
     const before = after(history('snapshot', [head('t1'), head('t2')], entries));
     const again = [{ ...entries[0]!, emittedAt: 'later' }, message('t2', 'b', { content: 'yz' })];
@@ -49,7 +49,7 @@ describe('history', () => {
     expect(next.turns[1]).not.toBe(before.turns[1]);
   });
 
-  it('an older page goes in front, and joins a turn that the page edge had split', () => {
+  it('an older page goes in front, and joins a turn that the edge of the page had split', () => {
     const view = after(
       history('snapshot', [head('t2')], [message('t2', 'c', { content: '3' })], {
         hasMore: true,
@@ -81,7 +81,7 @@ describe('live messages', () => {
     expect(next.turns[1]?.items[0]).toBe(before.turns[1]?.items[0]);
   });
 
-  it('an append adds its text at the length it names', () => {
+  it('an append adds its text at the given length', () => {
     const view = after(
       upsert(message('t1', 'a', { content: 'Hel' })),
       append('a', 3, 'lo', 'c2'),
@@ -91,7 +91,7 @@ describe('live messages', () => {
     expect(view.cursor).toBe('c3');
   });
 
-  it('an append that does not fit asks for a resync and holds the cursor back', () => {
+  it('an append that does not fit requests a resync and does not advance the cursor', () => {
     const view = after(
       history('snapshot', [head('t1')], [message('t1', 'a', { content: 'Hel' })]),
       append('a', 9, 'lost', 'c9'),
@@ -103,7 +103,7 @@ describe('live messages', () => {
     expect(healed.needsResync).toBe(false);
   });
 
-  it('a discarded item is gone', () => {
+  it('a discarded item is removed', () => {
     const view = after(upsert(message('t1', 'a', { content: 'try 1' })), {
       type: 'session:discard',
       sessionId,
@@ -115,7 +115,7 @@ describe('live messages', () => {
     expect(view.turns).toHaveLength(1);
   });
 
-  it('a turn runs from its start to its end, and says how it ended', () => {
+  it('a turn runs from its start to its end, and has the status of its end', () => {
     const usage = { inputTokens: 1, outputTokens: 2 };
     const running = after(turn({ type: 'turn_started', modelId: 'm', providerId: 'p' }));
     expect(running.turns[0]).toMatchObject({ status: 'in_progress', startedAt: now });
@@ -148,7 +148,7 @@ describe('live messages', () => {
     });
   });
 
-  it('an error is fatal only before there is anything to show', () => {
+  it('an error is fatal only before the first history', () => {
     const error = { type: 'session:error', sessionId, code: 'X', message: 'why' } as const;
     expect(after(error).phase).toBe('failed');
     expect(after(history('snapshot', [], []), error)).toMatchObject({
@@ -165,7 +165,7 @@ describe('live messages', () => {
 });
 
 describe('a tool’s output', () => {
-  it('grows by appends under its call, and the rest of the call stays as it was', () => {
+  it('grows by appends under its call, and the rest of the call does not change', () => {
     const call = tool('t1', 'call', { toolArguments: { command: 'ls' } });
     const view = after(
       history('snapshot', [head('t1')], [call]),
@@ -176,7 +176,7 @@ describe('a tool’s output', () => {
     expect(view).toMatchObject({ cursor: 'c2', needsResync: false });
   });
 
-  it('is asked for again if a part is missing', () => {
+  it('is requested again if a part is missing', () => {
     const view = after(
       history('snapshot', [head('t1')], [tool('t1', 'call', { toolOutput: 'a' })]),
       append('call', 2, 'c', 'c1'),

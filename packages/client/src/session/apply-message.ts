@@ -9,8 +9,8 @@ import { settlePending } from './pending.ts';
 import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
 
 /**
- * A session's view after one more message of the server (invariant 7). Pure; messages of other sessions change
- * nothing. `now` (ms since the epoch) dates what has no time on the wire.
+ * Returns a session's view after one more message of the server (invariant 7). Pure; messages of other sessions change
+ * nothing. `now` (ms since the epoch) is the time of data without a time on the wire.
  */
 export function applyMessage(view: SessionView, message: ServerMessage, now: number): SessionView {
   if (!('sessionId' in message) || message.sessionId !== view.sessionId) return view;
@@ -44,7 +44,7 @@ function apply(view: SessionView, message: ServerMessage, now: number): SessionV
   }
 }
 
-/** Once a resync is due, the cursor must stay behind what is missing. */
+/** Changes a turn and the cursor. Once a resync is due, the cursor must stay before the missing data. */
 function advance(
   view: SessionView,
   cursor: string,

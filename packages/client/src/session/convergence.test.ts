@@ -49,7 +49,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'get-older' } as const) },
 );
 
-/** A reader whose connection loses what was on its way whenever it breaks. */
+/** A reader whose connection loses undelivered messages whenever it breaks. */
 class Reader {
   view: SessionView = emptyView(sessionId);
   #way: ServerMessage[] = [];
@@ -100,8 +100,8 @@ class Reader {
   }
 
   /**
-   * A slow reader need not get every append: it may get the item's newer state instead. Its cursor is that of the
-   * skipped append: a later cursor would lose what is still on the way when the connection breaks.
+   * A slow reader may get an item's newer state instead of some appends. The state has the cursor of the skipped
+   * append, since a later cursor would lose undelivered messages when the connection breaks.
    */
   #skipAppend(): void {
     const index = this.#way.findIndex((told) => told.type === 'session:append');

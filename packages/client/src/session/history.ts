@@ -2,7 +2,7 @@ import type { HistoryMessage, HistoryPage, TurnSummary, UpsertObject } from '@li
 import type { SessionView, TurnView } from './view.ts';
 
 /**
- * Where a reader starts, as in wire/websocket.ts: a `snapshot` replaces everything that was held, a `tail` replaces
+ * Applies the start of a subscription, as in wire/websocket.ts: a `snapshot` replaces the whole view, a `tail` replaces
  * each turn that it names.
  */
 export function applyHistory(view: SessionView, message: HistoryMessage): SessionView {
@@ -24,8 +24,8 @@ export function applyHistory(view: SessionView, message: HistoryMessage): Sessio
 }
 
 /**
- * Puts an older page in front. `asked` is the mark that it was requested with: a page that no longer joins what is
- * held (a snapshot came in between) is dropped.
+ * Puts an older page in front. `asked` is the mark with which the page was requested: a page that no longer joins the
+ * view (a snapshot arrived in between) is dropped.
  */
 export function applyOlderPage(view: SessionView, page: HistoryPage, asked: string): SessionView {
   if (view.before !== asked) return view;
@@ -38,9 +38,9 @@ export function applyOlderPage(view: SessionView, page: HistoryPage, asked: stri
 }
 
 /**
- * A page's edge can split a turn: the older half goes in front of what is held of the turn. An item of that half may
- * be held already because it has changed meanwhile, or belongs to what is held: its held state stays, its place is the
- * page's. What comes from before both halves is in front.
+ * Joins the halves of a turn that the edge of a page has split: the older half goes before the held half. If an item of
+ * the older half is held already, because it has changed in the meantime or belongs to a held item, it keeps its held
+ * state and gets the page's place. Items from before both halves come first.
  */
 function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   if (older === undefined || older.items.length === 0) return held;
@@ -62,7 +62,7 @@ function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   return { ...held, items, earlier: earlier.length > 0 ? earlier : undefined };
 }
 
-/** A tail reaches to the newest turn, so turns that it does not name came before it. */
+/** Replaces turns by those of a tail. A tail reaches to the newest turn, so turns that it lacks come before it. */
 function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): readonly TurnView[] {
   const named = new Set(given.map((turn) => turn.turnId));
   const kept = held.filter((turn) => !named.has(turn.turnId));
@@ -85,7 +85,10 @@ function toTurn(turnId: string, head: TurnSummary | undefined, items: UpsertObje
   return { ...(head ?? { turnId, status: 'complete' }), items };
 }
 
-/** What did not change keeps its identity, so that a mere reconnect renders nothing again. */
+/**
+ * Returns the given turn, with held objects for everything that did not change, so that a reconnect renders nothing
+ * again.
+ */
 function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   if (held === undefined || held === given) return given;
   const before = new Map(held.items.map((item) => [item.itemId, item]));
@@ -99,7 +102,7 @@ function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   return sameHead(held, given) ? held : { ...given, items: held.items };
 }
 
-/** Compares by JSON: both come from the same schema, so their keys are in the same order. */
+/** Whether two items have the same JSON: both come from the same schema, so their keys have the same order. */
 function same(a: UpsertObject, b: UpsertObject): boolean {
   return JSON.stringify({ ...a, emittedAt: '' }) === JSON.stringify({ ...b, emittedAt: '' });
 }

@@ -30,7 +30,7 @@ const says = (id: string, content: string): EventPayload[] => [
   { type: 'item_start', itemId: id, itemType: 'message', origin: 'agent' },
   { type: 'item_done', itemId: id, finalItem: { type: 'message', id, content, origin: 'agent' } },
 ];
-/** A call as a model makes it, with an id that a later turn does not give it again. */
+/** A call of a model, with an id that a later turn does not give it again. */
 function calls(turnId: string, callId: string): EventPayload[] {
   const call = { name: 'bash', callId, arguments: '{}' };
   const id = `${turnId}:${callId}`;
@@ -67,7 +67,7 @@ function gives(turnId: string, callId: string, output: string): EventPayload[] {
 }
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A run as its payloads say; where it has no end, its server's end cuts it off. */
+/** A run with these payloads; without a terminal event, the end of its server cuts it off. */
 function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LOST') {
   const of = { turnId, runId: turnId, sessionId };
   const events = runOf(payloads, of);
@@ -79,7 +79,7 @@ function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LO
   return runOf([...payloads, ...closing, { type: 'response_error', error }], of);
 }
 
-/** What readers have who were there all the time. */
+/** The turns of readers that followed the runs. */
 function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
   const messages = runs.flatMap((events) => {
     let state = startUpsertFold();
@@ -100,7 +100,7 @@ function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
   return messages.reduce((view, one) => applyMessage(view, one, 0), emptyView(sessionId)).turns;
 }
 
-/** What readers have who come later. */
+/** The turns of readers that load the runs later. */
 function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
   const responses = runs.flatMap(
     (events) => toResponse(events.reduce(foldResponse, emptyResponse())) ?? [],
@@ -110,13 +110,13 @@ function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
   return applyMessage(emptyView(sessionId), page, 0).turns;
 }
 
-/** A turn as people see it: what stands in it, and the line at its end. */
+/** A turn as people see it: its items, and the sentence at its end. */
 const picture = (turn: JoinedTurn) => ({
   items: turn.items.map((item) => item.itemId),
   ...(turn.goesOnIn !== undefined && { in: turn.goesOnIn, ends: goesOnWords(turn) }),
   ...(turn.goesOnFrom !== undefined && { from: turn.goesOnFrom }),
 });
-const line = 'The server ended here; the turn goes on below.';
+const line = 'The server stopped here; the turn continues below.';
 
 describe.each([
   ['live', live],
@@ -124,7 +124,7 @@ describe.each([
 ])('%s', (_, read) => {
   const pictures = (...runs: StreamEvent[][]) => joinTurns(read(runs)).map(picture);
 
-  it('a turn that is gone on with keeps what it said and did, and not what stands below again', () => {
+  it('a continued turn keeps its text and results, without items that the next turn repeats', () => {
     const cut = run('t1', [
       begins('user'),
       ...says('said', 'I look, and then I run it.'),
@@ -141,7 +141,7 @@ describe.each([
     ]);
   });
 
-  it('is known from its first call on, and where nobody need be asked any more', () => {
+  it('a continuation is recognised from its first call on, even if no question is repeated', () => {
     const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
     const next = run('t2', [
       begins('agent'),
@@ -156,7 +156,7 @@ describe.each([
     ]);
   });
 
-  it('a turn that is cut off twice has its line once', () => {
+  it('a turn that is cut off twice has its sentence once', () => {
     const asking = (turnId: string, trigger: 'user' | 'agent') =>
       run(turnId, [begins(trigger), ...calls(turnId, 'a'), ...asks(turnId, 'a')]);
     expect(pictures(asking('t1', 'user'), asking('t2', 'agent'), asking('t3', 'agent'))).toEqual([
@@ -166,7 +166,7 @@ describe.each([
     ]);
   });
 
-  it('of two questions, the one that is not asked again stays', () => {
+  it('of two questions, the one that is not repeated stays', () => {
     const cut = run('t1', [
       begins('user'),
       ...calls('t1', 'script'),
@@ -178,7 +178,7 @@ describe.each([
     expect(pictures(cut, next)[0]?.items).toEqual(['t1:script', 't1:approval:asks inner']);
   });
 
-  it('what a call had printed stays where it is made again', () => {
+  it('the output of a repeated call stays in the old turn', () => {
     const cut = run('t1', [
       begins('user'),
       ...calls('t1', 'a'),
@@ -200,7 +200,7 @@ describe.each([
         parentCallId: 's',
       },
     ];
-    /** Its calls have ids of its own, which a later turn does not give them again. */
+    /** The script's calls have ids of their own, which a later turn does not give them again. */
     const within = (turnId: string, place: number) => {
       const id = `${itself(turnId)}:${place}`;
       const of = { callId: id, parentCallId: itself(turnId) };
@@ -258,7 +258,7 @@ describe.each([
     ];
     const before = { items: ['said', 't1:read'], in: 't2', ends: line };
 
-    it('that is gone on with stands once, with all that it did, from its call on', () => {
+    it('that is continued is shown once, with all its items, from its call on', () => {
       const lengths = again.map((_, index) => index + 1);
       for (const length of lengths.filter((one) => one > 2)) {
         const next = runOf(again.slice(0, length), { turnId: 't2', runId: 't2', sessionId });
@@ -271,7 +271,7 @@ describe.each([
       ]);
     });
 
-    it('that is allowed by now stands once, too', () => {
+    it('that is allowed by now is also shown once', () => {
       const next = run('t2', [
         ...again,
         ...within('t2', 2).gives('b'),
@@ -281,7 +281,7 @@ describe.each([
       expect(pictures(cut, next)[0]).toEqual(before);
     });
 
-    it('that is not made again stays whole', () => {
+    it('that is not repeated stays whole', () => {
       const next = run('t2', [begins('agent'), ...calls('t2', 'other'), done]);
       expect(pictures(cut, next)[0]?.items).toEqual([
         'said',
@@ -292,7 +292,7 @@ describe.each([
       ]);
     });
 
-    it('leaves there what a call of it had printed when it was cut off', () => {
+    it('keeps the output of its cut-off calls in the old turn', () => {
       const printed = run('t1', [
         begins('user'),
         ...runs('t1'),
@@ -310,13 +310,13 @@ describe.each([
   const again = [...calls('t2', 'a'), ...asks('t2', 'a'), done];
   it.each([
     ['no turn follows', [run('t1', asking)]],
-    ['a person began the next', [run('t1', asking), run('t2', [begins('user'), ...again])]],
+    ['a person began the next turn', [run('t1', asking), run('t2', [begins('user'), ...again])]],
     [
-      'the next asks something else',
+      'the next turn asks another question',
       [run('t1', asking), run('t2', [begins('agent'), ...calls('t2', 'b'), done])],
     ],
     [
-      'another turn came between',
+      'another turn is in between',
       [
         run('t1', asking),
         run('t', [begins('user'), ...says('hi', 'Hi.'), done]),
@@ -324,16 +324,19 @@ describe.each([
       ],
     ],
     [
-      'it failed for another reason',
+      'the turn failed for another reason',
       [run('t1', asking, 'MODEL_ERROR'), run('t2', [begins('agent'), ...again])],
     ],
-    ['it asked nothing', [run('t1', asking.slice(0, 2)), run('t2', [begins('agent'), ...again])]],
-  ])('nothing is joined where %s', (_case, runs) => {
+    [
+      'the turn asked nothing',
+      [run('t1', asking.slice(0, 2)), run('t2', [begins('agent'), ...again])],
+    ],
+  ])('turns are not joined if %s', (_case, runs) => {
     const turns = read(runs);
     expect(joinTurns(turns)).toEqual(turns);
   });
 
-  it('a turn of the server itself may stand between them', () => {
+  it('a turn of the server itself may be in between', () => {
     const told = { type: 'message', id: 'n', content: 'A task ended.', origin: 'system' } as const;
     const between = run('t', [
       begins('agent'),
@@ -345,7 +348,7 @@ describe.each([
   });
 });
 
-it('turns that have not changed stay the same objects, while the newest goes on', () => {
+it('unchanged turns stay the same objects while the newest turn continues', () => {
   const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
   const next = [begins('agent'), ...calls('t2', 'a'), ...asks('t2', 'a')];
   const before = live([cut, runOf(next, { turnId: 't2', runId: 't2', sessionId })]);

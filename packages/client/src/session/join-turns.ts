@@ -6,18 +6,19 @@ import {
 } from '@liminal/protocol';
 import type { TurnView } from './view.ts';
 
-/** A turn as it is shown beside the others. */
+/** A turn as it is shown among the others. */
 export interface JoinedTurn extends TurnView {
-  /** The turn that goes on with this one, which its server's end has cut off while it asked people. */
+  /** The turn that continues this one, which was cut off by its server's end while it waited for people's answers. */
   readonly goesOnIn?: string | undefined;
-  /** The turn that this one goes on with. */
+  /** The turn that this one continues. */
   readonly goesOnFrom?: string | undefined;
 }
 
 /**
- * Turns, of which some are one to people: where an agent goes on with what its server's end has cut off, it makes the same
- * calls again and asks the same, in a turn of its own. Those then stand only there, a script with its calls; all else
- * stays where it was said or done. What does not change keeps its identity. Source: docs/decisions/0008-waiting-turns.md.
+ * Merges a turn that was cut off by its server's end with the turn that continues it, so that people see one turn. The
+ * agent continues in a new turn, with the same calls and the same questions. Repeated calls and questions are shown
+ * only in the new turn, scripts together with their calls; all other items stay in the old one. Turns that do not
+ * change keep their identity. Source: docs/decisions/0008-waiting-turns.md.
  */
 export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
   if (!turns.some(isCutOff)) return turns;
@@ -35,11 +36,14 @@ export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
   });
 }
 
-/** How a turn ends that a later one goes on with, for people; undefined for others, and for one of which nothing is left. */
+/**
+ * The sentence at the end of a turn that a later one continues; undefined for other turns, and for one without items
+ * between two others.
+ */
 export function goesOnWords({ goesOnIn, goesOnFrom, items }: JoinedTurn): string | undefined {
   const isOnlyBetween = goesOnFrom !== undefined && items.length === 0;
   if (goesOnIn === undefined || isOnlyBetween) return undefined;
-  return 'The server ended here; the turn goes on below.';
+  return 'The server stopped here; the turn continues below.';
 }
 
 const none: ReadonlySet<UpsertObject> = new Set();
@@ -47,11 +51,14 @@ const none: ReadonlySet<UpsertObject> = new Set();
 const isCutOff = ({ status, error }: TurnView): boolean =>
   status === 'error' && error?.code === 'OWNER_LOST';
 
-/** The next turn of the conversation: turns of the server itself are no part of it. */
+/** The next turn of the conversation, without turns of the server itself. */
 const nextOf = (turns: readonly TurnView[], index: number): TurnView | undefined =>
   turns.find((turn, at) => at > index && !isServerTurn(turn));
 
-/** The closed questions of a cut-off turn that the next one asks again, and the calls that it makes again, with all within. */
+/**
+ * The items of a cut-off turn that the next turn repeats: its cancelled questions, and repeated calls with all items
+ * within them.
+ */
 function madeAgain({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObject> {
   if (next.trigger !== 'agent') return none;
   const calls = new Map(
@@ -63,7 +70,7 @@ function madeAgain({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObjec
   const asked = items.flatMap((item) => {
     if (item.type !== 'approval' || item.outcome?.outcome !== 'cancelled') return [];
     const above = callsAbove(item.callId, calls);
-    // By now the call may be allowed, or its script not yet be so far.
+    // The call may be allowed by now, or its script may not have reached it yet.
     const isAgain = next.items.some((one) => isQuestion(one, item)) || above.some(isIn(made));
     return isAgain ? [{ item, above }] : [];
   });
@@ -78,7 +85,7 @@ function madeAgain({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObjec
   ]);
 }
 
-/** A call of this turn by its id, and those that it belongs to, from the inside out. */
+/** The id of a call of this turn, and the ids of the calls that contain it, from the inside out. */
 function callsAbove(callId: string | undefined, calls: ReadonlyMap<string, ToolCallUpsert>) {
   const above = new Set<string>();
   for (let id = callId; id !== undefined && !above.has(id); id = calls.get(id)?.parentCallId) {
@@ -95,13 +102,13 @@ const isIn =
 const isQuestion = (item: UpsertObject, { approvalId }: ApprovalUpsert): boolean =>
   item.type === 'approval' && item.approvalId === approvalId;
 
-/** What a call has printed before it was cut off: it stands nowhere else. */
+/** Whether an item is a cut-off call with output, which no other turn has. */
 const isCutOutput = (item: UpsertObject): boolean =>
   item.type === 'tool_call' && item.status === 'error' && (item.toolOutput ?? '') !== '';
 
 const joined = new WeakMap<TurnView, JoinedTurn>();
 
-/** What was made of a turn before, if that is the same. */
+/** The result of an earlier call for the same turn, if it is equal. */
 function kept(turn: TurnView, made: JoinedTurn): JoinedTurn {
   const known = joined.get(turn);
   const isSame =

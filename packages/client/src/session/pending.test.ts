@@ -44,7 +44,7 @@ describe('a message sent from here', () => {
     expect(applyMessage(sending, upsert(other), 0).pending).toHaveLength(1);
   });
 
-  it('for the turn that runs gives way to its item there, or to a turn of its own', () => {
+  it('for the running turn is replaced by its item in that turn, or by a turn of its own', () => {
     const steering = applyOutbox(started, change('sending', { isSteer: true }));
     const other = message('t1', 'u', { origin: 'user', content: 'Do it' });
     expect(applyMessage(steering, upsert(other), 0).pending).toHaveLength(1);
@@ -53,19 +53,19 @@ describe('a message sent from here', () => {
     expect(applyMessage(steering, upsert(userMessage), 0).pending).toEqual([]);
   });
 
-  it('gives way to the queue', () => {
+  it('is replaced by the queued message', () => {
     const queued = { turnId: 't2', message: 'Do it', queuedAt: '', state: 'queued' } as const;
     const told = { type: 'session:info', sessionId, info: info({ queue: [queued] }) } as const;
     expect(applyMessage(sending, told, 0).pending).toEqual([]);
   });
 
-  it('says that it waits for the server, and disappears when it is taken back', () => {
+  it('shows that it waits for the server, and disappears when it is withdrawn', () => {
     const waiting = applyOutbox(sending, change('waiting'));
     expect(waiting.pending).toMatchObject([{ state: 'waiting' }]);
     expect(applyOutbox(waiting, change('gone')).pending).toEqual([]);
   });
 
-  it('keeps its text when it is refused, and says why', () => {
+  it('keeps its text when it is refused, with the reason', () => {
     const problem = { code: 'PROCESS_CRASH', message: 'It ended.' };
     expect(applyOutbox(sending, change('refused', { problem })).pending).toMatchObject([
       { message: 'Do it', state: 'failed', error: problem },

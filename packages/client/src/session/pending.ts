@@ -9,7 +9,7 @@ const states = {
   delivered: 'sent',
 } as const;
 
-/** Shows the state of a message on its way: at once, until the server itself shows the message. */
+/** Applies a change in a message's state: the message is shown at once, until the server itself shows it. */
 export function applyOutbox(view: SessionView, change: OutboxChange): SessionView {
   const { turnId, message, blocks, isSteer, state, problem: error } = change;
   const index = view.pending.findIndex((held) => held.turnId === turnId);
@@ -23,12 +23,12 @@ export function applyOutbox(view: SessionView, change: OutboxChange): SessionVie
     error,
   };
   if (index >= 0) return settlePending({ ...view, pending: view.pending.with(index, pending) });
-  // A message that has arrived and is shown already is not shown a second time.
+  // A delivered message that the server already shows is not added again.
   if (state === 'delivered') return view;
   return settlePending({ ...view, pending: [...view.pending, pending] });
 }
 
-/** Drops pending messages that the server now shows: as a message of their turn, or in the queue. */
+/** Drops pending messages that the server now shows, as a message of their turn or in the queue. */
 export function settlePending(view: SessionView): SessionView {
   const open = view.pending.filter((held) => !isShown(view, held));
   return open.length === view.pending.length ? view : { ...view, pending: open };

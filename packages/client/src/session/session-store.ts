@@ -16,7 +16,7 @@ interface SessionDeps {
   outbox: Outbox;
 }
 
-/** One session, live: its present view, and what a person can do in it. */
+/** One live session: its current view, and the actions of a person. */
 export class SessionStore implements Store<SessionView> {
   readonly sessionId: string;
   readonly subscribe: Store<SessionView>['subscribe'];
@@ -58,21 +58,24 @@ export class SessionStore implements Store<SessionView> {
     this.#deps.socket.send({ type: 'session:unsubscribe', sessionId: this.sessionId });
   }
 
-  /** Tries again now after `phase` became `failed`; temporary failures are retried anyway. */
+  /** Tries again now after `phase` became `failed`; temporary failures are also retried automatically. */
   async retry(): Promise<void> {
     this.#cell.update((view) => ({ ...view, phase: 'loading', problem: undefined }));
     await this.#follow();
   }
 
-  /** Somebody begins to write a message: its agent may start. A failure shows when the message is sent. */
+  /**
+   * Reports that a person begins to write a message, so that the agent may start. A failure shows when the message is
+   * sent.
+   */
   prewarm(): void {
     this.#deps.requests.prewarm(this.sessionId).catch(() => undefined);
   }
 
   /**
-   * Sends a message, with `blocks` beside its text: files of `client.files.keep` by their local names, or blocks as the
-   * server takes them. It is shown at once, and kept until the server has it. Resolves when the server has it, has
-   * refused it or is away, which shows with the message.
+   * Sends a message, with `blocks` in addition to its text: local names from `client.files.keep`, or blocks that the
+   * server accepts. The message is shown at once, and stored until the server has it. Resolves when the server has it,
+   * has refused it or is unavailable; the message's state shows which.
    */
   async send(
     message: string,
@@ -81,7 +84,7 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks);
   }
 
-  /** The same for the turn that runs. */
+  /** Sends a message into the running turn, otherwise as `send`. */
   async steer(
     message: string,
     { blocks }: { blocks?: readonly ContentBlock[] } = {},
@@ -89,17 +92,17 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks, { isSteer: true });
   }
 
-  /** Takes back a message that the server does not have. */
+  /** Withdraws a message that the server does not have. */
   forget(turnId: string): void {
     this.#deps.outbox.forget(turnId);
   }
 
-  /** Sends a refused message again: one that was for a running turn as a message of its own. */
+  /** Sends a refused message again. A message for a running turn becomes a message of its own. */
   async sendAgain(turnId: string): Promise<void> {
     await this.#deps.outbox.sendAgain(turnId);
   }
 
-  /** Loads the next older page, if there is one; calls during a load wait for that one. Throws `ApiError`. */
+  /** Loads the next older page, if there is one; calls during a load wait for that load. Throws `ApiError`. */
   loadOlder(): Promise<void> {
     this.#olderPage ??= this.#fetchOlder().finally(() => {
       this.#olderPage = undefined;
@@ -157,7 +160,7 @@ export class SessionStore implements Store<SessionView> {
     this.#cell.update((view) => applyOutbox(view, change));
   }
 
-  /** Forgets messages that the server shows although its answer to them was lost. */
+  /** Drops messages that the server shows although its answers to them were lost. */
   #forgetArrived(before: SessionView['pending']): void {
     const { pending } = this.getSnapshot();
     if (pending === before) return;
@@ -165,7 +168,7 @@ export class SessionStore implements Store<SessionView> {
     for (const { turnId } of before) if (!open.has(turnId)) this.#deps.outbox.forget(turnId);
   }
 
-  /** Nothing more comes of it, and what was not sent has nobody to go to. */
+  /** The session is gone: stops following it and drops its unsent messages. */
   #deleted(): void {
     const { outbox } = this.#deps;
     this.#cell.set({ ...emptyView(this.sessionId), phase: 'deleted' });
@@ -174,11 +177,11 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #fail(problem: { code: string; message: string }): void {
-    // It was there: somebody has deleted it while the server was away.
+    // The session was loaded before, so somebody has deleted it while the server was unavailable.
     const wasThere = this.getSnapshot().phase === 'ready';
     if (problem.code === 'SESSION_NOT_FOUND' && wasThere) return this.#deleted();
     this.#tryAgain(problem.code);
-    // Without an answer, the connection is about to break too, which is handled there.
+    // Without an answer the connection will also break, which is handled there.
     if (problem.code === 'UNREACHABLE') return;
     this.#cell.update((view) => ({
       ...view,
@@ -188,7 +191,7 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #tryAgain(code: string): void {
-    // Without a connection it is followed again as soon as there is one.
+    // Without a connection, the session is followed again as soon as there is one.
     const isConnected = this.#deps.socket.status.state === 'open';
     if (this.#isOpen && isConnected && isPassing(code)) this.#again.schedule();
   }

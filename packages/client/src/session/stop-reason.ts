@@ -3,12 +3,12 @@ import type { TurnView } from './view.ts';
 
 const tooLong = 'Stopped: the answer reached its length limit';
 
-/** By `finishReason`; a normal end has no sentence. */
+/** The sentences by `finishReason`; a normal end has none. */
 const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
   completed: undefined,
-  // A message in the turn says it.
+  // A message in the turn reports this end.
   notified: undefined,
   stop_sequence: undefined,
   max_tokens: tooLong,
@@ -17,13 +17,13 @@ const sentences: Record<string, string | undefined> = {
   content_filter: 'Stopped: the model’s server filtered the answer',
   max_turn_requests: 'Stopped: the agent reached its limit of steps in one turn',
   model_context_window_exceeded: 'Stopped: the conversation no longer fits into the model',
-  refusal: 'Stopped: the model refused to go on',
+  refusal: 'Stopped: the model refused to continue',
 };
 
-/** Why a turn that nobody stopped is incomplete, for people; unknown reasons are shown as they are. */
+/** Why a turn is incomplete although nobody stopped it, for people; unknown reasons are shown unchanged. */
 export function stopReason(turn: TurnView): string | undefined {
   const { status, finishReason } = turn;
-  // A turn of the server's says itself what has happened.
+  // A turn of the server has a message that reports its event.
   if (status !== 'complete' || finishReason === undefined || isServerTurn(turn)) return undefined;
   if (Object.hasOwn(sentences, finishReason)) return sentences[finishReason];
   return `Stopped: ${finishReason}`;

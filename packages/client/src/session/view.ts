@@ -6,51 +6,55 @@ import type {
   UpsertObject,
 } from '@liminal/protocol';
 
-/** A turn as far as it is known here: its summary and its items, oldest first. */
+/** A turn as far as it is loaded: its summary and its items, oldest first. */
 export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
   readonly turnId: string;
   readonly status: TurnSummary['status'];
   readonly items: readonly UpsertObject[];
-  /** Items from before the oldest page of the turn, which are first here; with their places in the turn. */
+  /**
+   * Items from before the oldest loaded page of the turn, which come first in `items`; with their indexes in the turn.
+   */
   readonly earlier?: HistoryPage['earlier'];
 }
 
 /** A message that was sent from here and that the server has not shown yet. */
 export interface PendingMessage {
-  /** Id of the turn that it will start; chosen here. */
+  /** The id of the turn that the message will start, chosen by this client. */
   readonly turnId: string;
-  /** It is for the turn that runs; `turnId` is then its own id. */
+  /** Whether the message is for the running turn; `turnId` is then the message's id. */
   readonly isSteer?: true | undefined;
   readonly message: string;
-  /** What is attached to it; a file with a local name (`local:…`) is read from `client.files`. */
+  /** The message's attachments; a file with a local name (`local:…`) is read from `client.files`. */
   readonly blocks?: readonly ContentBlock[] | undefined;
-  /** `waiting`: the server is away; `failed`: the server refused it (`error`), and a person must decide. */
+  /**
+   * `waiting`: the server is unavailable. `failed`: the server refused the message (`error`), and a person must decide.
+   */
   readonly state: 'sending' | 'waiting' | 'sent' | 'failed';
   readonly error?: { code: string; message: string } | undefined;
 }
 
 /**
- * Everything a page shows of one session. Immutable. What a message does not touch keeps its identity, so that a
- * renderer can compare by reference.
+ * All data of one session that a page shows. Immutable. Parts that a message does not change keep their identity, so
+ * that a renderer can compare by reference.
  */
 export interface SessionView {
   readonly sessionId: string;
   /**
-   * `loading` until the first history has come; `failed` if it cannot be loaded (`problem` says why); `deleted` if
-   * somebody has deleted the session.
+   * `loading`: the first history has not arrived. `failed`: the session cannot be loaded (`problem` has the reason).
+   * `deleted`: somebody has deleted the session.
    */
   readonly phase: 'loading' | 'ready' | 'failed' | 'deleted';
-  /** Oldest first. */
+  /** The turns, oldest first. */
   readonly turns: readonly TurnView[];
   readonly pending: readonly PendingMessage[];
   readonly info?: SessionInfo;
   readonly problem?: { code: string; message: string };
-  /** Where a new subscription continues; empty before the first history. */
+  /** The cursor for a new subscription; empty before the first history. */
   readonly cursor: string;
   /** Whether there are older pages, and the mark that requests the next one. */
   readonly hasMore: boolean;
   readonly before?: string | undefined;
-  /** A message did not fit what is held: subscribe again with `cursor`. */
+  /** Whether a message did not fit this view, so that the client must subscribe again with `cursor`. */
   readonly needsResync: boolean;
 }
 

@@ -23,14 +23,14 @@ const two = applySessions(
   [session('a', '1'), session('b', '2'), session('c', '3', '/code/lib')],
 );
 
-it('sessions stand in their projects, the newest first', () => {
+it('sessions are listed in their projects, the newest first', () => {
   expect(two.map((project) => [project.name, project.sessions.map((s) => s.sessionId)])).toEqual([
     ['lib', ['c']],
     ['shop', ['b', 'a']],
   ]);
 });
 
-it('a session that changes moves up, and leaves other projects as they are', () => {
+it('a changed session moves up, and other projects do not change', () => {
   const next = applySessions(two, [{ ...session('a', '4'), state: 'running' }]);
   expect(next.map((project) => project.name)).toEqual(['shop', 'lib']);
   expect(next[0]?.sessions.map((s) => s.sessionId)).toEqual(['a', 'b']);
@@ -44,11 +44,11 @@ it('a removed session disappears, and an empty project with it', () => {
   expect(findSession(next, 'c')).toBeUndefined();
 });
 
-it('without news nothing changes', () => {
+it('without a known session nothing changes', () => {
   expect(applySessions(two, [], ['unknown'])).toBe(two);
 });
 
-it('the server’s list is put in the same order', () => {
+it('the server’s list is sorted in the same order', () => {
   const shuffled = two.toReversed().map((p) => ({ ...p, sessions: p.sessions.toReversed() }));
   expect(sortProjects(shuffled)).toEqual(two);
 });

@@ -1,9 +1,9 @@
 import type { Project, SessionSummary } from '@liminal/protocol';
 
-/** Projects with their sessions, the ones with the newest activity first. */
+/** Projects with their sessions, both ordered by their latest activity, newest first. */
 export type Projects = readonly Project[];
 
-/** The projects after some sessions changed and others were removed. What did not change keeps its identity. */
+/** Returns the projects after some sessions changed and others were removed. Unchanged projects keep their identity. */
 export function applySessions(
   projects: Projects,
   sessions: readonly SessionSummary[],

@@ -19,13 +19,13 @@ interface SessionsDeps {
 }
 
 /**
- * All projects and sessions, live. They are read whole after each connect and whenever the page becomes visible again,
- * since agents make sessions without us too.
+ * All projects and sessions, live. The whole list is read after each connect and whenever the page becomes visible
+ * again, since agents also create sessions outside Liminal.
  */
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];
   readonly getSnapshot: Store<SessionsView>['getSnapshot'];
-  /** Emits the ids of sessions that somebody has deleted, before they leave the view. */
+  /** Emits the ids of deleted sessions before they leave the view. */
   readonly removed = new Emitter<readonly string[]>();
   readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
   readonly #deps: SessionsDeps;
@@ -52,15 +52,15 @@ export class SessionsStore implements Store<SessionsView> {
     });
   }
 
-  /** For good. */
+  /** Closes the store permanently. */
   close(): void {
     this.#stopListening();
     this.#again.cancel();
   }
 
   /**
-   * Reads everything again and finds what agents have stored since. Never rejects: a failure shows in the view, and a
-   * temporary one is retried.
+   * Reads the whole list again, with sessions that agents have stored since. Never rejects: a failure shows in the
+   * view, and a temporary failure is retried.
    */
   async refresh(): Promise<void> {
     try {
@@ -74,7 +74,7 @@ export class SessionsStore implements Store<SessionsView> {
         view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
       );
     }
-    // Only now, so that later changes are applied to what was read.
+    // Subscribes only now, so that later changes are applied to the list that was read.
     this.#deps.socket.send({ type: 'sessions:subscribe' });
   }
 }

@@ -1,6 +1,6 @@
 import { backoff } from './backoff.ts';
 
-/** Retries an action after failures, each time after a longer wait, until it works. */
+/** Retries an action after failures, each time after a longer wait, until it succeeds. */
 export class Later {
   readonly #step: () => void;
   #attempt = 0;
@@ -21,7 +21,7 @@ export class Later {
     );
   }
 
-  /** Cancels the attempt: it runs now anyway, or is no longer needed. */
+  /** Cancels the scheduled attempt, because the action runs now or is no longer needed. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,5 +1,5 @@
-// Our own and not a library: the known ones (partysocket, reconnecting-websocket) do not notice a half-open connection
-// and do not retry when the page wakes up. The rest of them is no more than this file.
+// Not a library, because the known ones (partysocket, reconnecting-websocket) neither notice a half-open connection nor
+// retry when the page wakes up. Apart from that they do no more than this file.
 import { type ClientMessage, ServerMessage } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
 import { backoff } from './backoff.ts';
@@ -7,8 +7,8 @@ import { Liveness } from './liveness.ts';
 import { onWake } from './wake.ts';
 
 /**
- * `connecting` is the first attempt or a present one; `waiting` lasts until the next one. `refused`: the server is
- * there but does not let this reader in (no valid sign-in); only `retry` goes on from there.
+ * `connecting`: an attempt is in progress. `waiting`: until the next attempt. `refused`: the server is available but
+ * does not accept this client (no valid sign-in), and only `retry` starts a new attempt.
  */
 export type ConnectionStatus =
   | { state: 'connecting' | 'open' | 'refused' | 'closed' }
@@ -16,15 +16,17 @@ export type ConnectionStatus =
 
 interface LiveSocketOptions {
   open(): WebSocket;
-  /** Asked after a failed attempt, since a browser hides why a WebSocket was refused. */
+  /** Called after a failed attempt, since a browser does not report why a WebSocket was refused. */
   isRefused(): Promise<boolean>;
 }
 
-/** One connection for everything. It reconnects by itself, and says so, so that readers subscribe again. */
+/**
+ * The only connection to the server. It reconnects by itself and emits `opened`, so that sessions are subscribed again.
+ */
 export class LiveSocket {
   readonly messages = new Emitter<ServerMessage>();
   readonly opened = new Emitter<void>();
-  /** The connection was open and has gone silent: others to the same server may have, too. */
+  /** Emitted when an open connection has become silent: other connections to the same server may also be silent. */
   readonly wentSilent = new Emitter<void>();
   readonly statusChanged = new Emitter<void>();
   readonly #options: LiveSocketOptions;
@@ -57,25 +59,25 @@ export class LiveSocket {
     this.#connect();
   }
 
-  /** Ends the connection for good (until `start`). */
+  /** Closes the connection until `start`. */
   close(): void {
     this.#stopListening?.();
     this.#detach();
     this.#setStatus({ state: 'closed' });
   }
 
-  /** Tries again now instead of later. */
+  /** Tries again now instead of after the wait. */
   retry(): void {
     const { state } = this.#status;
     if (state === 'waiting' || state === 'refused') this.#connect();
   }
 
-  /** Asks the server for a sign of life, since something else suggests that it may be gone. */
+  /** Asks the server for a sign of life, because a slow request suggests that the connection is dead. */
   check(): void {
     if (this.#status.state === 'open') this.#liveness.check();
   }
 
-  /** False without a connection; then the caller subscribes again on `opened`. */
+  /** Sends a message. Returns false without a connection; the caller then subscribes again on `opened`. */
   send(message: ClientMessage): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(message));
@@ -95,9 +97,9 @@ export class LiveSocket {
     socket.addEventListener('open', () => this.#onOpen());
     socket.addEventListener('message', (event: MessageEvent<unknown>) => this.#receive(event.data));
     socket.addEventListener('close', () => this.#onClose(socket));
-    // A failed attempt also closes, which is handled there.
+    // A failed attempt also emits `close`, which is handled there.
     socket.addEventListener('error', () => undefined);
-    // Gives up an attempt that hangs.
+    // Gives up an attempt without an answer.
     this.#liveness.check();
   }
 
@@ -111,7 +113,7 @@ export class LiveSocket {
   #receive(data: unknown): void {
     this.#liveness.heard();
     const message = ServerMessage.safeParse(readJson(data));
-    // A newer server may send what this page does not know yet; that is no reason to stop reading.
+    // A newer server may send messages that this page does not know; they are ignored.
     if (message.success) this.messages.emit(message.data);
   }
 
@@ -140,7 +142,7 @@ export class LiveSocket {
     this.#setStatus({ state: 'refused' });
   }
 
-  /** Leaves the present socket; what it still sends is ignored. */
+  /** Detaches the current socket; later messages from it are ignored. */
   #detach(): void {
     clearTimeout(this.#timer);
     this.#liveness.stop();

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('a silent connection is asked for a sign of life, and given up without one', () => {
+it('a silent connection is asked for a sign of life, and given up without an answer', () => {
   new Liveness(actions).heard();
   vi.advanceTimersByTime(20_000);
   expect(actions.ask).toHaveBeenCalledOnce();

@@ -1,15 +1,15 @@
-/** Silence (ms) after which the other side is asked for a sign of life, and how long it has to answer. */
+/** The silence after which the server is asked for a sign of life, and the time that it has to answer, ms. */
 const silence = 20_000;
 const grace = 8_000;
 
 interface Actions {
   ask(): void;
-  /** Nothing came back: the connection is dead. */
+  /** Called without an answer: the connection is dead. */
   giveUp(): void;
 }
 
 /**
- * Notices a connection that looks open and carries nothing (a laptop that slept, a network that changed), which a
+ * Notices a connection that looks open but carries nothing (a laptop that slept, a network that changed), which a
  * browser itself reports only after minutes.
  */
 export class Liveness {
@@ -21,13 +21,13 @@ export class Liveness {
     this.#actions = actions;
   }
 
-  /** Something was received: the connection is alive. */
+  /** Called for each received message: the connection is alive. */
   heard(): void {
     this.stop();
     this.#timer = setTimeout(() => this.check(), silence);
   }
 
-  /** Asks for a sign of life at once, unless one is asked for already. */
+  /** Asks for a sign of life at once, unless an answer is already due. */
   check(): void {
     if (this.#isAsked) return;
     this.stop();

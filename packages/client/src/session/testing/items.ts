@@ -11,7 +11,7 @@ const epoch = '2026-01-01T00:00:00.000Z';
 
 type Message = Extract<UpsertObject, { type: 'message' }>;
 
-/** A message item; by default the agent's. */
+/** A message item, by default of the agent. */
 export function message(turnId: string, itemId: string, rest: Partial<Message> = {}): Message {
   return {
     type: 'message',

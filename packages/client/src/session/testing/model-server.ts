@@ -1,7 +1,7 @@
 import type { HistoryPage, ServerMessage, TurnSummary, UpsertObject } from '@liminal/protocol';
 import { head, message, sessionId, tool } from './items.ts';
 
-/** What can happen in the model's session. */
+/** A step in the model's session. */
 export type Step =
   | { do: 'turn' }
   | { do: 'item'; kind: 'message' | 'tool' }
@@ -13,12 +13,12 @@ export type Step =
 
 const pageSize = 4;
 
-/** A session as a server sees it, as simple as possible: readers must agree with it in the end. */
+/** A simple model of a session on the server, with which readers must agree at the end. */
 export class ModelServer {
   readonly #turns: { head: TurnSummary; items: UpsertObject[] }[] = [];
   #events = 0;
 
-  /** Performs a step; gives the messages for subscribers. */
+  /** Performs a step. Returns the messages for subscribers. */
   step(step: Step): ServerMessage[] {
     const turn = this.#turns.at(-1);
     if (step.do === 'turn' || turn === undefined) return this.#begin();
@@ -70,14 +70,14 @@ export class ModelServer {
     }
   }
 
-  /** An item's whole state at a cursor, unless it is gone. */
+  /** An item's whole state at a cursor; empty if the item is gone. */
   full(of: { turnId: string; itemId: string; cursor: string }): ServerMessage[] {
     const turn = this.#turns.find(({ head: { turnId } }) => turnId === of.turnId);
     const item = turn?.items.find(({ itemId }) => itemId === of.itemId);
     return item === undefined ? [] : [{ ...this.#upsert(item), cursor: of.cursor }];
   }
 
-  /** Answers a subscription: a tail if the cursor is known and `preferTail` is set, else a snapshot. */
+  /** Answers a subscription: a tail if the cursor is known and `preferTail` is set, otherwise a snapshot. */
   subscribe(cursor: string, preferTail: boolean): ServerMessage {
     const known = this.#turns.findIndex(({ head: { turnId } }) => cursor.startsWith(`${turnId}:`));
     if (!preferTail || known < 0) return this.#history('snapshot', this.page());
@@ -91,8 +91,8 @@ export class ModelServer {
   }
 
   /**
-   * A page of items, cut anywhere, even within a turn. As on the real server, what is older than the newest page has
-   * ended: only the newest page holds the running turn, and holds it whole.
+   * A page of items, which may be cut even within a turn. As on the real server, items before the newest page have
+   * ended: only the newest page has the running turn, and has it whole.
    */
   page(before?: string): HistoryPage {
     const running = this.#turns.filter(({ head: { status } }) => status === 'in_progress');
