@@ -41,7 +41,7 @@ test.each([
     const session = await ada.startSession({ folder });
     await ada.page.setViewportSize(size);
     await session.send('What is this?');
-    const question = session.permission('Permission: Use the settings that this folder brings?');
+    const question = session.permission('Permission: Use the settings in this folder?');
     const asked = question.getByRole('region', { name: 'What is asked' });
     await asked.getByText('Claude Code would run programs').waitFor();
     for (const text of ['"OTHER_ADDRESS"', `"touch ${join(marks, 'prompt')}"`, 'open-the-door']) {

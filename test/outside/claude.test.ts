@@ -131,7 +131,7 @@ testAtLength(
     await stage.runtime.loadSession(sessionId);
     const notices = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
     expect(notices).toHaveLength(2);
-    expect(notices[1]).toContain('goes on from “Four there.” now');
+    expect(notices[1]).toContain('now continues from “Four there.”');
     await stage.say(sessionId, 'Six here.');
     expect(await stage.told('Six here.')).toEqual(
       told('One here.', 'Two there.', 'Four there.', 'Six here.'),

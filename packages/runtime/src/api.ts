@@ -1,4 +1,7 @@
-/** What surfaces may ask of the runtime. Everything rejects with a LiminalError: a code and a sentence. */
+/**
+ * The operations that the HTTP, WebSocket and ACP interfaces call. Every method rejects with a LiminalError: a code and
+ * a message.
+ */
 import type {
   ImportResult,
   Methods,
@@ -14,40 +17,46 @@ import type { AgentProcesses, ClientTerminal, TerminalRequest, TextPart } from '
 import type { StoredBlob } from '@liminal/storage';
 import type { TracedRun } from './tracing/index.ts';
 
-/** A message on its way to readers; encoded at most once, however many readers there are. */
+/** A message to subscribers. It is encoded at most once, however many subscribers there are. */
 export interface Outgoing {
   readonly message: ServerMessage;
-  /** The run of which it tells, with the trace that its events carry; absent where it tells of none. */
+  /** The run that the message belongs to, with its trace; undefined if the message belongs to no run. */
   readonly run: TracedRun | undefined;
   json(): string;
-  /** The same in UTF-8. */
+  /** `json()` in UTF-8. */
   bytes(): Buffer;
 }
 
-/** One reader's transport. */
+/** The transport of one subscriber. */
 export interface Sink {
   /**
-   * Takes a message. False when the transport's buffer is full: the reader then gets nothing more until
-   * `Subscription.drained()`, and then what it missed, in its newest state (invariant 9).
+   * Sends a message. Returns false when the transport's buffer is full: the subscriber then gets no messages until
+   * `Subscription.drained()`, and then the newest state of everything that it missed (invariant 9).
    */
   send(outgoing: Outgoing): boolean;
   /**
-   * Starts the load of what a reader lacks once the transport has room; several readers of one transport load one after
-   * the other. Without it, loads start at once.
+   * Calls `load`, which loads what the subscriber lacks, once the transport has room; subscribers that share a
+   * transport load one after the other. Without this method, loads start at once.
    */
   whenRoom?(load: () => Promise<void>): void;
 }
 
 export interface Subscription {
-  /** The transport can take more. */
+  /** Reports that the transport's buffer has room again. */
   drained(): void;
   close(): void;
 }
 
 export interface SubscribeOptions {
-  /** The last cursor the reader has; without one, or with an unknown one, the reader gets a snapshot. */
+  /**
+   * The last cursor that the subscriber received; without a cursor, or with an unknown one, the subscriber gets a
+   * snapshot.
+   */
   cursor?: string | undefined;
-  /** Text as `session:append` between full upserts, rather than full upserts by the batch gradient. */
+  /**
+   * True: growing text is sent as `session:append` between full upserts. False: only full upserts, by the batch
+   * gradient.
+   */
   deltas?: boolean | undefined;
 }
 
@@ -56,28 +65,37 @@ export interface SessionsChange {
   removed: string[];
 }
 
-/** A run for one reader: its `events`, or the folded run as `snapshot` once the log has dropped them (invariant 7). */
+/**
+ * A run for one subscriber: its `events`, or the folded run as `snapshot` once the log has dropped the events
+ * (invariant 7).
+ */
 export type RunFeed =
   | { kind: 'events'; events: AsyncIterable<StreamEvent> }
   | { kind: 'snapshot'; response: Response };
 
 export interface FollowRunOptions {
-  /** -1: all. */
+  /** The sequence number after which events are sent; -1 for all events. */
   after: number;
   signal: AbortSignal;
-  /** Whether a run that has not begun is waited for; else there is none of this id. */
+  /** True: wait for a run that has not begun. False: an unknown run is rejected with `RUN_NOT_FOUND`. */
   waits?: boolean;
 }
 
-/** A client that shows a session where its person works, and what it does for the session's agent there. */
+/** A client that shows a session on its user's machine, and what the client does there for the session's agent. */
 export interface AttachedClient {
-  /** Whether its person has sent the message of this turn. */
+  /** Whether the client's user sent the message of this turn. */
   asked(turnId: string): boolean;
-  /** Absent if it cannot. Rejects if it has no such text, and when the signal aborts. */
+  /** Undefined if the client cannot read files. Rejects if the client has no such text, or when the signal aborts. */
   readText?: ((path: string, part: TextPart, signal: AbortSignal) => Promise<string>) | undefined;
-  /** Absent if it cannot. Rejects with `CLIENT_REFUSED` if it has said that it wrote nothing, and when the signal aborts. */
+  /**
+   * Undefined if the client cannot write files. Rejects with `CLIENT_REFUSED` if the client reports that it wrote
+   * nothing; also rejects when the signal aborts.
+   */
   writeText?: ((path: string, text: string, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Absent if it cannot. Rejects if it does not run the program, and when the signal aborts. */
+  /**
+   * Undefined if the client has no terminals. Rejects if the client does not run the program, or when the signal
+   * aborts.
+   */
   runProgram?:
     | ((request: TerminalRequest, signal: AbortSignal) => Promise<ClientTerminal>)
     | undefined;
@@ -85,61 +103,61 @@ export interface AttachedClient {
 
 /** How far history is behind the log. */
 export interface RuntimeMetrics {
-  /** Runs under way, on all servers. */
+  /** Running runs, on all servers. */
   openRuns: number;
-  /** Runs that have ended and are not in history yet, on all servers. */
+  /** Runs that have ended but are not in history yet, on all servers. */
   backlogRuns: number;
-  /** Events of the runs projected by this server that history lacks. */
+  /** Events that history lacks, of the runs that this server projects. */
   lagEvents: number;
 }
 
-/** What there is on this server at this moment; of several servers, their sums are what there is on all. */
+/** Current numbers of this server; the sum over all servers is the number of the cluster. */
 export interface RuntimeGauges {
-  /** Turns under way. */
+  /** Running turns. */
   turns: number;
-  /** Messages that wait for their turn, in sessions that are in this server's memory. */
+  /** Queued messages of the sessions in this server's memory. */
   queuedMessages: number;
   approvalsWaiting: number;
-  /** Those who follow a session, once for each session. */
+  /** Subscribers, counted once for each session that they subscribe to. */
   readers: number;
-  /** Those of them whose connection takes less than there is. */
+  /** Subscribers whose connection is slower than their session's messages. */
   slowReaders: number;
-  /** The processes of agents by agent type; undefined where the system has no table of processes. */
+  /** Agent processes by agent type; undefined if the operating system has no process table. */
   agents: AgentProcesses[] | undefined;
 }
 
-/** A method for each operation of the protocol's table, and what else surfaces need. */
+/** One method for each operation in the protocol's table, and the methods that only the interfaces need. */
 export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
   gauges(): Promise<RuntimeGauges>;
   /**
-   * Why no new turn should be brought here just now: a sentence for each reason, none if the server is ready. It asks the
-   * database and Redis, within a second, and once a second however often it is called.
+   * The reasons why this server should get no new turns now, one sentence each; empty if the server is ready. The check
+   * asks the database and Redis, takes at most a second, and runs at most once a second.
    */
   troubles(): Promise<string[]>;
   info(sessionId: string): Promise<SessionInfo>;
-  /** Keeps a file for a message. `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
+  /** Stores a file for a message. Throws `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
   putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob>;
-  /** `BLOB_NOT_FOUND`. */
+  /** Throws `BLOB_NOT_FOUND`. */
   getBlob(hash: string): Promise<StoredBlob>;
   /**
-   * A session as a file of text, in pieces; without its last line if reading it fails on the way. `liminal` is the version
-   * that writes it. `SESSION_NOT_FOUND`.
+   * A session as a text file, in pieces. If reading fails on the way, the last line is missing. `liminal` is the
+   * version of this server. Throws `SESSION_NOT_FOUND`.
    */
   exportSession(sessionId: string, versions: { liminal: string }): Promise<AsyncIterable<string>>;
-  /** Reads such a file: all of it or nothing. `EXPORT_UNREADABLE`. */
+  /** Imports a file made by `exportSession`, completely or not at all. Throws `EXPORT_UNREADABLE`. */
   importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult>;
-  /** Canonical events of a run, then live ones; ends after the terminal event. `RUN_NOT_FOUND`. */
+  /** A run's canonical events: stored ones, then live ones, up to the terminal event. Throws `RUN_NOT_FOUND`. */
   followRun(runId: string, options: FollowRunOptions): Promise<RunFeed>;
 
   /**
-   * Follows a session: `session:history` and `session:info` first, then every change. Problems of the
-   * subscription itself arrive as `session:error`.
+   * Subscribes to a session: first `session:history` and `session:info`, then every change. Errors of the subscription
+   * itself are sent as `session:error`.
    */
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription;
   /**
-   * Follows the list of sessions: ours once, then each that changes, and (unless `ownOnly`) those in each agent's own
-   * store as soon as it has been read.
+   * Subscribes to the list of sessions: first Liminal's own sessions, then each session that changes. Unless `ownOnly`,
+   * the sessions of each agent's own store follow as soon as the store is read.
    */
   watchSessions(
     listener: (change: SessionsChange) => void,
@@ -147,14 +165,14 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   ): () => void;
 
   /**
-   * Attaches a client to a session: what it offers is there for the session's agent until it leaves, by calling what this
-   * returns. Of several servers, only the one that owns the session uses it.
+   * Attaches a client to a session: the session's agent may use the client's features until the returned function is
+   * called. In a cluster, only the server that owns the session uses the client.
    */
   attach(sessionId: string, client: AttachedClient): () => void;
 
   /**
-   * Lets no new turn begin from now on: what would begin one is refused with `SHUTTING_DOWN`, and what waits in a queue
-   * stays there. Resolves when no turn is under way, or when `hurry` aborts. Readers are served as before.
+   * Stops new turns: requests that would begin a turn are rejected with `SHUTTING_DOWN`, and queued messages stay
+   * queued. Resolves when no turn is running, or when `hurry` aborts. Subscribers are served as before.
    */
   finish(hurry: AbortSignal): Promise<void>;
   /** Ends every agent process; running turns end with the error `SERVER_ENDED`. */

@@ -7,8 +7,8 @@ import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
 import { tracedStore } from './tracing/index.ts';
 
 /**
- * Ends what an earlier server left open, and returns a runtime that is ready for sessions. If the storage offers
- * coordination, sessions are shared with other servers, and their open turns are left alone.
+ * Ends the runs that an earlier server left open, and returns a ready runtime. If the storage offers coordination,
+ * sessions are shared with other servers, and the open runs of other servers are left alone.
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const now = options.now ?? Date.now;

@@ -1,6 +1,6 @@
 import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 
-/** The codes of the runtime's own rejections; ProviderError and StorageError have others. */
+/** The codes of the runtime's own errors; ProviderError and StorageError have others. */
 export type RuntimeErrorCode =
   | 'SESSION_NOT_FOUND'
   | 'RUN_NOT_FOUND'
@@ -43,33 +43,32 @@ export class RuntimeError extends LiminalError {
 }
 
 export function turnTakenBack(): RuntimeError {
-  const message =
-    'This turn was taken back: the agent does not know of it any more. Choose another.';
+  const message = 'This turn was taken back: the agent no longer knows it. Choose another turn.';
   return new RuntimeError('TURN_TAKEN_BACK', message);
 }
 
-/** For what comes to a session that is being deleted, or has been. */
+/** The error of a request for a session that is deleted, or is being deleted. */
 export function sessionDeleted(sessionId: string): RuntimeError {
   return new RuntimeError('SESSION_NOT_FOUND', `Session ${sessionId} has been deleted.`);
 }
 
-/** For what still comes to a session here that its next owner has, or may have: that one is to be asked. */
+/** The error of a request for a session that this server has given up, or is giving up: its next owner must answer. */
 export function sessionGivenUp(): RuntimeError {
-  return new RuntimeError('STALE_OWNER', 'This server is giving the session up. Try again.');
+  return new RuntimeError('STALE_OWNER', 'The session is moving to another server. Try again.');
 }
 
-/** The code of anything thrown; `INTERNAL` if it has none. */
+/** The code of any thrown value; `INTERNAL` if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';
 }
 
-/** Anything thrown, for the log: an unexpected error with its stack. */
+/** The text of any thrown value for the log: the stack for an unexpected error. */
 export function errorForLog(error: unknown): string {
   if (error instanceof LiminalError || !(error instanceof Error)) return errorMessage(error);
   return hideUrlSecrets(error.stack ?? error.message);
 }
 
-/** The message of anything thrown. Only Liminal's own errors keep a URL's secrets: a login link needs them. */
+/** The message of any thrown value. Only Liminal's own errors keep the secrets in URLs: a login link needs them. */
 export function errorMessage(error: unknown): string {
   if (error instanceof LiminalError) return error.message;
   return hideUrlSecrets(messageOf(error));

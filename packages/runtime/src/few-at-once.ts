@@ -1,9 +1,9 @@
 /**
- * Runs at most so many pieces of work at the same time. Clients take turns, however much each of them asks for; the work
- * of one client begins in the order in which it comes.
+ * A semaphore: limits how many tasks run at the same time. Clients take turns, however many tasks each has; one
+ * client's tasks start in the order of their calls.
  */
 export class FewAtOnce {
-  /** By client, the one whose turn is next first. */
+  /** Waiting tasks by client; the client whose turn is next is first. */
   readonly #waiting = new Map<string | undefined, (() => void)[]>();
   #free: number;
 
@@ -20,7 +20,7 @@ export class FewAtOnce {
     }
   }
 
-  /** Lets others run while a running piece of work waits for something; it then queues again. */
+  /** Lets another task run while a running task waits for something; the task then queues again. */
   async pause<T>(wait: () => Promise<T>): Promise<T> {
     this.leave();
     try {
@@ -30,7 +30,7 @@ export class FewAtOnce {
     }
   }
 
-  /** Resolves when work of this client may begin, until `leave` is called. */
+  /** Resolves when a task of this client may start. The task must call `leave` when it ends. */
   async enter(client?: string): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;

@@ -1,4 +1,4 @@
-/** Sessions: from a user's message through an agent and the log to every reader. */
+/** Sessions: from a user's message through an agent and the log to every subscriber. */
 export * from './api.ts';
 export { FewAtOnce } from './few-at-once.ts';
 export { othersFirst } from '@liminal/storage';

@@ -2,7 +2,7 @@ import type { OpenedStorage } from '@liminal/storage';
 import type { Storage } from './history/index.ts';
 import type { RuntimeSettings } from './settings.ts';
 
-/** Where events of finished runs are kept, if the settings say so and the storage can. */
+/** The archive for events of finished runs; empty unless the settings ask for it and the storage has one. */
 export function keeping(
   { archive }: Pick<OpenedStorage, 'archive'>,
   settings: Partial<RuntimeSettings> = {},

@@ -1,42 +1,42 @@
-/** What a server counts: told once for each thing that happens, by the server at which it happens. */
+/** What a server counts. Each event is counted once, by the server on which it happens. */
 import { isServerTurn, type Response, type Usage } from '@liminal/protocol';
 
-/** A turn that is over, in numbers. */
+/** The figures of a finished turn. */
 export interface MeteredTurn {
   /** The session's agent type. */
   cliType: string;
   modelId: string;
   status: 'complete' | 'error' | 'aborted';
-  /** Of a turn that has failed. */
+  /** Only of a failed turn. */
   errorCode?: string;
-  /** From the turn's beginning, in which its agent has the message, to its end. */
+  /** From the turn's start, when its agent has the message, to its end. */
   seconds: number;
-  /** To the beginning of the agent's first words to people; absent if it said nothing. */
+  /** From the turn's start to the agent's first text to the user; absent if the agent wrote none. */
   firstTextSeconds?: number;
   usage?: Usage;
-  /** What this turn has cost, in US dollars, where its agent tells. */
+  /** The cost of this turn in US dollars; absent if its agent does not report costs. */
   costDollars?: number;
 }
 
-/** Where numbers are told to. It must not throw, and costs next to nothing. */
+/** Receives the counted figures. Its methods must not throw, and must cost almost nothing. */
 export interface Meter {
-  /** Once for each turn, by the server that has written its end. */
+  /** Called once for each turn, by the server that has written the turn's end. */
   turnEnded(turn: MeteredTurn): void;
-  /** A permission request is over, answered or not. */
+  /** Called when a permission request ends, answered or not. */
   approvalEnded(cliType: string, seconds: number): void;
-  /** The log has taken some events of a run. */
+  /** Called when the log has accepted events of a run. */
   appended(seconds: number): void;
-  /** The log has refused some, or they could not even be given to it. */
+  /** Called when the log has rejected events, or could not be reached. */
   appendRefused(): void;
 }
 
 interface Costs {
   cliType: string;
-  /** What the session had cost before, in US dollars; agents tell its total. */
+  /** The session's total cost before this turn, in US dollars: agents report the session's total. */
   costBefore?: number | undefined;
 }
 
-/** A run's end in numbers; undefined if it has not ended, or is the server's own. Pure. */
+/** The figures of a run; undefined if the run has not ended, or is a server turn. Pure. */
 export function meterTurn(run: Response, { cliType, costBefore }: Costs): MeteredTurn | undefined {
   const { modelId, status, createdAt, updatedAt, usage, error } = run;
   const isOver = status === 'complete' || status === 'error' || status === 'aborted';
@@ -55,20 +55,20 @@ export function meterTurn(run: Response, { cliType, costBefore }: Costs): Metere
   };
 }
 
-/** An agent whose total has become less counts anew. */
+/** A total that is smaller than before means that the agent started counting from 0 again. */
 function costOf(total: number | undefined, before = 0): number | undefined {
   if (total === undefined) return undefined;
   return total >= before ? total - before : total;
 }
 
-/** ms since the epoch. */
+/** In ms since the epoch; undefined without text. */
 function firstTextAt({ outputItems }: Response): number | undefined {
   const said = outputItems.find((item) => item.type === 'message' && item.origin === 'agent');
   const at = Date.parse(said?.startedAt ?? '');
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Clocks of agents and servers may differ a little. */
+/** Not negative: the clocks of agents and servers may differ a little. */
 function secondsBetween(from: number, to: number): number {
   return Math.max(0, to - from) / 1_000;
 }

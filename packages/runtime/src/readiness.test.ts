@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Readiness } from './readiness.ts';
 
-test('a part that cannot be reached is named, and nothing that its error says', async () => {
+test('an unreachable part is named, without the text of its error', async () => {
   const readiness = new Readiness([
     { name: 'The database', ask: async () => 'here' },
     { name: 'Redis', ask: () => Promise.reject(new Error('redis://:hush@10.0.0.1 is away')) },
@@ -9,7 +9,7 @@ test('a part that cannot be reached is named, and nothing that its error says', 
   expect(await readiness.troubles()).toEqual(['Redis cannot be reached.']);
 });
 
-test('a part that does not answer is named within a second, and not asked again until it does; a flood of probes asks once', async () => {
+test('a part that does not answer is named within a second and not asked again before it answers; many probes ask once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   try {
     const answer = Promise.withResolvers<void>();

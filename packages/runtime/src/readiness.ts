@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a part may take to answer, ms. */
+/** How long a part may take to answer, in ms. */
 const PATIENCE_MS = 1_000;
-/** How long an answer counts, ms: however many ask, each part is asked once in that time. */
+/** How long an answer is reused, in ms: each part is asked at most once in this time. */
 const KEPT_MS = 1_000;
 
-/** A part that a server needs for its work. */
+/** A part that the server needs, such as the database. */
 export interface Part {
-  /** For people, as the subject of a sentence. */
+  /** The subject of a sentence for users. */
   name: string;
-  /** Asks it for next to nothing; rejects if it cannot be reached. */
+  /** Sends the part a cheap request; rejects if the part cannot be reached. */
   ask: () => Promise<unknown>;
 }
 
-/** Whether the parts that a server needs can be reached. */
+/** Checks whether the parts that the server needs can be reached. */
 export class Readiness {
   readonly #parts: readonly { name: string; ask: () => Promise<string | undefined> }[];
   #answer: { at: number; troubles: Promise<string[]> } | undefined;
@@ -22,7 +22,7 @@ export class Readiness {
     this.#parts = parts.map(({ name, ask }) => ({ name, ask: oneAtATime(name, ask) }));
   }
 
-  /** A sentence for each part that is not ready; none if all are. They name no addresses. */
+  /** One sentence for each part that is not ready, without addresses; empty if all are ready. */
   async troubles(): Promise<string[]> {
     const now = performance.now();
     if (!this.#answer || now - this.#answer.at > KEPT_MS) {
@@ -42,7 +42,7 @@ export class Readiness {
   }
 }
 
-/** A part that does not answer is not asked once more meanwhile. */
+/** A part that has not answered yet is not asked a second time. */
 function oneAtATime(name: string, ask: Part['ask']): () => Promise<string | undefined> {
   let asking: Promise<string | undefined> | undefined;
   return async () => {

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(base, { recursive: true }));
 
-test('a folder below a root is admitted by its real path, and so is the root', async () => {
+test('a folder below a root, and the root itself, are admitted by their real path', async () => {
   expect(await roots.admit(join(base, 'allowed/shop/../shop'))).toBe(join(base, 'allowed/shop'));
   expect(await roots.admit(join(base, 'allowed'))).toBe(join(base, 'allowed'));
 });
@@ -30,7 +30,7 @@ test.each([
   'allowed/way-out',
   'allowed/way-out/allowed-too',
   'nowhere',
-])('SAFE-5 %s lies outside, by whatever way and whether or not it exists', async (path) => {
+])('SAFE-5 %s lies outside the roots and is rejected, whether or not it exists', async (path) => {
   await expect(roots.admit(join(base, path))).rejects.toMatchObject({
     code: 'PROJECT_DIR_NOT_ALLOWED',
   });
@@ -47,7 +47,7 @@ test.each(['allowed/none', 'allowed/file'])('%s is not a folder', async (path) =
   });
 });
 
-test('a path is completed from what lies below the roots, hidden folders only by name', async () => {
+test('a path is completed with folders below the roots; hidden folders need a leading dot', async () => {
   const names = async (prefix: string) => (await roots.complete(prefix)).map(({ name }) => name);
   expect(await names('')).toEqual(['allowed']);
   expect(await names(join(base, 'allowed/SH'))).toEqual(['shop', 'shop-admin']);

@@ -7,7 +7,9 @@ import { RuntimeError } from './errors.ts';
 
 const FOLDERS_MAX = 50;
 
-/** The folders that sessions may work in: those below the allowed roots, symbolic links followed. */
+/**
+ * The folders that sessions may work in: the allowed roots and the folders below them, with symbolic links followed.
+ */
 export class Roots {
   readonly #roots: readonly string[];
   readonly #hidden: HiddenFolders;
@@ -18,40 +20,44 @@ export class Roots {
   }
 
   /**
-   * Roots that do not exist are left out.
-   * @param hidden - Folders whose files are never shown: they hold Liminal's own secrets.
+   * Skips roots that do not exist.
+   * @param hidden - Folders whose files are never shown, because they hold Liminal's own secrets.
    */
   static async open(roots: readonly string[], hidden: readonly string[] = []): Promise<Roots> {
     return new Roots(await realPaths(roots), new HiddenFolders(hidden));
   }
 
-  /** Whether a real path lies below a root. */
+  /** Whether a real path is below a root, or is one. */
   holds(path: string): boolean {
     return this.#roots.some((root) => contains(root, path));
   }
 
-  /** Whether a file at a real path must not be shown. */
+  /** Whether the file at a real path must not be shown. */
   hides(path: string): boolean {
     return this.#hidden.hides(path);
   }
 
-  /** Whether a file must not be shown, wherever it lies: it may be a hard link to a hidden one. */
+  /** Whether a file must not be shown, at whatever path: it may be a hard link to a hidden file. */
   async hidesFile(found: Stats): Promise<boolean> {
     return this.#hidden.hasFile(found);
   }
 
-  /** The folders below a real path whose files must not be shown, relative to it and with a slash at the end. */
+  /** The folders below a real path whose files must not be shown, relative to that path and with a trailing slash. */
   hiddenBelow(path: string): string[] {
     const below = this.#hidden.paths.filter((folder) => contains(path, folder));
     return below.map((folder) => `${relative(path, folder)}/`);
   }
 
-  /** The real path of a project folder, `~` being the home folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
+  /**
+   * The real path of a project folder; `~` is the home folder. Throws `PROJECT_DIR_NOT_FOUND`,
+   * `PROJECT_DIR_NOT_ALLOWED`.
+   */
   async admit(projectDir: string): Promise<string> {
     const path = resolve(expandHome(projectDir));
-    // One look, as each message waits for it: only a folder has a `.`.
+    // A single file system call, because each message waits for it: only a folder has a `.`.
     const real = await realpath(`${path}/.`).catch(() => undefined);
-    // The same answer for a path outside the roots whether or not it exists: what lies there is not told.
+    // A path outside the roots gets the same answer whether or not it exists, so that the answer reveals nothing about
+    // it.
     if (!this.holds(real ?? path)) {
       throw new RuntimeError(
         'PROJECT_DIR_NOT_ALLOWED',
@@ -68,15 +74,15 @@ export class Roots {
     if (real === undefined) {
       throw new RuntimeError(
         'PROJECT_DIR_NOT_FOUND',
-        `There is no folder ${projectDir}. Create it, or choose another.`,
+        `The folder ${projectDir} does not exist. Create it, or choose another.`,
       );
     }
     return real;
   }
 
   /**
-   * The real paths of folders that a session works in beside its project's, each once; relative ones begin there. Throws `PROJECT_DIR_NOT_FOUND`,
-   * `PROJECT_DIR_NOT_ALLOWED`.
+   * The real paths of a session's additional folders, without duplicates; relative paths start at the project folder.
+   * Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`.
    */
   async admitBeside(projectDir: string, folders: readonly string[]): Promise<string[]> {
     const admitted = await Promise.all(
@@ -85,7 +91,7 @@ export class Roots {
     return [...new Set(admitted)].filter((each) => each !== projectDir);
   }
 
-  /** Folders whose path begins with `prefix`, hidden ones only when asked for by name. */
+  /** Folders whose path begins with `prefix`; hidden folders only if the prefix's last part begins with a dot. */
   async complete(prefix: string): Promise<{ path: string; name: string }[]> {
     if (prefix.trim() === '')
       return this.#roots.map((path) => ({ path, name: basename(path) || path }));
@@ -110,7 +116,7 @@ async function realPaths(folders: readonly string[]): Promise<string[]> {
   return real.flat();
 }
 
-/** Replaces `~` by the home folder, as a shell does. */
+/** Replaces a leading `~` with the home folder, as a shell does. */
 function expandHome(path: string): string {
   return path.replace(/^~(?=$|\/)/, homedir());
 }

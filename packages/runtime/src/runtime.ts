@@ -90,44 +90,43 @@ import { DeltaPace } from './turn/index.ts';
 import { tracedLog, tracedStore, type Tracing } from './tracing/index.ts';
 import { untilDone } from './until-done.ts';
 
-/** How long to wait before a list of sessions that could not be read is read again, in ms. */
+/** Delay before the session list is read again after a failure, in ms. */
 const LIST_AGAIN_MS = 1_000;
 
 export interface RuntimeOptions {
-  /** With `coordination`, other servers may work on it at the same time. */
+  /** With `coordination`, other servers may use the same storage at the same time. */
   storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'archive' | 'coordination'>;
   providers: ProviderRegistry;
-  /** Folders that project folders must lie under. */
+  /** The folders below which project folders must be. */
   roots: readonly string[];
-  /** Folders whose files are never shown, even below a root: Liminal's own, with its token. */
+  /** Folders whose files are never shown, even below a root: Liminal's own folders, with its token. */
   hiddenFolders?: readonly string[];
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
-  /** Without it nothing is counted. */
+  /** Without a meter, nothing is counted. */
   meter?: Meter | undefined;
-  /** Secrets of this server: exported files do not have them. */
+  /** Secrets of this server, which are removed from exports. */
   secrets?: Iterable<string>;
-  /** Keeps what agents list of their own stores across restarts. */
+  /** Stores the sessions that agents list in their own stores, across restarts. */
   learntStores?: LearntStores;
-  /** Where spans go; if not given, nothing is traced. */
+  /** Receives spans; without it, nothing is traced. */
   tracing?: Tracing;
   /**
-   * Ends all agents of this server at this moment unless it is called again before, also while this server is suspended:
-   * then another server may own its sessions. In ms on the clock of `os.uptime()`; undefined for never. Called only where
-   * there are several servers.
+   * Ends all agents of this server at the given time, unless it is called again before. This works even while the
+   * server is suspended: after that time another server may own its sessions. The time is in ms on the clock of
+   * `os.uptime()`; undefined means never. Called only in a cluster.
    */
   endAgentsAt?: (atMs: number | undefined) => void;
-  /** ms since the epoch. */
+  /** The current time in ms since the epoch. */
   now?: () => number;
 }
 
-/** The sessions of one server, which is their only owner. */
 interface MayRun {
-  /** Whether a message that begins with `!` is a command of its sender's own. */
+  /** Whether a message that begins with `!` runs as the sender's own command. */
   runCommand?: boolean | undefined;
 }
 
-/** Programs pass on the words of others: with a blank before them, no agent takes the words for a command. */
+/** A space before a leading `!`, so that no agent takes a message forwarded by a program for a command. */
 const asWords = (message: string): string => (message.startsWith('!') ? ` ${message}` : message);
 
 export class SessionRuntime implements Runtime {
@@ -137,7 +136,7 @@ export class SessionRuntime implements Runtime {
   readonly #storage: RuntimeOptions['storage'];
   readonly #secrets: readonly string[];
   readonly #now: () => number;
-  /** The ids of sessions that are being read from files. */
+  /** The ids of sessions that are being imported from files. */
   readonly #importing = new Set<string>();
   readonly #stopSweeping: () => void;
   readonly #providers: ProviderRegistry;
@@ -149,16 +148,16 @@ export class SessionRuntime implements Runtime {
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
   readonly #kept: ClosedSessions;
-  /** Set where there are several servers. */
+  /** Set only in a cluster. */
   readonly #cluster: Cluster | undefined;
   readonly #watchers = new SessionWatchers();
   readonly #clients = new AttachedClients();
   readonly #readiness: Readiness;
-  /** Set once no new turns begin: resolves when none is under way. */
+  /** Set once no new turns begin; resolves when no turn is running. */
   #finished: PromiseWithResolvers<void> | undefined;
   #closed = false;
 
-  /** @param cluster - Set where other servers also serve readers and history. */
+  /** @param cluster - Set if other servers share the storage. */
   constructor(options: RuntimeOptions, roots: Roots, now: () => number, cluster?: Cluster) {
     const { providers, logger, tracing } = options;
     const storage = {
@@ -223,11 +222,13 @@ export class SessionRuntime implements Runtime {
     });
   }
 
-  /** Goes on with what waited for a person when an earlier owner ended; troubles are only logged. */
+  /** Resumes turns that waited for a user when the previous owner ended; errors are only logged. */
   async goOn(sessionId: string): Promise<void> {
     await this.#kept
       .use(sessionId, async (session) => session.goOn())
-      .catch((error: unknown) => this.#warn(error, `session ${sessionId} cannot go on yet`));
+      .catch((error: unknown) =>
+        this.#warn(error, `session ${sessionId} could not be resumed yet`),
+      );
   }
 
   async metrics(): Promise<RuntimeMetrics> {
@@ -251,7 +252,7 @@ export class SessionRuntime implements Runtime {
   }
 
   async troubles(): Promise<string[]> {
-    return this.isEnding ? ['The server is ending.'] : this.#readiness.troubles();
+    return this.isEnding ? ['The server is shutting down.'] : this.#readiness.troubles();
   }
 
   async listAgents(): Promise<AgentInfo[]> {
@@ -267,7 +268,10 @@ export class SessionRuntime implements Runtime {
     return groupByProject(await this.sessions.summaries());
   }
 
-  /** @param owned - The session's id, and the token of the lease under which it is made; a new id if not given. */
+  /**
+   * @param owned - The session's id, and the fencing token of the lease under which it is created; a new id if not
+   * given.
+   */
   async createSession(
     request: CreateSessionBody,
     owned?: { sessionId: string; fence: number },
@@ -301,7 +305,10 @@ export class SessionRuntime implements Runtime {
 
   async listSessions(projectId = ''): Promise<SessionSummary[]> {
     if (projectId === '') {
-      throw new RuntimeError('PROJECT_ID_REQUIRED', 'Say which project: ?projectId=…');
+      throw new RuntimeError(
+        'PROJECT_ID_REQUIRED',
+        'The project is missing. Name it: ?projectId=…',
+      );
     }
     return this.sessions.projectSummaries(projectId);
   }
@@ -347,7 +354,7 @@ export class SessionRuntime implements Runtime {
   async getBlob(hash: string): Promise<StoredBlob> {
     const blob = await this.#blobs.get(hash);
     if (blob) return blob;
-    throw new RuntimeError('BLOB_NOT_FOUND', 'There is no such file here.');
+    throw new RuntimeError('BLOB_NOT_FOUND', 'The file was not found.');
   }
 
   async send(
@@ -583,7 +590,7 @@ export class SessionRuntime implements Runtime {
     return this.#clients.add(sessionId, client);
   }
 
-  /** Whether no new turns begin any more. */
+  /** Whether the server no longer begins turns. */
   get isEnding(): boolean {
     return this.#closed || this.#finished !== undefined;
   }
@@ -614,18 +621,18 @@ export class SessionRuntime implements Runtime {
     await Promise.allSettled(sessions.map(async (session) => session.close()));
   }
 
-  /** Tells those who follow the list of sessions about these. */
+  /** Sends these sessions to the subscribers of the session list. */
   tell(sessions: SessionSummary[]): void {
     this.#watchers.tell(sessions);
   }
 
-  /** Another server has deleted a session. */
+  /** Drops a session that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
     this.#watchers.tell([], [sessionId]);
     await this.sessions.dropDeleted(sessionId);
   }
 
-  /** The same for all of ours, in case a change was missed, or a deletion. */
+  /** Sends the whole list again, because changes or deletions may have been missed. */
   async tellAll(): Promise<void> {
     const removed = await this.#store.findDeleted(this.#watchers.shown);
     this.#watchers.tell(await this.sessions.ownSummaries(), removed);
@@ -643,14 +650,15 @@ export class SessionRuntime implements Runtime {
     if (this.#finished && !session.isWorking) void this.#lookFinished();
     if (session.isAlive) this.sessions.learn(session.record.cliType);
     for (const old of this.#idle.note(session)) {
-      old.stopAgent().catch((error) => this.#warn(error, 'an idle agent would not end'));
+      old.stopAgent().catch((error) => this.#warn(error, 'an idle agent could not be stopped'));
     }
   }
 
-  /** For what begins a turn, or starts an agent for one. */
+  /** For operations that begin a turn, or start an agent for a turn. */
   #assertTakesTurns(): void {
     if (!this.isEnding) return;
-    const message = 'The server is ending, and begins nothing new. Try again when it is back.';
+    const message =
+      'The server is shutting down and starts nothing new. Try again when it is back.';
     throw new RuntimeError('SHUTTING_DOWN', message);
   }
 

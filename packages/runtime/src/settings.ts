@@ -1,58 +1,61 @@
-/** What can be tuned; `defaultSettings` has the defaults. Times are ms. */
+/** The runtime's settings; `defaultSettings` has the defaults. Times are in ms. */
 export interface RuntimeSettings {
-  /** The longest that deltas of one item are gathered into one event; 0 logs each at once. */
+  /** The longest time for which deltas of one item are gathered into one event; 0 logs each delta at once. */
   cadenceMs: number;
-  /** A silent run gets a heartbeat this often; 0 never. */
+  /** How often a silent run gets a heartbeat; 0: never. */
   heartbeatMs: number;
-  /** A turn in which its agent is silent for this long is ended with `IDLE_TIMEOUT`; 0 never. */
+  /** A turn whose agent is silent for this long ends with `IDLE_TIMEOUT`; 0: never. */
   idleLimitMs: number;
-  /** Characters of a turn that may wait while the log refuses them; past that it ends with `LOG_UNAVAILABLE`. */
+  /**
+   * How many characters of a turn may wait while the log rejects them; with more, the turn ends with `LOG_UNAVAILABLE`.
+   */
   maxUnlogged: number;
   approvals: ApprovalPolicy;
-  /** How many sessions may be open at once. */
+  /** How many sessions may be open at the same time. */
   maxSessions: number;
-  /** How many messages may wait in one session. */
+  /** How many messages may be queued in one session. */
   maxQueue: number;
-  /** Whether the events of a run stay when it is in history, where the storage can keep them. */
+  /** Whether the events of a run are kept after the run is in history, if the storage can keep them. */
   keepEvents: boolean;
-  /** With several servers: this long after a server's death its turns have ended, and other servers go on. */
+  /** In a cluster: how long after a server's death its turns are ended and its sessions taken over. */
   leaseMs: number;
-  /** With several servers: whether this one also brings runs into history; if not, others must. */
+  /** In a cluster: whether this server also projects runs into history; otherwise another server must. */
   projects: boolean;
-  /** Whether it also publishes upserts, for readers in any language. */
+  /** Whether the server also publishes upserts, for subscribers in any language. */
   publishUpserts: boolean;
-  /** How; what is missing is as `defaultUpsertSettings` has it. */
+  /** How upserts are published; `defaultUpsertSettings` has the defaults. */
   upserts: Partial<UpsertSettings>;
-  /** How many agent processes are kept for idle sessions; the longest idle ends first. */
+  /** How many agent processes are kept for idle sessions; the process that was idle longest ends first. */
   maxIdleProcesses: number;
 }
 
 /** What happens to a permission request without an answer. */
 export interface ApprovalPolicy {
-  /** ms; 0 waits without a limit. */
+  /** In ms; 0: no deadline. */
   deadlineMs: number;
   /**
-   * The answer that is then given, for this once. A request that offers no refusal is cancelled by stopping the turn; one
-   * that cannot be allowed just once, or asks for a form, waits for a person.
+   * The answer at the deadline, for this request only. With `reject`, a request without a refusal option is cancelled
+   * by stopping the turn; with `allow`, a request without an allow-once option, or with a form, keeps waiting for a
+   * user.
    */
   fallback: 'reject' | 'allow';
 }
 
-/** How upserts are published for readers in any language (seed 003, UpsertStreamProcessorOptions). */
+/** How upserts are published for subscribers in any language (seed 003, UpsertStreamProcessorOptions). */
 export interface UpsertSettings {
-  /** Tokens from one publishing of a growing text to the next; the last entry repeats. */
+  /** Tokens between two upserts of a growing text; the last entry repeats. */
   batchGradientTokens: readonly number[];
-  /** Buffered text is published when nothing has been added for this long, ms. */
+  /** Buffered text is published when no text has been added for this long, in ms. */
   batchTimeoutMs: number;
-  /** What a token is: four characters, or a word. */
+  /** How tokens are counted: four characters each, or a word each. */
   tokenCounter: 'characters' | 'words';
-  /** Whether a text's first content is published at once, or when the first batch is full. */
+  /** When a text's first upsert is published: at once, or when the first batch is full. */
   firstEmission: 'immediate' | 'threshold';
-  /** How often a message that could not be published is tried again. */
+  /** How often publishing a message is retried. */
   retryAttempts: number;
-  /** How long to wait before the first of these, ms; each further wait is twice as long. */
+  /** Delay before the first retry, in ms; each further delay is twice as long. */
   retryBaseMs: number;
-  /** The longest wait, ms. */
+  /** The longest delay, in ms. */
   retryMaxMs: number;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 interface Trying {
   /** Once aborted, a failed try is the last. */
   signal: AbortSignal;
-  /** ms from one try to the next. */
+  /** The delay between two tries, in ms. */
   everyMs: number;
   /** Called with the error of each failed try. */
   onTrouble: (error: unknown) => void;

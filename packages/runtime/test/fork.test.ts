@@ -9,7 +9,7 @@ import { type Driver, openMedium } from './medium.ts';
 
 /** What people are told where later turns have changed files. */
 const filesAreNewer = (title: string) =>
-  `The fork begins here. The files in the project folder are as later turns of “${title}” have left them, and the agent does not know what those did: tell it what it needs.`;
+  `The fork begins here. The files in the project folder include changes by later turns of “${title}”, which the agent does not know: tell it what it needs.`;
 
 let world: World;
 let sessionId: string;

@@ -53,7 +53,7 @@ test('a failed start ahead is logged, and the agent is started again for the mes
   await tried.promise;
   await world.runtime.send(sessionId, 'Hello');
   expect(world.agent.received).toEqual(['Hello']);
-  expect(world.warnings).toContain('the agent could not be started ahead');
+  expect(world.warnings).toContain('the agent could not be started in advance');
 });
 
 test('opening a session restarts an agent that was ended for a turn made outside', async () => {

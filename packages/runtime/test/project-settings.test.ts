@@ -152,7 +152,7 @@ test('a lasting answer is listed with what the project allows, holds after a res
   await talk.end();
   const grant = {
     rule: 'project-settings:leave:scripted:one',
-    title: 'scripted leaves out the settings that this folder brings: /elsewhere/settings.json',
+    title: 'scripted leaves out the settings in this folder: /elsewhere/settings.json',
     grantedAt: expect.any(String),
   };
   expect(await world.runtime.listGrants(world.projectDir)).toEqual([grant]);

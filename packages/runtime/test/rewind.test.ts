@@ -35,7 +35,7 @@ test('a rewind says in the conversation which files it changed back, and to befo
   expect(await world.runtime.rewind(sessionId, turnId)).toEqual(rewound);
 
   const notice =
-    'Files were changed back to how they were before “Tidy up.”: src/a.ts, /elsewhere/b.ts. 1 of them stay as they are: they are links now. What was said since stays, and the agent does not know of this: tell it what it needs.';
+    'Files were restored to their state before “Tidy up.”: src/a.ts, /elsewhere/b.ts. 1 of them are now links and stay as they are. The conversation is unchanged, and the agent does not know that files changed. Tell it if it matters.';
   await reader.untilTurn('turn_complete');
   world = await world.restart();
   expect(await said()).toEqual(['Tidy up.', notice]);

@@ -103,5 +103,5 @@ test('a server in which nothing runs is finished at once', async () => {
 test('a server says that it is ready, and why it is not while it ends', async () => {
   expect(await world.runtime.troubles()).toEqual([]);
   await world.runtime.finish(never());
-  expect(await world.runtime.troubles()).toEqual(['The server is ending.']);
+  expect(await world.runtime.troubles()).toEqual(['The server is shutting down.']);
 });

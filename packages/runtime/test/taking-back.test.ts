@@ -220,7 +220,7 @@ test('both go back; if only the files do not, the conversation has, and says so'
   const rewound = await world.runtime.rewind(sessionId, two, both);
   expect(rewound).toEqual({ ...taken([two], 'Two.'), files, insertions: 1, deletions: 2 });
   expect(said(await world.runtime.history(sessionId)).at(-1)).toBe(
-    'One turn was taken back, from “Two.” on. The agent continues from before that message. Files were changed back to how they were before “Two.”: a.ts.',
+    'One turn was taken back, from “Two.” on. The agent continues from before that message. Files were restored to their state before “Two.”: a.ts.',
   );
   world.agent.rewound = new ProviderError('NO_CHECKPOINT', 'The copies are gone.');
   const problem = 'The copies are gone.';

@@ -109,7 +109,7 @@ describe('the start page', () => {
   it('says why a session could not go on', async () => {
     stage.refuse = (path) =>
       path.endsWith('/send')
-        ? { code: 'SHUTTING_DOWN', message: 'The server is ending.' }
+        ? { code: 'SHUTTING_DOWN', message: 'The server is shutting down.' }
         : undefined;
     const page = await at(other('one', interrupted));
     await button(page, 'Continue').click();

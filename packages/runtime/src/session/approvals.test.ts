@@ -18,7 +18,7 @@ const contextWith = (approvals: ApprovalPolicy) => ({
   warn: () => {},
 });
 
-test('the newest hundred requests that are over are kept, older ones are forgotten', async () => {
+test('the newest hundred finished requests are remembered, older ones are forgotten', async () => {
   const context = contextWith(defaultSettings.approvals);
   const asking = { answerApproval: async () => {}, wasAsked: async () => false };
   const approvals = new Approvals(context, asking, async () => {});
@@ -35,13 +35,13 @@ test('the newest hundred requests that are over are kept, older ones are forgott
   expect(await codeOf(`a${MANY - 1}`)).toBe('APPROVAL_ALREADY_ANSWERED');
 });
 
-describe('an answer to a request that is not, or no longer, this server’s', () => {
+describe('an answer to a request that this server does not have', () => {
   const start = { type: 'item_start', itemId: 'a', itemType: 'approval', approvalId: 'a' } as const;
   const request = { ...draft, payload: { ...start, title: 'Run it?', options: [] } };
   const codeOf = async (approvals: Approvals) =>
     approvals.answer('a', { optionId: 'x' }).catch(({ code }: { code: string }) => code);
 
-  test('is refused as answered if the conversation has the request, which a server before has asked', async () => {
+  test('is rejected as already answered if the conversation has the request from an earlier server', async () => {
     const asking = {
       answerApproval: async () => {},
       wasAsked: async (approvalId: string) => approvalId === 'a',
@@ -50,7 +50,7 @@ describe('an answer to a request that is not, or no longer, this server’s', ()
     expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
   });
 
-  test('is refused as answered if the agent has just withdrawn the request', async () => {
+  test('is rejected as already answered if the agent has just withdrawn the request', async () => {
     const answerApproval = async () => {
       throw new RuntimeError('APPROVAL_NOT_FOUND', 'Withdrawn.');
     };
@@ -60,7 +60,7 @@ describe('an answer to a request that is not, or no longer, this server’s', ()
     expect(await codeOf(approvals)).toBe('APPROVAL_ALREADY_ANSWERED');
   });
 
-  test('does not reach the agent if another server may have the session, not even by itself at the deadline', async () => {
+  test('does not reach the agent if another server may own the session, even when the deadline sends it', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const given: unknown[] = [];
@@ -93,7 +93,7 @@ describe('a request without an answer at its deadline', () => {
   const given: ApprovalAnswer[] = [];
   const stop = vi.fn<() => Promise<void>>(async () => {});
 
-  /** Asks with options of these kinds, each with its kind as its id. */
+  /** Asks with options of these kinds; each option's id is its kind. */
   function ask(fallback: ApprovalPolicy['fallback'], kinds: string, form?: Form) {
     given.length = 0;
     stop.mockClear();
@@ -124,7 +124,7 @@ describe('a request without an answer at its deadline', () => {
     expect(deadline).toBe(expected === 'nothing' ? undefined : '2026-01-01T00:00:01.000Z');
   });
 
-  test('is not allowed by default while its form must be filled in', async () => {
+  test('is not allowed by default if it has a form to fill in', async () => {
     const form = { properties: { name: { type: 'string' } }, required: ['name'] };
     ask('allow', 'allow_once reject_once', form);
     await vi.advanceTimersByTimeAsync(deadlineMs * 2);
@@ -134,7 +134,7 @@ describe('a request without an answer at its deadline', () => {
     expect(given).toEqual([{ optionId: 'reject_once' }]);
   });
 
-  test('that a person has answered a moment ago is left alone', async () => {
+  test('is left alone if a user has just answered it', async () => {
     const { approvals } = ask('reject', 'allow_once allow_always');
     await approvals.answer('a', { optionId: 'allow_once' });
     await vi.advanceTimersByTimeAsync(deadlineMs * 2);

@@ -13,13 +13,13 @@ type ApprovalsContext = Pick<
   'settings' | 'changed' | 'warn' | 'cliType' | 'now' | 'meter' | 'cluster' | 'sessionId'
 >;
 
-/** Those who have asked. */
+/** The agent and the conversation that the requests come from. */
 interface Asking extends Pick<SessionAgent, 'answerApproval'> {
-  /** Whether the conversation has the request: a server that had the session before may have shown it. */
+  /** Whether the conversation contains the request: an earlier owner of the session may have shown it. */
   wasAsked(approvalId: string): Promise<boolean>;
 }
 
-/** How many requests that are over are remembered. */
+/** How many finished requests are remembered. */
 const MAX_OVER = 100;
 
 interface Pending {
@@ -29,13 +29,16 @@ interface Pending {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** A session's permission requests: asked once, answerable by any client, the first answer wins. */
+/** A session's permission requests. Any client can answer a request; the first answer wins. */
 export class Approvals {
   readonly #context: ApprovalsContext;
   readonly #asking: Asking;
   readonly #stopTurn: () => Promise<void>;
   readonly #pending = new Map<string, Pending>();
-  /** The newest requests that are over: their answers are refused with more than "unknown". */
+  /**
+   * The newest finished requests: a late answer is rejected with `APPROVAL_ALREADY_ANSWERED` instead of
+   * `APPROVAL_NOT_FOUND`.
+   */
   readonly #over = new Set<string>();
 
   constructor(context: ApprovalsContext, asking: Asking, stopTurn: () => Promise<void>) {
@@ -53,12 +56,15 @@ export class Approvals {
     return [...this.#pending.values()].filter(({ answered }) => !answered).length;
   }
 
-  /** When the request that has waited longest was made (ISO 8601 UTC). */
+  /** When the oldest open request was made (ISO 8601 UTC). */
   get waitingSince(): string | undefined {
     return [...this.#pending.values()].find((pending) => !pending.answered)?.askedAt;
   }
 
-  /** Reads a draft on its way to the log; gives a request its deadline. */
+  /**
+   * Records permission requests and their ends in a draft, and starts a request's deadline. Returns the draft for the
+   * log.
+   */
   pass(draft: EventDraft): EventDraft {
     const { payload } = draft;
     if (payload.type === 'item_start' && payload.itemType === 'approval') {
@@ -72,8 +78,8 @@ export class Approvals {
   }
 
   /**
-   * Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, `STALE_OWNER` if another server has taken the session, or as
-   * the agent does.
+   * Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, `STALE_OWNER` if another server has taken the session, or
+   * the agent's error.
    */
   async answer(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const pending = this.#pending.get(approvalId);
@@ -86,7 +92,7 @@ export class Approvals {
       await this.#asking.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
-      // The agent has just withdrawn it.
+      // The agent has just withdrawn the request.
       throw errorCode(error) === 'APPROVAL_NOT_FOUND' ? alreadyAnswered() : error;
     } finally {
       this.#context.changed();
@@ -99,7 +105,7 @@ export class Approvals {
     }
     return new RuntimeError(
       'APPROVAL_NOT_FOUND',
-      `There is no permission request ${approvalId} in this session.`,
+      `This session has no permission request ${approvalId}.`,
     );
   }
 
@@ -122,7 +128,7 @@ export class Approvals {
     return { ...draft, payload: { ...payload, deadline } };
   }
 
-  /** Gives the policy's answer; undefined if the policy has none. */
+  /** Sends the policy's answer; undefined if the policy has none. */
   #defaultAnswer(
     approvalId: string,
     { options = [], form }: EventDraft['payload'] & { type: 'item_start' },
@@ -161,6 +167,6 @@ export class Approvals {
 function alreadyAnswered(): RuntimeError {
   return new RuntimeError(
     'APPROVAL_ALREADY_ANSWERED',
-    'This permission request is over: it was answered or its turn has ended.',
+    'This permission request was already answered, or its turn has ended.',
   );
 }

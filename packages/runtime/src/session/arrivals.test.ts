@@ -12,7 +12,7 @@ const message = (traceparent?: string): QueuedMessage => ({
   ...(traceparent !== undefined && { traceContext: { traceparent, tracestate: 'a=1' } }),
 });
 
-/** A session at a time that the test sets. */
+/** A session with a clock that the test sets. */
 function begun(samples = true) {
   const spans: Span[] = [];
   const clock = { now: 1_000 };
@@ -21,7 +21,7 @@ function begun(samples = true) {
   return { spans, clock, arrivals: new Arrivals('s1', tracing, () => clock.now) };
 }
 
-test('what is before a turn is told: the time in the queue, and the start of the agent', async () => {
+test('the time before a turn becomes spans: the time in the queue, and the start of the agent', async () => {
   const { spans, clock, arrivals } = begun();
   clock.now = 1_500;
   arrivals.handsOn('t1');
@@ -41,7 +41,7 @@ test('what is before a turn is told: the time in the queue, and the start of the
   ]);
 });
 
-test('an agent that ran before, and a queue without a wait, take no time', async () => {
+test('an agent that was already running and an empty queue add no spans', async () => {
   const { spans, clock, arrivals } = begun();
   clock.now = 100;
   await arrivals.startsAgent(async () => void (clock.now = 400));
@@ -53,7 +53,7 @@ test('an agent that ran before, and a queue without a wait, take no time', async
   expect(traceparent).toBe(`00-${spans[0]!.traceId}-${spans[0]!.spanId}-01`);
 });
 
-test('a trace that is not wanted goes on unsampled', () => {
+test('an unsampled trace stays unsampled', () => {
   const { spans, arrivals } = begun(false);
   expect(arrivals.begins(message(`00-${traceId}-${request}-00`)).traceparent).toMatch(/-00$/);
   expect(arrivals.begins(message()).traceparent).toMatch(/-00$/);

@@ -8,7 +8,7 @@ import {
 } from '@liminal/protocol';
 import { newTrace, type Tracing } from '../tracing/index.ts';
 
-/** A message that is handed on within this time did not wait, ms. */
+/** A message that leaves the queue within this time did not wait, in ms. */
 const NO_WAIT_MS = 5;
 
 interface Stretch {
@@ -18,8 +18,8 @@ interface Stretch {
 }
 
 /**
- * How a session's messages come to their turns, as spans: `session`, and in it the time in the queue and the agent's
- * start. Absent where nothing is traced.
+ * Spans of the time between a message and its turn: `session`, and within it `wait_in_queue` and `start_agent`. Used
+ * only with tracing.
  */
 export class Arrivals {
   readonly #sessionId: string;
@@ -47,8 +47,8 @@ export class Arrivals {
   }
 
   /**
-   * The turn of a message begins: tells what was before, and returns the trace in which the turn goes on, as a part of
-   * `session`. A message that came without a trace begins one.
+   * Records the spans that precede a message's turn, and returns the trace context for the turn, whose parent is
+   * `session`. A message without a trace starts a new trace.
    */
   begins({ turnId, queuedAt, traceContext }: QueuedMessage): TraceContext {
     const request = readTraceparent(traceContext?.traceparent);
@@ -90,7 +90,7 @@ export class Arrivals {
   }
 }
 
-/** What took its time between a message's coming and its turn. An agent may have been starting before it came. */
+/** The spans between a message and its turn. The agent's start may have begun before the message was sent. */
 function stretchesIn(whole: Stretch, handedOn: number | undefined, start?: Stretch): Stretch[] {
   const { startedAt } = whole;
   const waited = { name: 'wait_in_queue', startedAt, endedAt: handedOn ?? startedAt };

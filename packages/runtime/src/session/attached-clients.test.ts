@@ -7,7 +7,7 @@ interface Options extends Partial<AttachedClient> {
   text?: string;
 }
 
-/** A client that has this text in all of its files, and notes what it is asked. */
+/** A client that returns this text for every file, and logs each call. */
 function client(name: string, log: string[], { text, ...more }: Options = {}): AttachedClient {
   return {
     asked: () => false,
@@ -27,7 +27,7 @@ function attach(...clients: AttachedClient[]) {
   return { files: attached.files('s', () => 'turn'), leave, attached };
 }
 
-test('the client that began the turn comes first, then the one that came last', async () => {
+test('the client that began the turn is asked first, then the client that attached last', async () => {
   const log: string[] = [];
   const asker = client('asker', log, { asked: (turnId) => turnId === 'turn' });
   const { files } = attach(client('old', log), asker, client('new', log));
@@ -37,7 +37,7 @@ test('the client that began the turn comes first, then the one that came last', 
   expect(log.at(-1)).toBe('write asker');
 });
 
-test('what one client does not have is read from the next, and else from the disk', async () => {
+test('a file that a client does not have is read from the next client, and otherwise from the disk', async () => {
   const log: string[] = [];
   const { files, leave } = attach(client('one', log, { text: 'mine' }), client('two', log));
   expect(await files.read('/a')).toBe('mine');
@@ -47,17 +47,17 @@ test('what one client does not have is read from the next, and else from the dis
   expect(await files.write('/a', 'x')).toBe(false);
 });
 
-test('only clients of this session are asked, and only for what they offer', async () => {
+test('only clients of this session are asked, and only for features that they have', async () => {
   const log: string[] = [];
   const { files, attached } = attach(client('unreadable', log, { readText: undefined }));
   attached.add('other', client('other', log, { text: 'theirs' }));
   expect(await files.read('/a')).toBeUndefined();
-  // What it has open is unknown: it would be lost.
+  // The client's unsaved text is unknown, and a write would lose it.
   expect(await files.write('/a', 'x')).toBe(false);
   expect(log).toEqual([]);
 });
 
-test('a client that refuses to write is believed; of one that does not answer nothing is known', async () => {
+test('a client’s refusal to write is passed on; without an answer, the outcome of a write is unknown', async () => {
   const failing = (error: Error) => ({
     text: '',
     writeText: async () => {

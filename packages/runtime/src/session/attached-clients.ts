@@ -3,20 +3,20 @@ import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 
-/** The code with which a client says that it has done nothing. */
+/** The code with which a client reports that it has done nothing. */
 const refusal = 'CLIENT_REFUSED';
 
-/** How long a client may take to read, and to write, ms. */
+/** How long a client may take to read or to write, in ms. */
 const readMs = 5_000;
 const writeMs = 30_000;
-/** How long it may take to start a program, ms. */
+/** How long a client may take to start a program, in ms. */
 const startMs = 30_000;
 
-/** The clients of this server that are attached to its sessions. They come and go while agents run. */
+/** The clients of this server that are attached to its sessions. They attach and detach while agents run. */
 export class AttachedClients {
   readonly #clients = new Map<string, AttachedClient[]>();
 
-  /** Returns how it leaves. */
+  /** Returns a function that detaches the client. */
   add(sessionId: string, client: AttachedClient): () => void {
     this.#clients.set(sessionId, [...this.#of(sessionId), client]);
     return () => {
@@ -27,9 +27,9 @@ export class AttachedClients {
   }
 
   /**
-   * A session's clients as its agent reaches them: whoever began the turn that runs first, then the one that came last.
-   * What is read goes on to the next if one does not answer; what is written does not. A client that cannot be read is
-   * not written to, either: what it has open would be lost.
+   * The files of a session's clients, for its agent: first from the client that began the running turn, then from the
+   * client that attached last. If one client does not answer a read, the next is asked; a write is not repeated. A
+   * client that cannot read files gets no writes: a write would lose its unsaved text.
    */
   files(sessionId: string, turnId: () => string | undefined): ClientFiles {
     const inOrder = (): AttachedClient[] => {
@@ -56,7 +56,7 @@ export class AttachedClients {
     };
   }
 
-  /** A program runs with the client whose person began the turn: nobody else expects one to run with them. */
+  /** A program runs only with the client that began the turn: other users do not expect programs on their machines. */
   terminals(sessionId: string, turnId: () => string | undefined): ClientTerminals {
     return {
       create: async (request) => {

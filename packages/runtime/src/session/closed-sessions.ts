@@ -1,18 +1,18 @@
 import type { Session } from './session.ts';
 
-/** How many closed sessions stay in memory, for readers that come back. */
+/** How many closed sessions stay in memory for subscribers that return. */
 const MAX_KEPT = 20;
 
 interface ClosedSessionsOptions {
   get: (sessionId: string) => Promise<Session>;
-  /** Removes it from memory; the store has all of it. */
+  /** Removes the session from memory; the store has all of it. */
   forget: (session: Session) => void;
 }
 
 /** Counts the users of each session, and keeps only the newest unused closed sessions in memory. */
 export class ClosedSessions {
   readonly #options: ClosedSessionsOptions;
-  /** The number of users by session, including those that still wait for it. */
+  /** The number of users by session, including users that still wait for the session. */
   readonly #users = new Map<string, number>();
   readonly #closed = new Set<Session>();
 
@@ -20,7 +20,7 @@ export class ClosedSessions {
     this.#options = options;
   }
 
-  /** Runs a step with a session, which stays in memory meanwhile. Throws as `get` does. */
+  /** Runs a step with a session, which stays in memory until the step ends. Throws as `get` does. */
   async use<T>(sessionId: string, step: (session: Session) => T | Promise<T>): Promise<T> {
     const { session, done } = await this.hold(sessionId);
     try {
@@ -46,7 +46,7 @@ export class ClosedSessions {
     }
   }
 
-  /** Checks a session that has changed. */
+  /** Checks whether a changed session may leave memory. */
   note(session: Session): void {
     this.#closed.delete(session);
     if (!this.#isUnused(session)) return;
@@ -65,7 +65,7 @@ export class ClosedSessions {
 
   async #letGo(session: Session): Promise<void> {
     await session.settled();
-    // If it has a new user, it is checked again when that user leaves.
+    // A session with a new user is checked again when that user leaves.
     if (this.#isUnused(session)) this.#options.forget(session);
   }
 

@@ -45,7 +45,7 @@ const words = (stored: StoredTurn[]): string[] =>
 const notice = (start: string, named: string): string =>
   `${start} taken back here in the terminal: not shown, and not known to the agent: ${named}`;
 
-test('turns that were taken back are named where the conversation went on instead', () => {
+test('a notice names the turns that were taken back, at the place where the conversation continues', () => {
   const left = { isLeft: true };
   const stored = [
     turn('a', 'One'),
@@ -56,7 +56,7 @@ test('turns that were taken back are named where the conversation went on instea
   expect(words(stored)).toEqual(['One', notice('2 turns were', '“Two”, “Three”'), 'Four']);
 });
 
-test('a turn that was taken back last is named at the end, one that was taken back first at the start', () => {
+test('the last turn, if taken back, is named at the end; the first, at the start', () => {
   const left = { isLeft: true };
   const stored = [
     turn('a', 'One', left),
@@ -70,7 +70,7 @@ test('a turn that was taken back last is named at the end, one that was taken ba
   ]);
 });
 
-test('of many turns that were taken back, the first five are named', () => {
+test('if many turns were taken back, the first five are named', () => {
   const many = Array.from({ length: 7 }, (_, place) =>
     turn(`${place}`, `P${place}`, { isLeft: true }),
   );

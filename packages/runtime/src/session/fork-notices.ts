@@ -1,17 +1,17 @@
-/** Notices for people where a conversation has forked: a system message before the turn that it is about. */
+/** Notices to users about forks of a conversation: a system message before the turn that the notice is about. */
 import type { StoredTurn } from '@liminal/agents';
 import { headOf, type OutputItem, type Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 import { importTurns } from '../history/index.ts';
 
-/** The notice for a turn that does not go on from all that was said before it. */
+/** The notice for a turn that does not continue from the whole conversation before it. */
 export function forkNotice(
   turn: StoredTurn,
   before: readonly StoredTurn[],
   stored: readonly StoredTurn[],
   known: readonly ResponseHead[],
 ): string | undefined {
-  // It goes on from a turn that has just had its notice.
+  // The turn continues from a turn that already has a notice.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
   if (turn.isLeft === true) return notKnown;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
@@ -19,22 +19,22 @@ export function forkNotice(
   return known.slice(from + 1).some(({ id }) => left.has(id)) ? nowKnown : undefined;
 }
 
-/** Suffix to the id of the turn that the agent goes on from. */
+/** Suffix to the id of the turn from which the agent continues. */
 export const placeMark = ':place';
 /** How many characters of a prompt are quoted. */
 const promptMax = 60;
 
-/** A prompt, short enough to be named in a sentence. */
+/** The beginning of a prompt, short enough for a sentence. */
 export const quoted = (prompt: string): string =>
   prompt.length > promptMax ? `${headOf(prompt, promptMax - 1)}…` : prompt;
 
 export function goesOnFrom(prompt: string): string {
-  return `This conversation has forked, and the agent goes on from “${quoted(prompt)}” now. It does not know what was said in the other branch: tell it what it needs.`;
+  return `This conversation has forked, and the agent now continues from “${quoted(prompt)}”. The agent does not know the other branch: tell it what it needs.`;
 }
 
 /**
- * A conversation from an agent's own store as history. Turns that were taken back in the terminal are left out; a notice
- * where the conversation went on instead names them.
+ * Converts a conversation from an agent's own store to history. Turns that were taken back in the terminal are left
+ * out; a notice at the place where the conversation continues names them.
  */
 export function importConversation(sessionId: string, stored: readonly StoredTurn[]): Response[] {
   const kept = stored.filter(({ isLeft }) => isLeft !== true);
@@ -74,18 +74,21 @@ function takenBack(turns: readonly StoredTurn[]): string {
   return `${count} taken back here in the terminal: not shown, and not known to the agent${which}${more}`;
 }
 
-/** How many of the turns that were taken back are named in a notice. */
+/** How many of the turns that were taken back a notice names. */
 const mostNamed = 5;
 
-/** For a fork that ends before later turns: there is one project folder for both. */
+/**
+ * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include their
+ * changes.
+ */
 export function filesAreNewer(title: string): string {
-  return `The fork begins here. The files in the project folder are as later turns of “${quoted(title)}” have left them, and the agent does not know what those did: tell it what it needs.`;
+  return `The fork begins here. The files in the project folder include changes by later turns of “${quoted(title)}”, which the agent does not know: tell it what it needs.`;
 }
 
 export const notKnown =
   'This conversation went on elsewhere, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
 const nowKnown =
-  'This conversation went on elsewhere, too, from an earlier point. From now on the agent knows what was said there, and no longer what was said here after that point: tell it what it needs.';
+  'This conversation was continued elsewhere from an earlier point. The agent now knows that continuation, and no longer what was said here after that point: tell it what it needs.';
 
 export function withNotice(response: Response, notice: string | undefined): Response {
   if (notice === undefined) return response;
@@ -93,14 +96,14 @@ export function withNotice(response: Response, notice: string | undefined): Resp
   return { ...response, outputItems: [item, ...response.outputItems] };
 }
 
-/** The last run of a fork, which ends with a notice. */
+/** A fork's last run, with the notice at its end. */
 export function endingWith(response: Response, notice: string | undefined): Response {
   if (notice === undefined) return response;
   const item = noticeItem(`${response.id}:files`, notice, response.updatedAt);
   return { ...response, outputItems: [...response.outputItems, item] };
 }
 
-/** @param at - ms since the epoch. */
+/** @param at - In ms since the epoch. */
 function noticeItem(id: string, content: string, at: number): OutputItem {
   const time = new Date(at).toISOString();
   return { id, type: 'message', origin: 'system', content, startedAt: time, endedAt: time };

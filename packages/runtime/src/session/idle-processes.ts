@@ -1,8 +1,8 @@
 import type { Session } from './session.ts';
 
 /**
- * The agent processes of idle sessions; beyond the limit the longest idle ends first. A process costs hundreds of
- * megabytes, and its session can start another.
+ * Limits the agent processes of idle sessions: beyond the limit, the process that was idle longest ends. A process
+ * costs hundreds of megabytes, and its session can start another.
  */
 export class IdleProcesses {
   readonly #max: number;
@@ -12,7 +12,7 @@ export class IdleProcesses {
     this.#max = max;
   }
 
-  /** Checks a session that has changed; returns the sessions whose process should end. */
+  /** Records a changed session; returns the sessions whose process should end. */
   note(session: Session): Session[] {
     if (!session.isAlive || !session.isIdle || session.hasTasks) {
       this.#idle.delete(session);

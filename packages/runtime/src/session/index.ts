@@ -1,6 +1,6 @@
 /**
- * One session: its agent, its queue of messages, its turns, its record, its open approvals. In: commands of users, what
- * the agent says. Out: messages to the agent, turns, a record in the store, changes for readers.
+ * One session: its agent, its message queue, its turns, its record, its open approvals. In: commands of users, the
+ * agent's drafts. Out: messages to the agent, turns, a record in the store, changes for subscribers.
  */
 export { AttachedClients } from './attached-clients.ts';
 export { ClosedSessions } from './closed-sessions.ts';

@@ -3,7 +3,7 @@ import type { BlobStore, SessionRecord } from '@liminal/storage';
 import { z } from 'zod';
 import type { SessionRecordHolder } from './session-record.ts';
 
-/** The most characters of values that a record takes: lists of records are read whole. */
+/** The most characters of setting values that a record holds: session lists read whole records. */
 const VALUES_MAX = 20_000;
 
 /** Settings and commands without the current values, so that many sessions share one blob. */
@@ -13,7 +13,7 @@ const Offers = z.object({
 });
 type Offers = z.infer<typeof Offers>;
 
-/** The last report of a session's agent: shown until an agent reports again. */
+/** The last report of a session's agent, shown until an agent reports again. */
 export type AgentReport = Offers & Pick<SessionInfo, 'usage' | 'limits'>;
 
 /** Returns the last report of a stored session's agent; undefined if the record has none. */
@@ -26,7 +26,7 @@ export async function readLastKnown(
   if (known === undefined) return undefined;
   const { offers: hash, values = {}, usage } = known;
   const offers = hash === undefined ? undefined : await readOffers(blobs, hash);
-  // A window that has begun anew since is not known any more.
+  // A limit whose window has been reset since then is unknown.
   const limits = known.limits?.filter(
     ({ resetsAt }) => resetsAt === undefined || Date.parse(resetsAt) > now,
   );
@@ -46,7 +46,7 @@ async function readOffers(blobs: BlobStore, hash: string): Promise<Offers | unde
     const blob = await blobs.get(hash);
     return blob && Offers.parse(JSON.parse(new TextDecoder().decode(blob.bytes)));
   } catch {
-    // The agent reports them again when it starts.
+    // The agent reports settings and commands again when it starts.
     return undefined;
   }
 }
@@ -59,10 +59,10 @@ interface KeeperContext {
   warn: (error: unknown, message: string) => void;
 }
 
-/** Keeps the settings and commands that a session's agent reports, each time that they change. */
+/** Stores the settings and commands that a session's agent reports, whenever they change. */
 export class LastKnownKeeper {
   readonly #context: KeeperContext;
-  /** The settings and commands that were kept last, as JSON, and their blob. */
+  /** The settings and commands stored last, as JSON, and the hash of their blob. */
   #kept: { json: string; hash: string } | undefined;
   #next: Offers | undefined;
   #keeping: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class LastKnownKeeper {
     this.#context = context;
   }
 
-  /** Of several reports during one write only the last is kept. */
+  /** If several reports arrive during one write, only the last one is stored. */
   keep(offers: Offers): void {
     this.#next = offers;
     this.#keeping ??= this.#keepAll().finally(() => {
@@ -80,7 +80,7 @@ export class LastKnownKeeper {
     });
   }
 
-  /** Resolves when what was reported until now is in the record. */
+  /** Resolves when all reports so far are in the record. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#keeping;
@@ -92,7 +92,7 @@ export class LastKnownKeeper {
       try {
         await this.#keep(next);
       } catch (error) {
-        this.#context.warn(error, 'the settings of a session could not be kept');
+        this.#context.warn(error, 'the settings of a session could not be stored');
       }
     }
   }

@@ -1,22 +1,25 @@
 import type { QueuedMessage } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 
-/** What a person says; `blocks` name their bytes, and a turn of its own goes on with its trace. */
+/** A user's message. `blocks` refer to uploaded bytes; `traceContext` is the parent of the message's own turn. */
 export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks' | 'traceContext'>;
 
-/** Messages that wait for their turn, first one next. Pure: each step returns a new queue. */
+/** Messages that wait for their turn, the next one first. Pure: each step returns a new queue. */
 export type MessageQueue = readonly QueuedMessage[];
 
-/** Characters of all waiting messages: every reader gets them with each change of the session. */
+/** The most characters of all waiting messages: every subscriber gets them with each change of the session. */
 const maxText = 1024 * 1024;
 
-/** Throws `QUEUE_FULL` if several messages are too long together; a single one is bounded where it comes in. */
+/**
+ * Throws `QUEUE_FULL` if several messages are too long together. The length of a single message is checked when it is
+ * received.
+ */
 export function assertFits(queue: MessageQueue): void {
   const size = queue.reduce((sum, { message }) => sum + message.length, 0);
   if (queue.length <= 1 || size <= maxText) return;
   throw new RuntimeError(
     'QUEUE_FULL',
-    'The messages that wait in this session are too long together (more than 1 MiB). Remove one, or wait for a turn to end.',
+    'The queued messages of this session are too long together (more than 1 MiB). Remove one, or wait for a turn to end.',
   );
 }
 
@@ -24,7 +27,7 @@ export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number):
   if (queue.length >= max) {
     throw new RuntimeError(
       'QUEUE_FULL',
-      `${max} messages wait in this session already. Remove one, or wait for a turn to end.`,
+      `This session already has ${max} queued messages. Remove one, or wait for a turn to end.`,
     );
   }
   const longer = [...queue, entry];
@@ -32,13 +35,13 @@ export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number):
   return longer;
 }
 
-/** Puts a message that is being sent before all others that wait; one that is there stays there. */
+/** Puts a message that is being sent before all others; a message that is already in the queue keeps its place. */
 export function withFirst(queue: MessageQueue, entry: QueuedMessage): QueuedMessage[] {
   if (queue.some(({ turnId }) => turnId === entry.turnId)) return [...queue];
   return move([...queue, entry], entry.turnId, queue[0]?.turnId);
 }
 
-/** Puts a message that was not read before all that wait, but behind others that came back just before it. */
+/** Puts an unread message before the queued messages, but behind others that came back just before it. */
 export function giveBack(
   queue: MessageQueue,
   message: QueuedMessage,
@@ -65,7 +68,7 @@ export function rewrite(queue: MessageQueue, turnId: string, said: UserMessage):
   return queue.map((entry) => (entry.turnId === turnId ? { ...entry, ...said } : entry));
 }
 
-/** Puts a message before another one, or last; behind those that are being sent. */
+/** Moves a message before another message, or to the end; never before messages that are being sent. */
 export function move(queue: MessageQueue, turnId: string, before?: string): QueuedMessage[] {
   if (before === turnId) return [...queue];
   const moved = queue.filter((entry) => entry.turnId === turnId);
@@ -75,14 +78,14 @@ export function move(queue: MessageQueue, turnId: string, before?: string): Queu
   return others.toSpliced(wanted < 0 ? others.length : Math.max(wanted, first), 0, ...moved);
 }
 
-/** The queue's messages in the order of an earlier one; new ones stay behind. */
+/** The queue's messages in the order of an earlier queue; new messages stay at the end. */
 export function inOrderOf(queue: MessageQueue, earlier: MessageQueue): QueuedMessage[] {
   const places = new Map(earlier.map(({ turnId }, place) => [turnId, place]));
   const placeOf = ({ turnId }: QueuedMessage): number => places.get(turnId) ?? earlier.length;
   return queue.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Undoes a change of one message in an earlier queue; a message that is being sent stays as it is. */
+/** Restores one message from an earlier queue; a message that is being sent stays as it is. */
 export function restore(
   queue: MessageQueue,
   earlier: MessageQueue,
@@ -97,17 +100,17 @@ export function restore(
   return present ? rewrite(queue, turnId, said) : queue.toSpliced(index, 0, entry);
 }
 
-/** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is already being sent. */
+/** Throws `MESSAGE_NOT_QUEUED` if the message is not in the queue, or is already being sent. */
 export function assertWaiting(queue: MessageQueue, turnId: string): void {
   waiting(queue, turnId);
 }
 
-/** A message that waits. Throws as `assertWaiting`. */
+/** Returns a queued message. Throws as `assertWaiting`. */
 export function waiting(queue: MessageQueue, turnId: string): QueuedMessage {
   const found = queue.find((entry) => entry.turnId === turnId && entry.state === 'queued');
   if (found) return found;
   throw new RuntimeError(
     'MESSAGE_NOT_QUEUED',
-    'This message does not wait any more: it was sent to the agent or removed.',
+    'This message is no longer queued: it was sent to the agent or removed.',
   );
 }

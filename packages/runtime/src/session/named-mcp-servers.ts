@@ -1,30 +1,30 @@
 import type { McpServer, McpServers, SessionNotice } from '@liminal/protocol';
 
 /**
- * The MCP servers that a session's clients have named for it. They may hold secrets, so that only the memory has them.
- * Those of several clients stand beside each other; of one name the newest counts.
+ * The MCP servers that clients have added to a session. They may contain secrets, so they are kept only in memory.
+ * Servers from several clients are merged; for the same name, the newest counts.
  */
 export class NamedMcpServers {
   #servers: McpServers = {};
-  /** Those that the agent was last started with. */
+  /** The servers that the agent was last started with. */
   #taken: McpServers = {};
 
   name(servers: McpServers): void {
     this.#servers = { ...this.#servers, ...servers };
   }
 
-  /** The agent starts with them. */
+  /** Returns the servers for an agent that starts now. */
   take(): McpServers {
     this.#taken = this.#servers;
     return this.#taken;
   }
 
-  /** Nobody needs them any more. */
+  /** Removes all servers when the session is closed. */
   forget(): void {
     this.#servers = {};
   }
 
-  /** Says which of them an agent that runs does not have; undefined if it has all. */
+  /** A notice that names the servers that the running agent lacks; undefined if it has all. */
   get late(): SessionNotice | undefined {
     const late = Object.entries(this.#servers).filter(
       ([name, server]) => !isSame(server, this.#taken[name]),

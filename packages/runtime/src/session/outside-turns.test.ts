@@ -34,21 +34,21 @@ const run = (id: string, rest: Partial<ResponseHead> = {}): ResponseHead => ({
 
 const ids = (turns: readonly StoredTurn[]): string[] => turns.map(({ turnId }) => turnId);
 
-test('a turn that history has is not from outside, whatever its number; one that it lacks is', () => {
+test('a turn is from outside only if history lacks it, whatever its number', () => {
   const turns = [stored('a'), stored('b', 'a'), stored('c', 'b')];
   expect(ids(outsideTurns(turns, [run('a', { lastSeq: 1 }), run('b', { lastSeq: 90 })]))).toEqual([
     'c',
   ]);
 });
 
-test('a turn from outside that has grown is returned again', () => {
+test('a turn from outside is returned again when it has grown', () => {
   const turns = [stored('a'), stored('b', 'a', { length: 5 })];
   expect(ids(outsideTurns(turns, [run('a'), run('b', { madeElsewhere: true })]))).toEqual(['b']);
   const told = run('b', { madeElsewhere: true, lastSeq: 4 });
   expect(outsideTurns(turns, [run('a'), told])).toEqual([]);
 });
 
-test('a turn that the agent begins itself belongs to the maker of the turn before', () => {
+test('a turn that the agent begins itself is from outside only if the turn before it is', () => {
   const own = { trigger: 'agent' } as const;
   const turns = [
     stored('a'),
@@ -60,7 +60,7 @@ test('a turn that the agent begins itself belongs to the maker of the turn befor
   expect(ids(outsideTurns(turns, [run('a')]))).toEqual(['b', 'b1']);
 });
 
-test('a turn taken back before the first message here stays away; one left behind later does not', () => {
+test('a turn taken back before Liminal’s first message is left out; a turn taken back later is not', () => {
   const left = { isLeft: true };
   const turns = [stored('a'), stored('x', 'a', left), stored('b', 'a'), stored('y', 'b', left)];
   expect(ids(outsideTurns(turns, [run('a', { madeElsewhere: true }), run('b')]))).toEqual(['y']);
@@ -68,7 +68,7 @@ test('a turn taken back before the first message here stays away; one left behin
   expect(outsideTurns(turns, adopted)).toEqual([]);
 });
 
-test('a turn taken back before a fork was made is not in the fork, which lacks it; one left there later is', () => {
+test('a turn taken back before a fork is left out of the fork; a turn taken back after it is not', () => {
   const left = { isLeft: true };
   const copied = { ...left, isCopied: true };
   const turns = [stored('a'), stored('x', 'a', copied), stored('b', 'a'), stored('y', 'b', left)];

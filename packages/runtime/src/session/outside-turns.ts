@@ -15,41 +15,46 @@ import { importTurns, withKnownIds } from '../history/index.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** How many of history's last runs are compared with what an agent has stored. */
+/** How many of history's last runs are compared with the agent's stored turns. */
 const COMPARED = 30;
 
 /** How far the times of a turn and of its stored copy may differ, in ms. */
 const CLOCKS_MS = 2_000;
 
-/** A mark from up to this long after we did something in a session is ours: agents date their stores late. In ms. */
+/** How long after a change by Liminal a mark counts as Liminal's own: agents date their stores late. In ms. */
 const OWN_MS = 2_000;
 
-/** How long a message waits for what a running agent may not know, ms: a busy machine starts a program slowly. */
+/**
+ * How long a message waits for turns that a running agent may not know, in ms: a busy machine starts a program slowly.
+ */
 const READ_MS = 20_000;
 
 interface Found {
   runs: Response[];
-  /** Whether all of them come after what was known. */
+  /** Whether all runs come after the runs that history had. */
   isAtEnd: boolean;
 }
 
 const nothing: Found = { runs: [], isAtEnd: true };
 
 /**
- * Turns that were made outside Liminal in the same session, for example in a terminal. They are read from the agent's
- * own store, or reported by the agent as it starts, and appended to history. No process is started for that alone.
+ * Turns made outside Liminal in the same session, for example in a terminal. They are read from the agent's own store,
+ * or reported by the agent as it starts, and appended to history. No process is started only for that.
  */
 export class OutsideTurns {
   readonly #context: SessionContext;
-  /** A running agent knows only what it has said and heard itself; the next one is given all that is stored. */
+  /** A running agent knows only its own turns; the next process reads all stored turns. */
   readonly #agent: SessionAgent;
-  /** Whether a turn runs: what the agent has stored of it is incomplete. */
+  /** Whether a turn is running: the agent's stored copy of that turn is incomplete. */
   readonly #inTurn: () => boolean;
-  /** The store's mark when it was last read. */
+  /** The store's mark when the store was last read. */
   #mark: string | undefined;
-  /** When we last did something in the session that its agent may store, ms since the epoch. */
+  /** When Liminal last changed the session in a way that its agent may store, in ms since the epoch. */
   #actedAt = 0;
-  /** How long after that a mark is still ours, ms: longer each time that a later mark meant nothing. */
+  /**
+   * How long after `#actedAt` a mark counts as Liminal's own, in ms. Doubled each time a later mark brought no new
+   * turns.
+   */
   #ownMs = OWN_MS;
   /** Settles when the last lookup is done. */
   #brought: Promise<unknown> = Promise.resolve();
@@ -61,8 +66,8 @@ export class OutsideTurns {
   }
 
   /**
-   * Brings turns into history that it lacks, or has less of; one lookup at a time. Nothing while a turn runs. `told` are
-   * the turns that an agent reported as it started; without it, the store is read.
+   * Imports turns that history lacks, or has only in part; one lookup at a time, and none while a turn runs. `told` are
+   * the turns that an agent reported as it started; without `told`, the store is read.
    */
   async bring(told?: Promise<StoredTurn[]>): Promise<Found> {
     return this.#next(async () => {
@@ -72,12 +77,12 @@ export class OutsideTurns {
     });
   }
 
-  /** We have just changed something that the agent may store, other than by a turn. */
+  /** Records that Liminal has changed something other than a turn that the agent may store. */
   acted(): void {
     this.#actedAt = Date.now();
   }
 
-  /** A turn has ended here: remembers the store's mark. */
+  /** Records the store's mark at the end of a turn. */
   async note(): Promise<void> {
     this.acted();
     if (this.#context.provider.numbersStoredTurns !== true) return;
@@ -88,7 +93,7 @@ export class OutsideTurns {
     await noting.catch(() => undefined);
   }
 
-  /** Resolves when no lookup is under way, and its results are stored. */
+  /** Resolves when no lookup is running, and its results are stored. */
   async settled(): Promise<void> {
     await this.#brought;
     await this.#context.record.saved();
@@ -101,15 +106,15 @@ export class OutsideTurns {
   }
 
   /**
-   * Asks a running agent whether its store has changed since we last did something, and if so has another process read
-   * it: the agent that runs has work and permissions in its memory, and is stopped only for what it does not know. If the
+   * Asks a running agent whether its store has changed since Liminal's last change. If so, another process reads the
+   * store: the running agent has work and permissions in its memory, and is stopped only if it lacks turns. If the
    * store cannot be read, the agent continues.
    */
   async #ask(): Promise<Found> {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
-    // Before the first turn here there is nothing to compare with, and asking takes time.
+    // Before Liminal's first turn there is nothing to compare with, and asking takes time.
     if (!agent.isAlive || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
@@ -117,7 +122,7 @@ export class OutsideTurns {
       this.#keepMark(mark);
       return nothing;
     }
-    // Unless something new is found: then a later mark is not ours.
+    // Restored if something new is found: a later mark is then not Liminal's own.
     const ownMs = this.#ownMs;
     this.#ownMs *= 2;
     const stored = await Promise.race([
@@ -126,7 +131,7 @@ export class OutsideTurns {
     ]);
     if (stored === undefined) return nothing;
     const found = await this.#compare(stored);
-    // To read a session may change its mark.
+    // Reading a session may change its mark.
     this.#keepMark(await this.#readMark());
     if (found.runs.length === 0) return nothing;
     this.#ownMs = ownMs;
@@ -134,13 +139,13 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Whether a mark, which is a time, is of what we did ourselves. */
+  /** Whether a mark, which is a time, comes from a change by Liminal. */
   #isOurs(mark: string): boolean {
     return Date.parse(mark) <= this.#actedAt + this.#ownMs;
   }
 
   async #bringTold(stored: readonly StoredTurn[]): Promise<Found> {
-    // To open a session may change its mark, also after the answer.
+    // Opening a session may change its mark, even after the answer.
     this.acted();
     const mark = await this.#readMark();
     const found = stored.length === 0 ? nothing : await this.#compare(stored);
@@ -183,7 +188,8 @@ export class OutsideTurns {
     let stored = await this.#read();
     let found = await this.#unlessHere(outsideTurns(stored, known), known);
     if (found.length > 0 && agent.isInUse) {
-      // The agent does not know them. As it ends it stores how far it had got: the next one goes on from there.
+      // The running agent does not know the new turns. When it ends, it stores its own place; the next process
+      // continues from there.
       await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
@@ -210,7 +216,7 @@ export class OutsideTurns {
     return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
 
-  /** The turns as runs; the first of each branch gets a notice that the conversation has forked there. */
+  /** Converts turns to runs; the first run of each branch gets a notice that the conversation has forked there. */
   async #withForks(
     sessionId: string,
     found: readonly StoredTurn[],
@@ -222,7 +228,7 @@ export class OutsideTurns {
       const [run] = importTurns(sessionId, [turn]);
       if (!run) continue;
       const isKnown = known.some(({ id }) => id === run.id);
-      // Turns that were taken back here are not another branch.
+      // Turns that were taken back in Liminal are not another branch.
       const notice = isKnown
         ? await this.#noticeOf(run.id)
         : forkNotice(turn, found.slice(0, index), stored, withoutTakenBack(known));
@@ -232,8 +238,8 @@ export class OutsideTurns {
   }
 
   /**
-   * A run with a notice, for a restarted agent that goes on from another place than people were told, without a new turn
-   * that shows it. Made once.
+   * A run with only a notice, for a restarted agent that continues from another place than users were shown, when no
+   * new turn shows that place. Made once.
    */
   async #changeOfPlace(
     stored: readonly StoredTurn[],
@@ -253,7 +259,7 @@ export class OutsideTurns {
     return [withNotice(run, goesOnFrom(storedPrompt(place) ?? ''))];
   }
 
-  /** The newest turn that the agent knows, according to the notices so far. */
+  /** The newest turn that the agent knows according to the notices so far. */
   async #toldPlace(
     turns: ReadonlyMap<string, StoredTurn>,
     known: readonly ResponseHead[],
@@ -272,13 +278,13 @@ export class OutsideTurns {
     return undefined;
   }
 
-  /** The notice that a run already has; it stays. */
+  /** The notice that a run already has; it is kept. */
   async #noticeOf(runId: string): Promise<string | undefined> {
     const [first] = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
   }
 
-  /** Without turns that history has under another id: some agents store commands under ids of their own. */
+  /** Leaves out turns that history has under another id: some agents store commands under ids of their own. */
   async #unlessHere(
     turns: readonly StoredTurn[],
     known: readonly ResponseHead[],
@@ -308,8 +314,9 @@ export class OutsideTurns {
 }
 
 /**
- * The stored turns that were made outside and that history lacks, or has less of. A stored turn of ours has its
- * message's id. A turn that the agent began by itself has another id there, and belongs to the maker of the turn before.
+ * The stored turns that were made outside and that history lacks, or has only in part. A stored turn of Liminal has its
+ * message's id. A turn that the agent began by itself has another id in the store, and counts as outside if the turn
+ * before it does.
  */
 export function outsideTurns(
   stored: readonly StoredTurn[],
@@ -329,7 +336,7 @@ export function outsideTurns(
       ours.add(turnId);
       return false;
     }
-    // A turn that was taken back before the fork, or before the first message here, does not belong here.
+    // A turn that was taken back before the fork, or before Liminal's first message, is not part of the conversation.
     const isEarlier = isCopied === true || start === -1 || index < start;
     if (isLeft === true && !run && isEarlier) return false;
     return !run || run.lastSeq < events.length - 1;

@@ -1,7 +1,7 @@
 import type { ProjectGrants } from '@liminal/agents';
 import type { ResponseStore } from '@liminal/storage';
 
-/** What a project permits, for the agents of its sessions. */
+/** The permissions of a project, for the agents of its sessions. */
 export function projectGrants(
   { store, now }: { store: ResponseStore; now: () => number },
   projectId: string,

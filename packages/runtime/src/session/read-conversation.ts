@@ -3,8 +3,8 @@ import type { BlobStore, ResponseStore } from '@liminal/storage';
 import { bringBytes } from '../blobs/index.ts';
 
 /**
- * A session's runs that have ended, oldest first, with the bytes of their files; what is not stored any more is named. Runs
- * that were taken back, or are from `rewoundTo` on, have no items: they only count for what they have cost.
+ * A session's ended runs, oldest first, with the bytes of their files; files that are no longer stored are named. Runs
+ * that were taken back, or are from `rewoundTo` on, have no items: only their cost counts.
  */
 export async function readConversation(
   { store, blobs }: { store: ResponseStore; blobs: BlobStore },

@@ -1,4 +1,4 @@
-/** What the server itself says in turns. */
+/** The contents of turns that the server itself writes. */
 import { relative } from 'node:path';
 import {
   type ErrorObject,
@@ -9,18 +9,18 @@ import {
 } from '@liminal/protocol';
 import { quoted } from './fork-notices.ts';
 
-/** How many files or tasks are named. */
+/** How many files or tasks a notice names. */
 const namedMax = 20;
 
-/** @param titles - Of what has ended, for people. */
+/** @param titles - The titles of the ended tasks, as users see them. */
 export function tasksNotice(turnId: string, titles: readonly string[]): EventPayload[] {
   const names = titles.slice(0, namedMax).map(quoted);
   if (titles.length > namedMax) names.push(`and ${titles.length - namedMax} more`);
-  const content = `The agent’s process has ended, and with it what ran in the background: ${names.join('; ')}.`;
+  const content = `The agent’s process has ended, and with it its background tasks: ${names.join('; ')}.`;
   return said(`${turnId}:tasks`, content, serverReasons.tasksEnded);
 }
 
-/** @param run - The turn to before which the files, or the conversation, have gone back. */
+/** @param run - The turn before which the files, or the conversation, were reset. */
 export function rewindNotice(
   turnId: string,
   run: Response,
@@ -32,10 +32,10 @@ export function rewindNotice(
   return said(`${turnId}:rewind`, words, serverReasons.rewind, rewoundTo);
 }
 
-/** The end of an agent's turn that somebody outside says is over. */
+/** The end of an agent's turn that `liminal notify` has reported as complete. */
 export function notifiedEnd(turnId: string): EventPayload[] {
   const content =
-    'This turn was ended from outside, as complete (liminal notify). What was said until then is kept; the agent is started again for the next message.';
+    'This turn was ended from outside, as complete (liminal notify). Its messages so far are kept; the agent is started again for the next message.';
   return said(`${turnId}:notified`, content, 'notified');
 }
 
@@ -70,13 +70,13 @@ function sentences(
   const turn = asked?.type === 'message' ? `“${quoted(asked.content)}”` : 'that turn';
   const names = files.slice(0, namedMax).map((path) => shortName(path, folder));
   if (files.length > namedMax) names.push(`and ${files.length - namedMax} more`);
-  const links = skipped === 0 ? '' : ` ${skipped} of them stay as they are: they are links now.`;
+  const links = skipped === 0 ? '' : ` ${skipped} of them are now links and stay as they are.`;
   const changed =
     files.length === 0
       ? ''
-      : `Files were changed back to how they were before ${turn}: ${names.join(', ')}.${links}`;
+      : `Files were restored to their state before ${turn}: ${names.join(', ')}.${links}`;
   if (takenBack === undefined) {
-    return `${changed} What was said since stays, and the agent does not know of this: tell it what it needs.`;
+    return `${changed} The conversation is unchanged, and the agent does not know that files changed. Tell it if it matters.`;
   }
   const { length } = takenBack.turnIds;
   const turns = length === 1 ? 'One turn was' : `${length} turns were`;

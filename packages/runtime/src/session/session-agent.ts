@@ -37,17 +37,19 @@ import { readConversation } from './read-conversation.ts';
 import { projectGrants } from './project-grants.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** How long an agent may be silent after a stop, with a message whose turn has not begun, in ms. */
+/** How long an agent may be silent after a stop, if it has a message whose turn has not begun, in ms. */
 const stopLimitMs = 30_000;
 
 interface SessionAgentOptions {
   onEvent: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
-  /** A starting agent reports earlier turns; it is ready for a message when this resolves. */
+  /**
+   * Called with the earlier turns that a starting agent reports; the agent is ready for a message when this resolves.
+   */
   onTold: (told: Promise<StoredTurn[]>) => Promise<void>;
 }
 
-/** A session's agent: started when it is needed, ended with all that it started. */
+/** A session's agent: started when needed; its end also ends all processes that it started. */
 export class SessionAgent {
   readonly #context: SessionContext;
   readonly #projectTrust: ProjectTrust;
@@ -58,7 +60,7 @@ export class SessionAgent {
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
   #activity = '';
-  /** The turn that runs. */
+  /** The running turn. */
   #turnId: string | undefined;
   #tasks: readonly BackgroundTask[] = [];
   #limits: UsageLimit[] = [];
@@ -66,19 +68,19 @@ export class SessionAgent {
   #canSteer: boolean | undefined;
   /** Set while the agent is being stopped; a start waits for it. */
   #stopping: Promise<void> | undefined;
-  /** How often it was stopped. */
+  /** How often the agent was stopped. */
   #stops = 0;
-  /** How many starts are under way. */
+  /** How many starts are in progress. */
   #starts = 0;
-  /** What another program does with the session, by the agent's last start. */
+  /** How another program holds the session, as reported at the agent's last start. */
   #heldBy: string | undefined;
-  /** Why it is not started any more. */
+  /** Why the agent must not be started again. */
   #retired: RuntimeError | undefined;
-  /** No agent has reported anything yet: settings, commands and limits are from the session's record. */
+  /** True until an agent reports: until then settings, commands and limits are from the session's record. */
   #isLastKnown: boolean;
   readonly #keeper: LastKnownKeeper;
   readonly #mcpServers = new NamedMcpServers();
-  /** Resolves when the start under way is over. */
+  /** Resolves when the current start is over. */
   #starting: Promise<unknown> | undefined;
   /** Watches the message that is being sent until its turn begins. */
   #unbegun: Watchdog | undefined;
@@ -129,7 +131,7 @@ export class SessionAgent {
     };
   }
 
-  /** Why the messages in the queue wait: another program has the session open. */
+  /** A notice that the queue waits because another program has the session open. */
   get #inUse(): SessionNotice[] {
     if (this.#heldBy === undefined || this.#context.record.value.queue.length === 0) return [];
     const text = `${this.#heldBy} Your message is sent as soon as the session is free.`;
@@ -140,7 +142,7 @@ export class SessionAgent {
     return this.#context.provider.isAlive(this.#sessionId);
   }
 
-  /** What it is opened with, new or again. */
+  /** The options with which the session is created or resumed. */
   opening(): CreateSessionOptions & { sessionId: string } {
     const { clients, record } = this.#context;
     const { projectId, projectDir, additionalDirectories, config } = record.value;
@@ -158,7 +160,7 @@ export class SessionAgent {
     };
   }
 
-  /** MCP servers for this session, beside those that were named before; it gets them at its next start. */
+  /** Adds MCP servers to this session; the agent gets them at its next start. */
   nameMcpServers(servers: McpServers): void {
     this.#mcpServers.name(servers);
     if (this.isAlive) this.#context.changed();
@@ -168,7 +170,7 @@ export class SessionAgent {
     this.#mcpServers.forget();
   }
 
-  /** Whether it runs, starts or stops. */
+  /** Whether the agent runs, starts or stops. */
   get isInUse(): boolean {
     return this.isAlive || this.isStopping || this.#starts > 0;
   }
@@ -177,19 +179,19 @@ export class SessionAgent {
     return this.#stopping !== undefined;
   }
 
-  /** Whether starting it before there is a message saves time. */
+  /** Whether starting the agent before the next message saves time. */
   get prewarms(): boolean {
     return this.#context.provider.prewarms ?? false;
   }
 
-  /** Whether a turn that waits for a person goes on after the agent has ended. */
+  /** Whether a turn that waits for a user can continue after the agent has ended. */
   get resumes(): boolean {
     return this.#context.provider.resumes ?? false;
   }
 
   /**
-   * Throws `PROJECT_DIR_…`, even while the agent runs: a folder of the session may have become a link to elsewhere since,
-   * and the next message is about the files there.
+   * Throws `PROJECT_DIR_…`, even while the agent runs: a folder of the session may have been replaced by a link, and
+   * the next message is about its files.
    */
   async admit(): Promise<void> {
     const { record, roots } = this.#context;
@@ -203,12 +205,12 @@ export class SessionAgent {
       await roots.admitBeside(record.value.projectDir, folders);
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
-      const message = `${error.message} Or take it out of the session’s additional folders.`;
+      const message = `${error.message} Or remove it from the session’s additional folders.`;
       throw new RuntimeError(error.code, message, { cause: error });
     }
   }
 
-  /** Resolves when no start is under way. */
+  /** Resolves when no start is in progress. */
   async started(): Promise<void> {
     await this.#starting;
   }
@@ -265,7 +267,7 @@ export class SessionAgent {
     }
   }
 
-  /** Call `admit` before. Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */
+  /** Call `admit` first. Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */
   async send({ message, blocks = [] }: UserMessage, turnId: string): Promise<void> {
     await this.#startAfter();
     const whole = await bringBytes(this.#context.blobs, blocks);
@@ -285,15 +287,16 @@ export class SessionAgent {
     } catch (error) {
       const wasStopped = this.#stops !== stops;
       if (errorCode(error) !== 'PROCESS_CRASH' || this.isAlive || wasStopped) throw error;
-      // It ended before it had the message, such as one that was deaf to a stop: the next process is given it.
+      // The agent ended before it had the message, for example because it ignored a stop: the next process gets the
+      // message.
       await this.#startAfter();
       await give();
     }
   }
 
   /**
-   * A person wants no turn of the message that is being sent. An agent that takes the message and then is silent, without
-   * a turn, is ended soon.
+   * Stops the message that is being sent. An agent that takes the message and then stays silent, without a turn, is
+   * ended soon.
    */
   stopSending(): void {
     if (this.#unbegun === undefined) return;
@@ -303,19 +306,21 @@ export class SessionAgent {
     this.#unbegun = this.#watchForTurn(limitMs, () => void this.stop());
   }
 
-  /** Watches an agent that has taken a message: one that is silent for too long, and begins no turn, is ended. */
+  /**
+   * Watches an agent that has taken a message: if the agent is silent for too long, and begins no turn, it is ended.
+   */
   #watchForTurn(idleLimitMs: number, end = () => this.#endUnbegun()): Watchdog {
     return new Watchdog({
       heartbeatMs: 0,
       onHeartbeat: () => {},
       idleLimitMs,
       onIdle: () => this.#context.supervisor.run(end),
-      // A turn of the agent's own, which has a limit of its own.
+      // True for a turn that the agent began itself: that turn has its own limit.
       excused: () => this.#turnId !== undefined,
     });
   }
 
-  /** The next process is given the message. */
+  /** Ends the agent; the next process gets the message. */
   #endUnbegun(): void {
     const { provider, logger, cliType } = this.#context;
     logger.warn(
@@ -325,7 +330,10 @@ export class SessionAgent {
     void provider.killSession(this.#sessionId).catch(ignoreUnknown);
   }
 
-  /** Says something in the turn that runs. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`, `PROCESS_CRASH`. */
+  /**
+   * Sends a message into the running turn. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`,
+   * `PROCESS_CRASH`.
+   */
   async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
     const { provider } = this.#context;
     if (!provider.steer || !this.isAlive) throw nothingToSteer();
@@ -333,13 +341,16 @@ export class SessionAgent {
     await provider.steer(this.#sessionId, message, { ...to, blocks: whole });
   }
 
-  /** Throws `CONTENT_NOT_SUPPORTED` if it has said that it takes no such thing: before a message waits for its turn. */
+  /**
+   * Throws `CONTENT_NOT_SUPPORTED` if the agent has declared that it does not accept such content. Called before the
+   * message is queued.
+   */
   checkAccepts(blocks: readonly ContentBlock[]): void {
     const why = this.#accepts && whyNotAccepted('This agent', this.#accepts, blocks);
     if (why !== undefined) throw new RuntimeError('CONTENT_NOT_SUPPORTED', why);
   }
 
-  /** Its own id of the turn that runs, where it has one. */
+  /** The agent's own id of the running turn, if the agent has one. */
   get turnId(): string | undefined {
     return this.#context.provider.agentTurnId(this.#sessionId);
   }
@@ -361,7 +372,7 @@ export class SessionAgent {
     await this.#stopping;
   }
 
-  /** Resolves when it is not being stopped. */
+  /** Resolves when the agent is not being stopped. */
   async stopped(): Promise<void> {
     await this.#stopping;
   }
@@ -370,17 +381,17 @@ export class SessionAgent {
     return this.#retired !== undefined;
   }
 
-  /** It is not started again, for this reason. */
+  /** Prevents further starts of the agent; each is rejected with this error. */
   retire(why: RuntimeError): void {
     this.#retired ??= why;
   }
 
-  /** Whether something runs beside the turns. */
+  /** Whether background tasks run. */
   get hasTasks(): boolean {
     return this.#tasks.length > 0;
   }
 
-  /** Gives the session its title in the agent's own store, where the agent has one. */
+  /** Sets the session's title in the agent's own store, if the agent has titles. */
   async rename(title: string): Promise<void> {
     const { provider, record, logger, cliType } = this.#context;
     const { projectDir, agentSessionId = this.#sessionId } = record.value;
@@ -401,12 +412,12 @@ export class SessionAgent {
   async stopTask(taskId: string): Promise<void> {
     const { provider } = this.#context;
     if (!provider.stopTask) {
-      throw new ProviderError('NOT_SUPPORTED', 'This agent has nothing running beside its turns.');
+      throw new ProviderError('NOT_SUPPORTED', 'This agent has no background tasks.');
     }
     await provider.stopTask(this.#sessionId, taskId);
   }
 
-  /** Lets a running call go on in the background, or all that can. */
+  /** Moves a running call to the background; without `callId`, all calls that can move. */
   async background(callId?: string): Promise<void> {
     const { provider, cliType } = this.#context;
     if (!provider.background) {
@@ -415,18 +426,18 @@ export class SessionAgent {
     await provider.background(this.#sessionId, callId);
   }
 
-  /** Starts it: only a running agent knows. */
+  /** Starts the agent if needed: only a running agent knows the files. */
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     const { provider } = this.#context;
     if (provider.rewinds !== true || !provider.rewindFiles) {
-      const message = `${provider.cliType} keeps no earlier states of files.`;
+      const message = `${provider.cliType} does not keep earlier states of files.`;
       throw new ProviderError('NOT_SUPPORTED', message);
     }
     await this.start();
     return provider.rewindFiles(this.#sessionId, turnId, dryRun);
   }
 
-  /** Throws `NOT_SUPPORTED` for an agent that cannot take turns back. */
+  /** Throws `NOT_SUPPORTED` if the agent cannot take turns back. */
   checkRewindsConversation(): void {
     const { provider } = this.#context;
     if (provider.rewindsConversation === true) return;
@@ -434,7 +445,7 @@ export class SessionAgent {
     throw new ProviderError('NOT_SUPPORTED', message);
   }
 
-  /** Starts it: only a running agent does that. Throws `CANNOT_REWIND`. */
+  /** Starts the agent if needed. Throws `CANNOT_REWIND`. */
   async rewindConversation(turnIds: readonly string[]): Promise<void> {
     const { provider } = this.#context;
     await this.start();
@@ -443,7 +454,7 @@ export class SessionAgent {
     await provider.rewindConversation?.(this.#sessionId, { turnIds, kept });
   }
 
-  /** Starts it: only a running agent knows. */
+  /** Starts the agent if needed: only a running agent knows its servers. */
   async mcpServers(): Promise<McpServerState[]> {
     const { provider } = this.#context;
     if (provider.managesMcp !== true || !provider.listMcpServers)
@@ -463,7 +474,7 @@ export class SessionAgent {
   async aside(question: string): Promise<string> {
     const { provider } = this.#context;
     if (provider.answersAside !== true || !provider.aside) {
-      const message = `${provider.cliType} answers nothing beside its conversation.`;
+      const message = `${provider.cliType} cannot answer questions outside its conversation.`;
       throw new ProviderError('NOT_SUPPORTED', message);
     }
     await this.start();
@@ -473,7 +484,7 @@ export class SessionAgent {
   async setup(): Promise<SessionSetup> {
     const { provider } = this.#context;
     if (provider.tellsSetup !== true || !provider.setup) {
-      const message = `${provider.cliType} does not say what holds in its sessions.`;
+      const message = `${provider.cliType} does not report the setup of its sessions.`;
       throw new ProviderError('NOT_SUPPORTED', message);
     }
     await this.start();
@@ -481,17 +492,17 @@ export class SessionAgent {
   }
 
   /**
-   * Lets the agent work in these folders beside the project's. One that must be started anew for that is ended, and starts
-   * with the next message. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
+   * Sets the session's additional folders. An agent that must be restarted for this is ended, and starts with the next
+   * message. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
    */
   async setDirectories(folders: readonly string[]): Promise<void> {
     const { provider } = this.#context;
     assertTakesDirectories(provider);
-    // Only a running agent knows whether it takes them.
+    // Only a running agent knows whether it accepts the folders.
     await this.start();
     if (await provider.setDirectories?.(this.#sessionId, folders)) return;
     if (this.#turnId !== undefined || this.hasTasks) {
-      const problem = 'The agent must be started anew for this, and is at work. Try again later.';
+      const problem = 'The agent must be restarted for this, but is working. Try again later.';
       throw new RuntimeError('TURN_IN_PROGRESS', problem);
     }
     await this.stop();
@@ -500,7 +511,7 @@ export class SessionAgent {
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const { provider } = this.#context;
     if (!provider.answerApproval) {
-      throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} asks for no permission.`);
+      throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} does not ask for permissions.`);
     }
     await provider.answerApproval(this.#sessionId, approvalId, answer);
   }
@@ -514,15 +525,15 @@ export class SessionAgent {
     await provider.setConfigOption(this.#sessionId, id, value);
   }
 
-  /** Removes its listeners; resolves when the record has what the agent has reported. */
+  /** Removes the listeners; resolves when the agent's reports are in the record. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#keeper.close();
   }
 
   /**
-   * A session without a turn is not in the agent's own store, and neither is one whose turns were all cut off before the
-   * agent stored anything: it cannot be resumed, and is created again.
+   * Whether the agent's own store has the session. A session without a turn is not stored; neither is a session whose
+   * turns were all cut off before the agent stored anything. Such a session cannot be resumed, and is created again.
    */
   async #hasAnswered(): Promise<boolean> {
     const runs = (await this.#context.store.listRuns(this.#sessionId)) ?? [];
@@ -539,7 +550,7 @@ export class SessionAgent {
 
   #exited(exit: SessionExit): void {
     this.#activity = '';
-    // They end with the agent's process.
+    // Tasks end with the agent's process.
     this.#tasks = [];
     this.#options.onExit(exit);
   }
@@ -579,7 +590,7 @@ export class SessionAgent {
     });
   }
 
-  /** The record has them, so that their end can be said even if agent and server end before they do. */
+  /** Stores the tasks in the record, so that their end can be reported even if agent and server end first. */
   #learnTasks(tasks: readonly BackgroundTask[]): void {
     this.#tasks = tasks;
     const { record } = this.#context;
@@ -588,7 +599,7 @@ export class SessionAgent {
     if (idsOf(kept) !== idsOf(record.value.tasks)) record.keep({ tasks: kept });
   }
 
-  /** The user's settings as the agent now has them: agreeing to a plan, for example, ends the planning mode. */
+  /** The user's settings as the agent now has them: accepting a plan, for example, ends the planning mode. */
   #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
     const { config } = this.#context.record.value;
     const changed = options.filter(
@@ -609,4 +620,4 @@ export function assertTakesDirectories({ cliType, takesDirectories }: CliProvide
 }
 
 const noMcpServers = (cliType: string): ProviderError =>
-  new ProviderError('NOT_SUPPORTED', `${cliType} does not say which MCP servers it has.`);
+  new ProviderError('NOT_SUPPORTED', `${cliType} does not report its MCP servers.`);

@@ -5,18 +5,18 @@ import { Arrivals } from './arrivals.ts';
 import type { SessionOptions } from './session-options.ts';
 import { SessionRecordHolder } from './session-record.ts';
 
-/** What all parts of a session share: what it is, its record, and how to report changes and trouble. */
+/** What all parts of a session share: its options, its record, and callbacks for changes and errors. */
 export interface SessionContext extends Omit<SessionOptions, 'record'> {
   sessionId: string;
   cliType: string;
   record: SessionRecordHolder;
   supervisor: Supervisor;
   blobKeeper: BlobKeeper;
-  /** Set where spans are wanted. */
+  /** Set only with tracing. */
   arrivals?: Arrivals;
-  /** Something other than the conversation has changed. */
+  /** Call when anything but the conversation has changed. */
   changed: () => void;
-  /** Writes to the server's log. */
+  /** Writes a warning to the server's log. */
   warn: (error: unknown, message: string) => void;
   /** ISO 8601 UTC. */
   iso: () => string;
@@ -24,9 +24,9 @@ export interface SessionContext extends Omit<SessionOptions, 'record'> {
 
 interface Listeners {
   changed: () => void;
-  /** Called for an unexpected error: ends what cannot go on. */
+  /** Called for an unexpected error: ends the turn and the agent. */
   onFault: (error: unknown, sentence: string) => void;
-  /** The ids of the turn under way, for the log. */
+  /** The ids of the running turn, for the log. */
   turnIds: () => object | undefined;
 }
 
@@ -41,7 +41,7 @@ export function sessionContext(
     logger.warn(details, message);
   };
   const unstored = (error: unknown): void => {
-    // What is still saved of a deleted session is lost, as it should be.
+    // Changes to a session that was deleted cannot be stored, which is right.
     if (errorCode(error) !== 'SESSION_NOT_FOUND') warn(error, 'the session could not be stored');
   };
   return {

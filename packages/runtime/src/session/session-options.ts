@@ -19,30 +19,33 @@ export interface SharedSession {
   info(): SessionInfo;
 }
 
-/** Other servers, which also show a session and bring its runs into history. */
+/** The other servers of the cluster: they also serve a session's subscribers and bring its runs into history. */
 export interface Cluster extends RunWatchers {
   readers(session: SharedSession): SessionReaders;
   /** Resolves when history has the run, or when the signal aborts. */
   project(run: Response, signal: AbortSignal): Promise<void>;
-  /** The token of the lease under which this server owns a session; undefined if it does not. */
+  /** The fencing token of the lease under which this server owns a session; undefined if it does not. */
   fenceOf(sessionId: string): number | undefined;
-  /** Whether this server still owns the session, and will for a while. Rejects if that is unknown now. */
+  /** Whether this server owns the session, and will for a while. Rejects if that is unknown now. */
   owns(sessionId: string): Promise<boolean>;
-  /** Whether this server still owns the session: asks only if another may have taken it. Rejects if that is unknown now. */
+  /**
+   * Whether this server owns the session. Asks Redis only if another server may have taken the session. Rejects if that
+   * is unknown now.
+   */
   holds(sessionId: string): Promise<boolean>;
-  /** The summaries of those sessions that other servers own. */
+  /** The summaries of those of the given sessions that other servers own. */
   summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>>;
 }
 
 export interface SessionOptions {
   record: SessionRecord;
-  /** What an agent last reported, before this server had the session. */
+  /** The agent's last report, from before this server had the session. */
   lastKnown?: AgentReport | undefined;
   provider: CliProvider;
   log: EventLog;
   store: ResponseStore;
   blobs: BlobStore;
-  /** Where the events of finished runs are kept; absent if they are not to be. */
+  /** The archive for events of finished runs; undefined if they are not kept. */
   keeps?: Storage['keeps'];
   roots: Roots;
   clients: AttachedClients;
@@ -51,12 +54,12 @@ export interface SessionOptions {
   pace: DeltaPace;
   logger: Logger;
   meter?: Meter | undefined;
-  /** ms since the epoch. */
+  /** The current time in ms since the epoch. */
   now: () => number;
-  /** Whether the server is ending, and lets no further turn begin. */
+  /** Whether the server is shutting down and begins no further turns. */
   serverEnds: () => boolean;
-  /** Set where there are other servers. */
+  /** Set only in a cluster. */
   cluster?: Cluster;
-  /** Set where spans are wanted. */
+  /** Set only with tracing. */
   tracing?: Tracing;
 }

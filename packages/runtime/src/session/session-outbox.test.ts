@@ -18,11 +18,11 @@ const start = newRecord({
   fence: 0,
 });
 
-/** What the next save of the record waits for. */
+/** The next save of the record waits for this promise. */
 let storing: PromiseWithResolvers<void>;
-/** Resolves when the log has the message that was delivered. */
+/** Resolves when the log has the delivered message. */
 let logged: PromiseWithResolvers<void>;
-/** Whether the turn of what was delivered has ended. */
+/** Whether the turn of the delivered message has ended. */
 let isOver: boolean;
 let delivered: string[];
 let stops: number;
@@ -69,7 +69,7 @@ function warn(error: unknown): void {
   warnings.push(String(error));
 }
 
-test('a message is given to the agent once, even if the queue is sent meanwhile', async () => {
+test('a message is given to the agent once, even if the queue is sent at the same time', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.next();
   storing.resolve();
@@ -77,7 +77,7 @@ test('a message is given to the agent once, even if the queue is sent meanwhile'
   expect(delivered).toEqual(['Hello']);
 });
 
-test('a message that could not be stored is not given to the agent, and the one after it is', async () => {
+test('a message that could not be stored is not given to the agent, but the next message is', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   const next = outbox.send({ message: 'And?' }, 't2');
   outbox.next();
@@ -99,7 +99,7 @@ test('a message that is sent twice is delivered once, and both callers get the r
   expect(delivered).toEqual(['Hello']);
 });
 
-test('if a message that is sent twice cannot be stored, both callers are told', async () => {
+test('if a message that is sent twice cannot be stored, both calls reject', async () => {
   const sending = [
     outbox.send({ message: 'Hello' }, 't1'),
     outbox.send({ message: 'Hello' }, 't1'),
@@ -118,7 +118,7 @@ test('a stop while the message is being stored stops its turn', async () => {
   expect([delivered, stops]).toEqual([['Hello'], 1]);
 });
 
-test('a message whose turn cannot be stopped is sent all the same, and the failure is logged', async () => {
+test('a message whose turn cannot be stopped is still sent, and the failure is logged', async () => {
   stop = async () => {
     throw new Error('It does not listen.');
   };
@@ -129,7 +129,7 @@ test('a message whose turn cannot be stopped is sent all the same, and the failu
   await expect.poll(() => warnings).toEqual(['Error: It does not listen.']);
 });
 
-test('a stop of a message that could not be stored is not kept for the next', async () => {
+test('a stop of a message that could not be stored does not stop the next message', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.stopWhenSent();
   storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
@@ -138,7 +138,7 @@ test('a stop of a message that could not be stored is not kept for the next', as
   expect([delivered, stops]).toEqual([['Again'], 0]);
 });
 
-test('SAFE: a message, or a change of one, is refused once those that wait are too long together', async () => {
+test('SAFE: a message, or a change of a message, is rejected once the queued messages are too long together', async () => {
   const large = 'x'.repeat(600 * 1024);
   storing.resolve();
   await outbox.send({ message: 'Hello' }, 't1');
@@ -150,7 +150,7 @@ test('SAFE: a message, or a change of one, is refused once those that wait are t
   await outbox.edit('t4', { message: large });
 });
 
-test('an order that could not be stored is undone, and the queue goes on in the one before', async () => {
+test('a new order that could not be stored is undone, and the queue continues in the earlier order', async () => {
   storing.resolve();
   await outbox.send({ message: 'Go.' }, 't0');
   for (const turnId of ['t1', 't2', 't3']) await outbox.send({ message: turnId }, turnId);
@@ -160,7 +160,7 @@ test('an order that could not be stored is undone, and the queue goes on in the 
   expect(queue.map(({ turnId }) => turnId)).toEqual(['t0', 't1', 't2', 't3']);
 });
 
-test('a message on its way into the running turn is neither sent nor changed meanwhile', async () => {
+test('a message that is being steered into the running turn is neither sent nor changed', async () => {
   storing.resolve();
   await outbox.send({ message: 'Go.' }, 't0');
   await outbox.send({ message: 'one' }, 't1');

@@ -33,24 +33,24 @@ import type { SessionTurns } from './session-turns.ts';
 
 interface SessionOutboxOptions {
   /**
-   * Resolves when the agent has the message; it gets it once it is stored. Resolves to false if it does not get it: then
-   * another turn has begun, and the message is delivered after that.
+   * Resolves to true when the agent has the message, which it gets after the message is stored. Resolves to false if
+   * another turn had to begin first: the message is delivered after that turn.
    */
   deliver: (said: UserMessage, turnId: string, stored: Promise<void>) => Promise<boolean>;
-  /** Stops the turn that has just begun: that was requested while its message was being sent. */
+  /** Stops the turn that has just begun, because a stop was requested while its message was being sent. */
   stop: () => Promise<void>;
-  /** A queued message could not be sent; it stays in the queue. */
+  /** Called when a queued message could not be sent; it stays in the queue. */
   onTrouble: (error: unknown) => void;
 }
 
-/** How long to wait before a queued message is sent again that the store did not let go, ms. */
+/** Delay before a queued message is retried after a storage error, in ms. */
 const AGAIN_MS = 2_000;
 
-/** How much longer than the last time to wait for a session that another program has open, and how long at most, ms. */
+/** If another program has the session open, each delay is longer than the last by HELD_MS, up to MAX_HELD_MS. In ms. */
 const HELD_MS = 2_000;
 const MAX_HELD_MS = 15_000;
 
-/** Why a message cannot be said in a running turn; it can still have its own. */
+/** The error codes after which a message gets a turn of its own instead of being steered. */
 const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_TO_STEER']);
 
 type Steer = (said: UserMessage, messageId: string) => Promise<SteerResult>;
@@ -60,35 +60,37 @@ type Context = Pick<
   'record' | 'settings' | 'iso' | 'changed' | 'warn' | 'serverEnds'
 >;
 
-/** A session's messages for its agent: each waits in the queue until no turn is under way. */
+/** A session's messages for its agent: each waits in the queue until no turn is running. */
 export class SessionOutbox {
   readonly #context: Context;
   readonly #agent: Pick<SessionAgent, 'isStopping'>;
   readonly #turns: Pick<SessionTurns, 'isRunning' | 'logged'>;
   readonly #options: SessionOutboxOptions;
   readonly #record: SessionRecordHolder;
-  /** A message is between the queue's head and the agent's `response_start`. */
+  /** Whether a message is between the queue's head and the agent's `response_start`. */
   #sending = false;
-  /** The turn of the last message given to the agent: it must not be given again from here. */
+  /** The turn of the last message given to the agent, which must not be given again. */
   #delivered: string | undefined;
   #stopWhenSent = false;
-  /** Messages that are being said in the running turn: they are not sent meanwhile. */
+  /** Messages that are being steered into the running turn; they are not sent as turns. */
   readonly #steering = new Set<string>();
-  /** What is said in the running turn, by item. */
+  /** Messages that were steered into the running turn, by item. */
   readonly #said = new Map<string, Omit<QueuedMessage, 'state'>>();
   /**
-   * Messages that the agent comes to only after the turn in which they were said, by the turn that it then begins for
-   * each. Until that is logged they can be lost with agent or server, so the queue has them.
+   * Steered messages that the agent will handle in a turn of their own, by that turn's id. They stay in the queue until
+   * that turn is logged, since agent or server may end before that.
    */
   readonly #leftOver = new Set<string>();
-  /** Messages of the last turn that came back to the queue, since it was stopped before its agent had read them. */
+  /**
+   * Messages of the last turn that came back to the queue because the turn was stopped before its agent had read them.
+   */
   readonly #cameBack = new Set<string>();
-  /** Unanswered sends, by turn. */
+  /** Sends in progress, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
   #again: NodeJS.Timeout | undefined;
-  /** Told that the queue's head could not be sent; it is tried again. */
+  /** Whether it was reported that the queue's head could not be sent and is being retried. */
   #isTold = false;
-  /** How often in a row the queue's head could not be sent since another program had the session open. */
+  /** How many times in a row the queue's head could not be sent because another program had the session open. */
   #held = 0;
   #isClosed = false;
 
@@ -110,8 +112,8 @@ export class SessionOutbox {
   }
 
   /**
-   * Resolves when the message is bound to its turn or queued; a failed send rejects and leaves nothing behind. Calls for the
-   * same turn get the same answer and send once.
+   * Resolves when the message is bound to its turn or queued; if sending fails, rejects and removes the message. Calls
+   * for the same turn send once and get the same result.
    */
   async send(said: UserMessage, turnId: string): Promise<SendResult> {
     const sending = this.#sends.get(turnId) ?? this.#send(said, turnId);
@@ -135,7 +137,7 @@ export class SessionOutbox {
     return { turnId, queued: !(await this.#sendNow(turnId, said)) };
   }
 
-  /** Nothing is sent from here any more if this server gives the session up: the next owner is to be asked again. */
+  /** Sends the queue's head. Throws if this server has given the session up: the caller must ask the next owner. */
   #sendWaiting(): void {
     if (this.#isClosed) throw sessionGivenUp();
     this.next();
@@ -157,7 +159,7 @@ export class SessionOutbox {
     await this.#change(queue, turnId, remove(queue, turnId));
   }
 
-  /** Puts a message before another, or last. Throws `MESSAGE_NOT_QUEUED`. */
+  /** Moves a message before another, or to the end. Throws `MESSAGE_NOT_QUEUED`. */
   async move(turnId: string, before?: string): Promise<void> {
     const { queue } = this.#record.value;
     assertWaiting(queue, turnId);
@@ -166,8 +168,8 @@ export class SessionOutbox {
   }
 
   /**
-   * Says a message in the turn that runs, or makes it the next one. `steer` resolves with that turn when the log has the
-   * message. Throws `MESSAGE_NOT_QUEUED`.
+   * Steers a queued message into the running turn, or makes it the next message. `steer` resolves with that turn when
+   * the log has the message. Throws `MESSAGE_NOT_QUEUED`.
    */
   async sendNow(turnId: string, steer: Steer): Promise<SendNowResult> {
     const entry = waiting(this.#record.value.queue, turnId);
@@ -190,13 +192,13 @@ export class SessionOutbox {
       this.next();
     }
     const { queue } = this.#record.value;
-    // It may have been the next one, and be on its way by now.
+    // The message may have been the next one, and may already be on its way.
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
     if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId), this.#resumed);
     return { turnId, steered: false };
   }
 
-  /** Sends what waits in a queue that was paused. */
+  /** Sends the messages of a paused queue. */
   async resume(): Promise<void> {
     const { queuePaused, active } = this.#record.value;
     if (queuePaused === true) {
@@ -220,17 +222,17 @@ export class SessionOutbox {
     await this.#record.change({ queue, ...resumed }, undo).finally(() => this.next());
   }
 
-  /** Stops the turn of a message that is being sent as soon as it has begun, and what people are asked before that. */
+  /** Stops the turn of the message that is being sent, or a question before it, as soon as it begins. */
   stopWhenSent(): void {
     this.#stopWhenSent = this.isSending;
   }
 
-  /** A message is said in the running turn, as this item of it. */
+  /** Records that a message is being steered into the running turn as this item. */
   says(itemId: string, turnId: string, said: UserMessage): void {
     this.#said.set(itemId, { turnId, ...said, queuedAt: this.#context.iso() });
   }
 
-  /** Hears from the agent what becomes of messages that are said in a turn. Call it when the turn has the event. */
+  /** Follows what the agent does with steered messages. Call it after the turn has the event. */
   hear({ turnId, payload }: EventDraft): void {
     if (payload.type === 'response_start') return this.#begins(turnId);
     if (payload.type !== 'item_done' && payload.type !== 'item_cancelled') return;
@@ -241,12 +243,12 @@ export class SessionOutbox {
       this.#record.keep({
         queue: withFirst(this.#record.value.queue, { ...said, state: 'sending' }),
       });
-      // The turn was stopped, and its agent begins another all the same.
+      // The turn was stopped, but its agent begins another turn.
       if (this.#record.value.queuePaused === true) this.#stopWhenSent = true;
     }
   }
 
-  /** A turn was stopped before its agent had read a message of it, which waits for a turn of its own again. */
+  /** Returns a steered message to the queue: its turn was stopped before the agent had read it. */
   unread({ id, content, blocks }: SteeredMessage, turnId: string): void {
     const messageId = id.slice(steeredItem(turnId, '').length);
     const shown = { message: content, ...(blocks && { blocks }) };
@@ -262,7 +264,7 @@ export class SessionOutbox {
     this.#cameBack.add(messageId);
   }
 
-  /** The agent has ended: it begins no turn by itself any more. */
+  /** The agent has ended, so it begins no turn by itself. */
   agentGone(): void {
     for (const turnId of this.#leftOver) {
       this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
@@ -284,7 +286,7 @@ export class SessionOutbox {
     );
   }
 
-  /** What is wrong with the store passes, and nobody may be there to send the message again: that is told once. */
+  /** Storage errors are temporary: retry, and report only the first one. */
   #failed(error: unknown): void {
     if (error instanceof SessionInUseError) return this.#sendLater();
     const isPassing = error instanceof StorageError;
@@ -300,7 +302,7 @@ export class SessionOutbox {
     this.#held = 0;
   }
 
-  /** Another program has the session open: each try starts the agent, so the tries become rarer. */
+  /** Another program has the session open. Each retry starts the agent, so the delay grows. */
   #sendLater(): void {
     this.#held += 1;
     clearTimeout(this.#again);
@@ -308,7 +310,7 @@ export class SessionOutbox {
     this.#again = setTimeout(() => this.next(), wait).unref();
   }
 
-  /** The server closes: queued messages are no longer sent. */
+  /** Stops sending queued messages, because the server closes. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#again);
@@ -341,7 +343,7 @@ export class SessionOutbox {
     const now = this.#context.iso();
     const entry = { turnId, ...said, queuedAt: now, state };
     const all = enqueue(queue, entry, this.#context.settings.maxQueue);
-    // Who sends a message after a stop wants it answered next.
+    // A user who sends a message after a stop wants it answered next.
     const longer = isPaused ? move(all, turnId, queue[0]?.turnId) : all;
     const named = title === '' ? titleOf(said) : title;
     const open = {
@@ -351,13 +353,13 @@ export class SessionOutbox {
       ...(isPaused && { queuePaused: false }),
     };
     const change = { queue: longer, title: named, ...open, updatedAt: now };
-    // A caller that gets the failure will send the message again.
+    // A caller whose send fails will send the message again.
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
-  /** Returns whether the agent has the message: if not, it waits in the queue. */
+  /** Returns whether the agent has the message; if not, the message waits in the queue. */
   async #sendNow(turnId: string, said: UserMessage): Promise<boolean> {
-    // Set before storing: otherwise a call of `next` would send the message as well.
+    // Set before storing: otherwise a call of `next` would also send the message.
     this.#sending = true;
     const stored = this.#enqueue(turnId, said, 'sending');
     try {
@@ -423,7 +425,7 @@ export class SessionOutbox {
     this.#doneSending();
   }
 
-  /** The agent has the message even if the stop fails: people see the turn go on, and can stop it again. */
+  /** The agent has the message even if the stop fails: users see the turn running, and can stop it again. */
   async #stopTurn(): Promise<void> {
     try {
       await this.#options.stop();
@@ -438,7 +440,10 @@ export class SessionOutbox {
     this.#context.changed();
   }
 
-  /** Until the log has the turn, it can be lost with this server: the next one then finds the message here. */
+  /**
+   * Removes a message from the queue once the log has its turn. If this server dies before, the next one finds the
+   * message in the queue.
+   */
   async #removeWhenLogged(turnId: string): Promise<void> {
     await this.#turns.logged(turnId);
     this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });

@@ -20,7 +20,7 @@ type Context = Pick<
   'cliType' | 'provider' | 'store' | 'roots' | 'record' | 'settings' | 'iso' | 'supervisor'
 >;
 
-/** A lasting decision about the settings of a folder, stored among the folder's grants. */
+/** A lasting decision about the settings of a folder, stored with the folder's grants. */
 type Decision = 'use' | 'leave';
 
 const choices: ApprovalOption[] = [
@@ -33,7 +33,7 @@ const choices: ApprovalOption[] = [
   },
 ];
 
-/** A question that waits for its answer. */
+/** An open question. */
 interface Question {
   approvalId: string;
   folder: string;
@@ -43,25 +43,25 @@ interface Question {
 }
 
 interface SessionProjectOptions {
-  /** The turn under way. */
+  /** The running turn. */
   turn: () => Turn | undefined;
-  /** Takes events of the question's turn. */
+  /** Receives the events of the question's turn. */
   say: (draft: EventDraft) => void;
-  /** The question's turn has ended without an answer. */
+  /** Called when the question's turn has ended without an answer. */
   onOver: () => void;
 }
 
 /**
- * Decides whether a session's agent uses the settings that its project folder brings: hooks, MCP servers, permissions.
- * People are asked, in a turn of the server, before the first message that would reach the agent. Their answer holds for
- * the real path of the folder and for exactly these files.
+ * Decides whether a session's agent uses the settings in its project folder: hooks, MCP servers, permissions. Users are
+ * asked, in a server turn, before the first message that would reach the agent. Their answer applies to the folder's
+ * real path and to exactly these files.
  */
 export class SessionProject implements ProjectTrust {
   readonly #context: Context;
   readonly #options: SessionProjectOptions;
-  /** Whether the agent reads settings of the project, and the hash of those that it began with. */
+  /** Whether the agent reads settings of the project, and the hash of the settings with which it started. */
   #inUse: { isReading: boolean; hash: string | undefined } | undefined;
-  /** The hash of those that are left out without a lasting decision. */
+  /** The hash of settings that are left out without a lasting decision. */
   #leftOut: string | undefined;
   #question: Question | undefined;
 
@@ -84,8 +84,8 @@ export class SessionProject implements ProjectTrust {
   }
 
   /**
-   * Whether a message may go to the agent. If not, people are asked, in a turn that has begun when this resolves. An agent
-   * that runs with other settings than people have decided is ended.
+   * Whether a message may go to the agent. If not, users are asked, in a turn that has begun when this resolves. An
+   * agent that runs with settings other than the decided ones is ended.
    */
   async isDecided(agent: Pick<SessionAgent, 'isAlive' | 'stop' | 'started'>): Promise<boolean> {
     const { provider } = this.#context;
@@ -97,13 +97,13 @@ export class SessionProject implements ProjectTrust {
       this.#ask(folder, settings, (await provider.describe()).name);
       return false;
     }
-    // A start that is under way may have looked before the decision.
+    // A start in progress may have read the settings before the decision.
     await agent.started();
     if (agent.isAlive && !this.#runsWith(settings, decision)) await agent.stop();
     return true;
   }
 
-  /** Returns whether the answer was meant for a question of this kind. Throws `INVALID_OPTION`. */
+  /** Returns whether the answer was for a question about settings. Throws `INVALID_OPTION`. */
   async answer(approvalId: string, { optionId, note }: ApprovalAnswer): Promise<boolean> {
     const question = this.#question;
     if (question?.approvalId !== approvalId) return false;
@@ -121,7 +121,7 @@ export class SessionProject implements ProjectTrust {
     return true;
   }
 
-  /** Withdraws the question, if one waits. Nothing is decided: it is asked again before the next message. */
+  /** Withdraws an open question without a decision: it is asked again before the next message. */
   cancel(): boolean {
     const question = this.#question;
     if (!question) return false;
@@ -141,7 +141,7 @@ export class SessionProject implements ProjectTrust {
     return roots.admit(record.value.projectDir);
   }
 
-  /** Settings that cannot be shown whole are never used, whatever was decided when they could be. */
+  /** Settings that cannot be shown completely are never used, even if they were accepted when they could be shown. */
   async #decision(
     folder: string,
     { hash, problem }: ProjectSettings,
@@ -158,7 +158,7 @@ export class SessionProject implements ProjectTrust {
     const { cliType, store, iso } = this.#context;
     const names = namesOf(settings, folder).join(', ');
     const what = decision === 'use' ? 'uses' : 'leaves out';
-    const title = `${cliType} ${what} the settings that this folder brings: ${names}`;
+    const title = `${cliType} ${what} the settings in this folder: ${names}`;
     const rule = this.#rule(decision, settings.hash);
     await store.addGrant(folder, { rule, title, grantedAt: iso() });
     const other = decision === 'use' ? 'leave' : 'use';
@@ -197,7 +197,7 @@ export class SessionProject implements ProjectTrust {
     });
   }
 
-  /** The default policy never uses them, whatever it allows otherwise. */
+  /** The policy's answer never uses the settings, even if the policy allows permission requests. */
   #answerLater(approvalId: string): NodeJS.Timeout | undefined {
     const { deadlineMs } = this.#context.settings.approvals;
     if (deadlineMs === 0) return undefined;
@@ -215,7 +215,7 @@ interface Asked {
   settings: ProjectSettings;
 }
 
-/** The question as items of its turn: a call whose arguments are the files, whole, and a request to allow it. */
+/** The question as items of its turn: a call whose arguments are the complete files, and a request to allow it. */
 function questionItems(
   turnId: string,
   approvalId: string,
@@ -225,12 +225,14 @@ function questionItems(
   const callId = `${turnId}:settings`;
   const names = namesOf(settings, folder);
   const files = Object.fromEntries(names.map((name, at) => [name, settings.files[at]?.text ?? '']));
-  const title = 'Use the settings that this folder brings?';
+  const title = 'Use the settings in this folder?';
   const description = [
     `${agent} would run programs, or allow something without asking, because of these files.`,
     'Use them only if you trust the people who wrote them.',
     'Programs that the files name are not shown, and can change without another question.',
-    ...(settings.problem === undefined ? [] : [`They cannot be used. ${settings.problem}`]),
+    ...(settings.problem === undefined
+      ? []
+      : [`These settings cannot be used. ${settings.problem}`]),
   ].join(' ');
   const call = {
     type: 'function_call',
@@ -238,7 +240,7 @@ function questionItems(
     callId,
     origin: 'agent',
     name: projectSettingsCall,
-    title: 'Use the settings that this folder brings',
+    title: 'Use the settings in this folder',
     kind: 'other',
     arguments: JSON.stringify(files),
   } as const satisfies OutputItem;
@@ -265,7 +267,9 @@ function questionItems(
     ],
     ends: (outcome: ApprovalOutcome, isUsed: boolean): EventPayload[] => {
       const outputId = `${callId}:answer`;
-      const output = isUsed ? 'They are used.' : 'The agent starts without them.';
+      const output = isUsed
+        ? 'The agent uses these settings.'
+        : 'The agent starts without these settings.';
       return [
         {
           type: 'item_done',
@@ -296,7 +300,7 @@ function questionItems(
   };
 }
 
-/** The files below the folder by their relative paths, others by their whole ones. */
+/** Paths of files below the folder are relative; other paths are absolute. */
 function namesOf({ files }: ProjectSettings, folder: string): string[] {
   return files.map(({ path }) => {
     const name = relative(folder, path);

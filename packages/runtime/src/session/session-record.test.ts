@@ -23,7 +23,7 @@ test('a session without a message is named after its folder, in every list', () 
   expect(nameOf({ title: '', projectDir: '/' })).toBe('New session in /');
 });
 
-test('a title that is cut has no half of a letter', () => {
+test('a shortened title does not end in half a character', () => {
   const title = titleOf({ message: `${'a'.repeat(78)}${'😀'.repeat(5)}` });
   expect(title).toBe(`${'a'.repeat(78)}…`);
 });

@@ -10,7 +10,7 @@ import type { ResponseStore, SessionRecord } from '@liminal/storage';
 /** How many characters of a first message become a session's title. */
 const TITLE_MAX = 80;
 
-/** The fields that a new record must be given. */
+/** The fields that a new record needs. */
 export type NewRecord = Pick<
   SessionRecord,
   | 'sessionId'
@@ -29,7 +29,7 @@ export function newRecord(start: NewRecord): SessionRecord {
   return { ...start, active: true, failed: false, queue: [], imported: true };
 }
 
-/** One session's record, in memory and in the store; changes are stored in the order they were made. */
+/** One session's record, in memory and in the store. Changes are stored in the order in which they were made. */
 export class SessionRecordHolder {
   readonly #store: ResponseStore;
   readonly #onChange: () => void;
@@ -53,7 +53,7 @@ export class SessionRecordHolder {
     return this.#value;
   }
 
-  /** Takes effect at once; resolves when it is stored. */
+  /** Changes the record at once; resolves when the change is stored. */
   async update(change: Partial<SessionRecord>): Promise<void> {
     this.#value = { ...this.#value, ...change };
     this.#onChange();
@@ -62,7 +62,7 @@ export class SessionRecordHolder {
     await save;
   }
 
-  /** As `update`; if storing fails, `undo` is applied to the record as it is by then. */
+  /** As `update`; if storing fails, the change that `undo` returns is applied to the current record. */
   async change(
     change: Partial<SessionRecord>,
     undo: (now: SessionRecord) => Partial<SessionRecord>,
@@ -75,7 +75,7 @@ export class SessionRecordHolder {
     }
   }
 
-  /** For changes that are true even if they cannot be stored: trouble is only reported. */
+  /** For changes that are true even if they cannot be stored: errors are only logged. */
   keep(change: Partial<SessionRecord>): void {
     this.update(change).catch(() => undefined);
   }
@@ -86,7 +86,7 @@ export class SessionRecordHolder {
   }
 }
 
-/** The summary of a stored session in which nothing runs. */
+/** The summary of a stored session that is not running. */
 export function summarize(record: SessionRecord): SessionSummary {
   const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
   const { forkedFrom, importedFrom, additionalDirectories = [] } = record;
@@ -114,12 +114,12 @@ export function summarize(record: SessionRecord): SessionSummary {
   };
 }
 
-/** What a session is called wherever people see it. A session without a message has no title yet. */
+/** A session's name for users. A session without a message has no title yet. */
 export function nameOf({ title, projectDir }: Pick<SessionRecord, 'title' | 'projectDir'>): string {
   return title === '' ? `New session in ${basename(projectDir) || projectDir}` : title;
 }
 
-/** A title from a session's first message; one without words is called by its first attachment. */
+/** A title from a session's first message; if the message has no text, the name of its first attachment. */
 export function titleOf({ message, blocks }: Pick<QueuedMessage, 'message' | 'blocks'>): string {
   const line = message.trim().split('\n', 1)[0] || attachmentName(blocks?.[0]);
   return line.length > TITLE_MAX ? `${headOf(line, TITLE_MAX - 1).trimEnd()}…` : line;

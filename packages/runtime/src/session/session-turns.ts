@@ -21,34 +21,36 @@ import type { Approvals } from './approvals.ts';
 import { notifiedEnd } from './server-turns.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** How long to wait before history is tried again after the store refused, in ms. */
+/** Delay before history is tried again after the store rejected a run, in ms. */
 const RETRY_MS = 2_000;
 
 const LOST =
-  'The server lost this session while the turn was running. What was said until then is kept.';
+  'The server lost this session while the turn was running. Everything up to then is kept.';
 
 interface SessionTurnsOptions {
-  /** A turn is over and, if possible, in history. */
+  /** Called when a turn is over and, if possible, in history. */
   onSettled: (end: { failed: boolean; interrupted: boolean }) => void;
-  /** A turn was ended before its agent ended it: the agent must be stopped. */
+  /** Called when a turn was ended before its agent ended it: the agent must be stopped. */
   onGivenUp: () => void;
-  /** A steered message was not read before its turn was stopped. */
+  /** Called for a steered message that was not read before its turn was stopped. */
   onUnread: (message: SteeredMessage, turnId: string) => void;
 }
 
-/** What a session's agent says, turn by turn: into the log, then to readers, and in the end into history. */
+/** Routes the agent's drafts, turn by turn: into the log, then to subscribers, and finally into history. */
 export class SessionTurns {
   readonly #context: SessionContext;
   readonly #readers: SessionReaders;
   readonly #approvals: Approvals;
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
-  /** The last turn that began, even when it is over; without what it said. */
+  /** The last turn that began, even if it is over, without its output. */
   #newest: Pick<Turn, 'turnId' | 'heard'> | undefined;
   #usage: Usage | undefined;
-  /** What the session had cost when its last turn ended, in US dollars; undefined until a turn of this server tells. */
+  /**
+   * The session's total cost when its last turn ended, in US dollars; undefined until a turn on this server reports it.
+   */
   #cost: number | undefined;
-  /** Runs to be brought into history, in order. */
+  /** Runs that must be brought into history, in order. */
   readonly #finished: Response[] = [];
   #projecting: Promise<void> | undefined;
   readonly #closing = new AbortController();
@@ -66,7 +68,7 @@ export class SessionTurns {
     this.#usage = context.lastKnown?.usage;
   }
 
-  /** The turn under way, or being brought into history. */
+  /** The turn that is running, or being brought into history. */
   get current(): Turn | undefined {
     return this.#current;
   }
@@ -80,9 +82,9 @@ export class SessionTurns {
     return this.#usage;
   }
 
-  /** Resolves when the log has a turn's user message; never if the server closes before. */
+  /** Resolves when the log has a turn's user message; never if the server closes first. */
   async logged(turnId: string): Promise<void> {
-    // An unknown turn was given to an agent that no longer has listeners.
+    // A turn that is unknown here was given to an agent that no longer has listeners.
     await (this.#newest?.turnId === turnId ? this.#newest.heard : new Promise(() => {}));
   }
 
@@ -98,7 +100,7 @@ export class SessionTurns {
     else this.#current?.fail(code, message ?? 'The agent’s process ended during the turn.');
   }
 
-  /** This server no longer owns the session. */
+  /** Ends the turn because this server no longer owns the session. */
   lose(): void {
     this.#current?.fail('OWNER_LOST', LOST);
   }
@@ -108,22 +110,25 @@ export class SessionTurns {
     this.#current?.breakOff('INTERNAL', message);
   }
 
-  /** The server closes: events that the log has refused until now are lost, and that is logged. */
+  /** The server closes: events that the log has rejected so far are lost, and the loss is logged. */
   close(): void {
     this.#closing.abort();
     const turn = this.#current;
     const { events, characters } = turn?.abandon() ?? { events: 0, characters: 0 };
     if (!turn || events === 0) return;
     const lost = `${events} events (${characters} characters) of turn ${turn.turnId} are lost`;
-    this.#context.warn('LOG_UNAVAILABLE', `${lost}: the log refused them until the server ended`);
+    this.#context.warn(
+      'LOG_UNAVAILABLE',
+      `${lost}: the log rejected them until the server stopped`,
+    );
   }
 
-  /** Begins a new turn if the draft does so; other drafts outside a turn are left out. */
+  /** Begins a new turn if the draft starts one; other drafts outside a turn are dropped. */
   #begins({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
-      // A turn that was left open for the next server still ends in its agent.
+      // The agent may still end a turn that was left open for the next server.
       if (this.#closing.signal.aborted) return false;
-      this.#context.warn(type, `an event outside its turn ${turnId} was left out`);
+      this.#context.warn(type, `an event outside its turn ${turnId} was dropped`);
       return false;
     }
     this.#current?.fail('PROTOCOL_ERROR', 'The agent began another turn before this one ended.');
@@ -167,9 +172,9 @@ export class SessionTurns {
   }
 
   #logTrouble(error: unknown): void {
-    this.#context.warn(error, 'the log refuses events; they are kept and tried again');
-    const problem = `What the agent says cannot be stored right now: ${errorMessage(error)}`;
-    this.#readers.report(errorCode(error), `${problem} It is kept and tried again.`);
+    this.#context.warn(error, 'the log rejects events; they are kept and retried');
+    const problem = `The agent’s output cannot be stored right now: ${errorMessage(error)}`;
+    this.#readers.report(errorCode(error), `${problem} It is kept and retried.`);
   }
 
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
@@ -186,7 +191,7 @@ export class SessionTurns {
     }
     this.#tell(turn, 'a turn has ended', response ? inShort(response) : { status: 'lost' });
     const hasFailed = response === undefined || response.status === 'error';
-    // A turn of the server itself does not make up for one of the agent that has failed.
+    // A server turn does not clear the failed state of an agent's turn.
     const { record } = this.#context;
     const isOwn = isServerTurn(response ?? {});
     const had = {
@@ -207,7 +212,7 @@ export class SessionTurns {
     if (turn) meter.turnEnded(turn);
   }
 
-  /** History is read once, for the turns before this server had the session; without it this turn counts no cost. */
+  /** Reads history once, for the turns before this server had the session. If that fails, this turn counts no cost. */
   async #costBefore({ id, sessionId, usage }: Response): Promise<number | undefined> {
     const total = usage?.costUsd;
     if (total === undefined) return undefined;
@@ -221,8 +226,9 @@ export class SessionTurns {
   }
 
   /**
-   * Finished runs move into history, and the log drops their events. If the store refuses, it is tried again. Until then
-   * the session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
+   * Moves finished runs into history, after which the log drops their events. If the store rejects a run, it is
+   * retried. Until then the session is busy, so that no more runs gather, and the log still has the runs for
+   * subscribers and for the next start.
    */
   async #project(): Promise<void> {
     await this.#untilDone('a finished run could not be stored yet', async () => {
@@ -237,7 +243,7 @@ export class SessionTurns {
 
   async #bringIntoHistory(run: Response): Promise<void> {
     const { cluster, store, log, record, tracing } = this.#context;
-    // The queue may have got a message from the run, which only the log has until then.
+    // The run may have returned a message to the queue; until the record is saved, only the log has that message.
     await record.saved();
     if (cluster) return cluster.project(run, this.#closing.signal);
     const bring = async (): Promise<void> => {
@@ -253,7 +259,7 @@ export class SessionTurns {
     stage.end();
   }
 
-  /** Ends a run whose events in the log are fewer or more than its writer gave, so that it does not hang. */
+  /** Ends a run whose events in the log differ from its writer's, so that the run does not stay open. */
   async #endLost({ written }: Turn): Promise<void> {
     const { iso } = this.#context;
     this.#options.onGivenUp();
@@ -263,7 +269,7 @@ export class SessionTurns {
     });
   }
 
-  /** The run's end is in the log or in history, where no reader here has seen it. */
+  /** Shows the run's end, which is in the log or in history but was not sent to subscribers here. */
   async #showLost(runId: string): Promise<void> {
     const { cluster, store, log } = this.#context;
     // In a cluster the projector and the followed sessions do this.
@@ -289,7 +295,7 @@ export class SessionTurns {
     await untilDone(step, { signal: this.#closing.signal, everyMs: RETRY_MS, onTrouble });
   }
 
-  /** Ends the turn as complete: somebody outside says that it is. */
+  /** Ends the turn as complete, because `liminal notify` has reported its end. */
   endNotified(turn: Turn): void {
     const { turnId } = turn;
     const timestamp = this.#context.iso();
@@ -306,9 +312,12 @@ export class SessionTurns {
 
   #endUnlogged(turn: Turn): void {
     const message =
-      'What the agent says could not be stored for too long, so the turn was ended. Free some space on the disk.';
+      'The agent’s output could not be stored for too long, so the turn was ended. Free some space on the disk.';
     turn.fail('LOG_UNAVAILABLE', message);
-    this.#context.warn('LOG_UNAVAILABLE', 'a turn was ended: too much of it waits for the log');
+    this.#context.warn(
+      'LOG_UNAVAILABLE',
+      'a turn was ended: too many of its events wait for the log',
+    );
     this.#readers.report('LOG_UNAVAILABLE', message);
     this.#options.onGivenUp();
   }
@@ -319,7 +328,7 @@ function inShort({ status, modelId, error, createdAt, updatedAt }: Response) {
   return { status, modelId, ...(error && { code: error.code }), ms: updatedAt - createdAt };
 }
 
-/** A time in words: `1 minute`, `0.5 seconds`. */
+/** A duration in words: `1 minute`, `0.5 seconds`. */
 function spoken(ms: number): string {
   const [count, unit] = ms < 60_000 ? [ms / 1_000, 'second'] : [Math.round(ms / 60_000), 'minute'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;

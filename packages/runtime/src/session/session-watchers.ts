@@ -2,11 +2,11 @@ import type { SessionSummary } from '@liminal/protocol';
 import type { SessionsChange } from '../api.ts';
 import type { Session } from './session.ts';
 
-/** The listeners of the list of sessions; changes in one tick are told together. */
+/** The subscribers of the session list; changes in one tick are sent together. */
 export class SessionWatchers {
   readonly #listeners = new Set<(change: SessionsChange) => void>();
   readonly #changed = new Set<Session>();
-  /** Ids of all sessions that listeners may show. */
+  /** The ids of all sessions that subscribers may be showing. */
   readonly #shown = new Set<string>();
 
   add(listener: (change: SessionsChange) => void): () => void {

@@ -53,25 +53,25 @@ import type { UserMessage } from './message-queue.ts';
 import { SessionTurns } from './session-turns.ts';
 import type { SessionOptions } from './session-options.ts';
 
-/** How long stopping an agent waits for the log to take the end of its turn, in ms. */
+/** How long stopping an agent waits until the log has the end of its turn, in ms. */
 const END_WAIT_MS = 3_000;
-/** How long an agent that is said to have ended its turn may take to say so itself, in ms. */
+/** How long the agent may take to report the end of its turn itself after `liminal notify` reported it, in ms. */
 const OWN_END_MS = 100;
 
-/** An empty queue can also be paused: a steered message that was not read may come back to it. */
+/** An empty queue can also be paused: an unread steered message may come back to it. */
 const paused = { queuePaused: true };
 
 const noFiles: RewindResult = { files: [], insertions: 0, deletions: 0 };
 
-/** What comes with a message. */
+/** Attachments and trace context of a message. */
 export interface Said {
   blocks?: ContentBlock[] | undefined;
-  /** Of the request that brings it. */
+  /** The trace context of the request that sent the message. */
   traceContext?: TraceContext | undefined;
 }
 
 /**
- * One conversation: its queue, its agent, and the way of what the agent says to the log, the readers and history.
+ * One conversation: its queue, its agent, and the path of the agent's output to the log, the subscribers and history.
  */
 export class Session {
   readonly sessionId: string;
@@ -87,11 +87,11 @@ export class Session {
   readonly #outside: OutsideTurns;
   readonly #project: SessionProject;
   #isEnding = false;
-  /** Another server, or a later start of this one, goes on with it. */
+  /** Whether another server, or this one after a restart, continues the session. */
   #isGivenUp = false;
   #isDeleted = false;
 
-  /** @param onChange - The session's summary has changed. */
+  /** @param onChange - Called when the session's summary has changed. */
   constructor(options: SessionOptions, onChange: (session: Session) => void) {
     const changed = (): void => {
       if (this.#isDeleted) return;
@@ -138,7 +138,7 @@ export class Session {
       stop: async () => this.#stopTurn(),
       onTrouble: (error) => this.#undelivered(error),
     });
-    // An earlier server may have ended before it could say so.
+    // An earlier server may have ended before it could report the end of its tasks.
     if (this.record.tasks !== undefined) supervisor.start(async () => this.#tasksEnded());
   }
 
@@ -150,7 +150,7 @@ export class Session {
     return this.#agent.isAlive;
   }
 
-  /** The turn under way, or being brought into history. */
+  /** The turn that is running, or being brought into history. */
   get turnId(): string | undefined {
     return this.#turns.current?.turnId;
   }
@@ -159,22 +159,25 @@ export class Session {
     return !this.#turns.current && !this.#outbox.isSending;
   }
 
-  /** Whether its agent has something running beside the turns. */
+  /** Whether the agent has background tasks. */
   get hasTasks(): boolean {
     return this.#agent.hasTasks;
   }
 
-  /** Whether a turn is under way that ends by itself; one that waits for a person may go on after the server's end. */
+  /**
+   * Whether a turn is running that will end by itself; a turn that waits for a user may continue after the server's
+   * end.
+   */
   get isWorking(): boolean {
     return !this.isIdle && !(this.#approvals.waiting && this.#agent.resumes);
   }
 
-  /** Whether its agent or a turn is active. */
+  /** Whether the agent or a turn is active. */
   get isInUse(): boolean {
     return this.#agent.isInUse || !this.isIdle;
   }
 
-  /** How many permission requests of its agent wait for an answer. */
+  /** How many permission requests of the agent wait for an answer. */
   get approvalsWaiting(): number {
     return this.#approvals.count;
   }
@@ -196,7 +199,7 @@ export class Session {
     return { session: this.summary, queue, ...this.#agent.told, ...(usage && { usage }) };
   }
 
-  /** Lists the session as active. Starts no agent where none ran: a page may only be showing the session again. */
+  /** Lists the session as active. Starts no agent if none was running: a page may only be showing the session again. */
   async open(): Promise<void> {
     if (this.record.importedFrom) return;
     await this.#record.update({ active: true });
@@ -206,7 +209,9 @@ export class Session {
     await this.goOn();
   }
 
-  /** Goes on with a turn that waited for a person when agent or server ended; resolves when that is asked again. */
+  /**
+   * Resumes a turn that waited for a user when agent or server ended; resolves when the user's question is open again.
+   */
   async goOn(): Promise<void> {
     if (this.record.awaits !== true || this.#isGivenUp || this.#turns.isRunning) return;
     if (this.#context.serverEnds()) return;
@@ -214,15 +219,15 @@ export class Session {
     await this.#record.update({ awaits: false });
   }
 
-  /** Starts the agent ahead of the next message, where that saves time. */
+  /** Starts the agent before the next message, if that saves time. */
   prewarm(): void {
     if (this.record.importedFrom || !this.#agent.prewarms || this.isAlive) return;
     this.#agent
       .start()
-      .catch((error) => this.#context.warn(error, 'the agent could not be started ahead'));
+      .catch((error) => this.#context.warn(error, 'the agent could not be started in advance'));
   }
 
-  /** Resolves when the message is bound to its turn or queued; a failed send rejects and leaves nothing behind. */
+  /** Resolves when the message is bound to its turn or queued; if sending fails, rejects and removes the message. */
   async send(
     message: string,
     turnId: string = randomUUID(),
@@ -234,7 +239,10 @@ export class Session {
     return this.#outbox.send(await this.#said(message, beside), turnId);
   }
 
-  /** Resolves when the turn that runs has the message, in the agent and in the log; said again, with the turn that has it. */
+  /**
+   * Resolves with the running turn when the agent and the log have the message. For a message that was sent before,
+   * resolves with the turn that has it.
+   */
   async steer(message: string, messageId?: string, beside: Said = {}): Promise<SteerResult> {
     this.assertGoesOn();
     const said = await this.#said(message, beside);
@@ -243,7 +251,7 @@ export class Session {
     return this.#steer(said, messageId ?? randomUUID());
   }
 
-  /** Without `blocks` the attachments stay. */
+  /** Without `blocks`, the attachments are kept. */
   async editQueued(
     turnId: string,
     message: string,
@@ -252,7 +260,7 @@ export class Session {
     const kept = blocks && (await this.#keep(blocks));
     const left = kept ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
     if (message === '' && left.length === 0) {
-      const problem = 'The message would say nothing. Remove it from the queue instead.';
+      const problem = 'The message is empty. To drop it, remove it from the queue.';
       throw new RuntimeError('INVALID_BODY', problem);
     }
     await this.#outbox.edit(turnId, { message, ...(kept && { blocks: kept }) });
@@ -268,7 +276,7 @@ export class Session {
 
   async removeQueued(turnId: string): Promise<void> {
     await this.#outbox.remove(turnId);
-    // It is asked for the sake of a message.
+    // The project question is only asked before a message, so without messages it is withdrawn.
     if (this.record.queue.length === 0) this.#project.cancel();
   }
 
@@ -279,12 +287,12 @@ export class Session {
     await this.#outbox.resume();
   }
 
-  /** Stops the turn that runs or is about to begin, and pauses the queue: resolves when the store has that. */
+  /** Stops the turn that is running or about to begin, and pauses the queue; resolves when the pause is stored. */
   async cancel(): Promise<void> {
     await Promise.all([this.#hasNothing || this.#record.update(paused), this.#stopTurn()]);
   }
 
-  /** Whether nothing runs and nothing waits. */
+  /** Whether no turn runs and no message waits. */
   get #hasNothing(): boolean {
     return this.isIdle && this.record.queue.length === 0;
   }
@@ -299,7 +307,7 @@ export class Session {
     if (!this.#project.cancel()) await this.#agent.cancel();
   }
 
-  /** Ends the turn that runs as complete, if it is the one that is meant. Throws `NOTHING_TO_END`. */
+  /** Ends the running turn as complete, if its id matches. Throws `NOTHING_TO_END`. */
   async notify({ turnId, agentTurnId }: NotifyBody): Promise<NotifyResult> {
     const turn = this.#turns.current;
     if (!turn || turn.over) throw nothingToEnd('No turn is running.');
@@ -308,9 +316,9 @@ export class Session {
       (agentTurnId === undefined || agentTurnId === this.#agent.turnId);
     if (!isMeant) {
       const asked = turnId ?? agentTurnId ?? '';
-      throw nothingToEnd(`The turn that runs is not ${asked}, which may have ended by itself.`);
+      throw nothingToEnd(`The running turn is not ${asked}, which may have ended by itself.`);
     }
-    // The agent's own program has said so: what the agent has said itself may still be on its way.
+    // The agent's own program has reported the end: the agent's own report may still be on its way.
     if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(OWN_END_MS)]);
     if (turn.over) throw nothingToEnd('The turn has ended by itself.');
     this.#turns.endNotified(turn);
@@ -318,7 +326,7 @@ export class Session {
     return { turnId: turn.turnId };
   }
 
-  /** What its agent is opened with. */
+  /** The options with which the agent is opened. */
   opening(): ReturnType<SessionAgent['opening']> {
     return this.#agent.opening();
   }
@@ -328,8 +336,8 @@ export class Session {
   }
 
   /**
-   * Ends the agent and all that it started; a turn under way ends as cancelled, and the queue is paused. Whoever opens the
-   * session again names its MCP servers again.
+   * Ends the agent and all processes that it started. A running turn ends as cancelled, and the queue is paused. A
+   * client that opens the session again must add its MCP servers again.
    */
   async kill(): Promise<void> {
     this.#agent.forgetMcpServers();
@@ -339,25 +347,25 @@ export class Session {
   }
 
   /**
-   * Ends the agent when the server closes, or loses the session: nothing must start it here again. A turn that waits for a
-   * person, and can, goes on where the session is opened next.
+   * Ends the agent when the server closes, or loses the session: it must not be started here again. A turn that waits
+   * for a user, and can be resumed, continues where the session is opened next.
    */
   async shutDown(): Promise<void> {
     this.#isGivenUp = true;
     this.#outbox.close();
     this.#agent.retire(sessionGivenUp());
-    // Left open, as after a crash: whoever recovers the run goes on with it.
+    // The run stays open, as after a crash: the server that recovers it resumes it.
     if (this.#approvals.waiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
   }
 
-  /** The same as the server ends: a turn that nobody stopped then says why it is over. */
+  /** Like `shutDown`, but a turn that no user stopped ends with the error `SERVER_ENDED`. */
   async endWithServer(): Promise<void> {
     this.#turns.current?.endsWithServer();
     await this.shutDown();
   }
 
-  /** Ends the turn under way as lost: this server no longer owns the session. */
+  /** Ends the running turn as lost: this server no longer owns the session. */
   loseTurn(): void {
     this.#isGivenUp = true;
     this.#turns.lose();
@@ -368,7 +376,7 @@ export class Session {
     const turn = this.#turns.current;
     await this.#agent.stop();
     turn?.cancelled();
-    // A log that refuses events must not keep a process from being ended.
+    // A log that rejects events must not delay the end of a process.
     if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
   }
 
@@ -401,7 +409,7 @@ export class Session {
     const { sessionId, projectDir, agentSessionId, additionalDirectories = [] } = this.record;
     const own = [
       { name: 'Session', value: sessionId },
-      ...(agentSessionId ? [{ name: 'The agent’s own id', value: agentSessionId }] : []),
+      ...(agentSessionId ? [{ name: 'The agent’s own session id', value: agentSessionId }] : []),
       { name: 'Folder', value: projectDir },
       ...additionalDirectories.map((value) => ({ name: 'Additional folder', value })),
     ];
@@ -416,7 +424,7 @@ export class Session {
     const added = await this.#context.roots.admitBeside(projectDir, add);
     const folders = [...new Set([...kept, ...added])];
     if (folders.length > DIRECTORIES_MAX) {
-      const message = `A session can have ${DIRECTORIES_MAX} additional folders. Take some away first.`;
+      const message = `A session can have ${DIRECTORIES_MAX} additional folders. Remove some first.`;
       throw new RuntimeError('INVALID_OPTION', message);
     }
     if (folders.join('\0') !== before.join('\0')) {
@@ -439,7 +447,7 @@ export class Session {
     this.assertGoesOn();
     const run = await this.#context.store.getResponse(turnId);
     if (run?.sessionId !== this.sessionId) {
-      const message = `Session ${this.sessionId} does not have a turn ${turnId} that has ended.`;
+      const message = `Session ${this.sessionId} has no finished turn ${turnId}.`;
       throw new RuntimeError('TURN_NOT_FOUND', message);
     }
     this.#assertIdle();
@@ -447,7 +455,7 @@ export class Session {
     const files = scope === 'conversation' ? noFiles : await this.#agent.rewindFiles(turnId, true);
     const planned = { ...files, ...(scope !== 'files' && (await this.#wouldTakeBack(run))) };
     if (dryRun || (planned.files.length === 0 && planned.takenBack === undefined)) return planned;
-    // Another one may have been faster.
+    // Another rewind may have been faster.
     if (scope !== 'files') await this.#wouldTakeBack(run);
     this.#assertIdle();
     return this.#rewind(run, planned);
@@ -459,11 +467,11 @@ export class Session {
     return { takenBack: turnsFrom(run, heads) };
   }
 
-  /** It is a turn of the server's: so no message comes in between, and the log says what was done. */
+  /** Rewinds in a server turn, so that no message comes in between, and the log records the rewind. */
   async #rewind(run: Response, { takenBack, ...planned }: RewindResult): Promise<RewindResult> {
     const { turnId, say, turn } = this.#beginServerTurn();
     try {
-      // First: an agent can refuse it.
+      // The conversation is rewound first, because an agent can reject that.
       if (takenBack) {
         await this.#record.update({ rewound: true });
         await this.#agent.rewindConversation(takenBack.turnIds);
@@ -497,7 +505,7 @@ export class Session {
     return { turnId, say, turn: this.#turns.current };
   }
 
-  /** What ran beside the turns has ended with the agent: the conversation says so, once the log can. */
+  /** Reports in the conversation that background tasks have ended with the agent, once the log accepts it. */
   async #tasksEnded(): Promise<void> {
     const { tasks: ended = [] } = this.record;
     if (ended.length === 0) return;
@@ -510,17 +518,17 @@ export class Session {
     await this.#record.update({ tasks });
   }
 
-  /** Throws `NOT_SUPPORTED` for a session from a file. */
+  /** Throws `NOT_SUPPORTED` for a session that was imported from a file. */
   assertGoesOn(): void {
     if (!this.record.importedFrom) return;
     const message =
-      'This session was imported from a file: what its agent knows of it is not here, so it cannot go on. Start a new session.';
+      'This session was imported from a file: its agent’s memory is not on this server, so it cannot be continued. Start a new session.';
     throw new RuntimeError('NOT_SUPPORTED', message);
   }
 
   #assertIdle(): void {
     if (this.isIdle) return;
-    const message = 'A turn is under way. Wait for its end, or stop it first.';
+    const message = 'A turn is running. Wait for its end, or stop it first.';
     throw new RuntimeError('TURN_IN_PROGRESS', message);
   }
 
@@ -529,7 +537,10 @@ export class Session {
     await this.#approvals.answer(approvalId, answer);
   }
 
-  /** Whether the newest page of the conversation has a permission request: somebody who had the session before has it from there. */
+  /**
+   * Whether the newest page of the conversation has a permission request: clients may have it from an earlier owner of
+   * the session.
+   */
   async #wasAsked(approvalId: string): Promise<boolean> {
     const { entries } = await this.history.page();
     return entries.some((entry) => entry.type === 'approval' && entry.approvalId === approvalId);
@@ -537,7 +548,7 @@ export class Session {
 
   async setConfig(id: string, value: string): Promise<void> {
     this.assertGoesOn();
-    // An agent may date its store by the setting, later than by what was done outside before.
+    // The agent may date its store by this setting change, later than turns that were made outside before it.
     if (this.isIdle && this.#context.provider.numbersStoredTurns === true) await this.#catchUp();
     await this.#agent.setConfigOption(id, value);
     this.#outside.acted();
@@ -547,41 +558,41 @@ export class Session {
   async rename(title: string): Promise<void> {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
-    // The agent may be slow, and its title matters only to its own programs.
+    // Not awaited: the agent may be slow, and only its own programs show its title.
     void this.#agent.rename(title).then(() => this.#outside.acted());
   }
 
-  /** Puts it away or back; keeps it at the top of lists or not. Its time stays. */
+  /** Archives or unarchives, pins or unpins the session, without changing its time. */
   async mark(marks: Pick<SessionRecord, 'archived' | 'pinned'>): Promise<void> {
     const { archived = false, pinned = false } = this.record;
     await this.#record.change(marks, () => ({ archived, pinned }));
   }
 
-  /** History has got the turns of the agent's own store, which it lacked until now. */
+  /** Shows turns from the agent's own store that history has just got. */
   async historyBrought(runs: readonly Response[]): Promise<void> {
     await this.#record.update({ imported: true });
     this.#readers.historyGrew(runs, false);
   }
 
-  /** Ends the agent and the turn under way for good, before the session is deleted. */
+  /** Ends the agent and the running turn for good, before the session is deleted. */
   async end(): Promise<void> {
     this.#isEnding = true;
     this.#agent.retire(sessionDeleted(this.sessionId));
     await this.shutDown();
   }
 
-  /** It has been deleted: nothing of it is shown any more, and its readers are told. */
+  /** Reports the deletion to the subscribers and stops the agent, after the session was deleted. */
   async deleted(): Promise<void> {
     this.#isDeleted = true;
     this.#readers.deleted();
-    // A start that was under way may have ended only now.
+    // A start that was in progress may have ended only now.
     await this.#agent.stop();
   }
 
-  /** Resolves when finished turns, and notes about them, have been stored. */
+  /** Resolves when finished turns, and their marks, are stored. */
   settled = async (): Promise<void> => this.#outside.settled();
 
-  /** Removes the agent's listeners and the readers. The agent must have been stopped. */
+  /** Removes the agent's listeners and the subscribers. The agent must have been stopped. */
   async close(): Promise<void> {
     const reported = this.#agent.close();
     this.#turns.close();
@@ -592,8 +603,8 @@ export class Session {
   }
 
   /**
-   * Brings turns that were made outside into history. An agent that does not know them is stopped; the next one will.
-   * A failure is only logged: the conversation goes on.
+   * Brings turns that were made outside into history. An agent that does not know them is stopped; the next process
+   * will know them. A failure is only logged, and the conversation continues.
    */
   async #catchUp(told?: Promise<StoredTurn[]>): Promise<void> {
     try {
@@ -603,11 +614,11 @@ export class Session {
       this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });
       this.#readers.historyGrew(runs, isAtEnd);
     } catch (error) {
-      this.#context.warn(error, 'what was done outside could not be read');
+      this.#context.warn(error, 'turns made outside Liminal could not be imported');
     }
   }
 
-  /** Resolves to false if people must be asked before, in a turn that has begun. */
+  /** Resolves to false if users must be asked first, in a turn that has begun. */
   async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<boolean> {
     this.#context.arrivals?.handsOn(turnId);
     const isDecided = this.#project.isDecided(this.#agent);
@@ -622,17 +633,17 @@ export class Session {
     this.#outbox.hear(draft);
   }
 
-  /** The turn of a message that was said before: the one in which it was, or its own. */
+  /** The turn of a message that was sent before: the turn into which it was steered, or its own. */
   async #turnOf(messageId: string): Promise<string | undefined> {
     const { store } = this.#context;
     for (;;) {
       const turn = this.#turns.current;
       if (this.#hasOwnTurn(messageId)) return messageId;
-      // Its log may lack the message yet.
+      // The turn's log may lack the message yet.
       if (turn?.hasSaid(steeredItem(turn.turnId, messageId)) === true) return undefined;
       if (await hasBegun(this.#context, this.record, messageId)) return messageId;
       const saidIn = await turnSaidIn(store, this.sessionId, messageId);
-      // Another call may have said it meanwhile, in a turn that is over.
+      // Another call may have steered the message in the meantime, into a turn that is over.
       if (saidIn !== undefined || this.#turns.current === turn) return saidIn;
     }
   }
@@ -645,7 +656,7 @@ export class Session {
     );
   }
 
-  /** Calls for the same message say it once. */
+  /** Calls for the same message steer it once. */
   async #steer(said: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     const itemId = steeredItem(turn?.turnId ?? '', messageId);
@@ -662,7 +673,7 @@ export class Session {
     return { message, ...(kept.length > 0 && { blocks: kept }), ...trace };
   }
 
-  /** The blocks of a message, with their bytes kept for this session. */
+  /** The blocks of a message, with their bytes stored for this session. */
   async #keep(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     if (blocks.length === 0) return [];
     const { blobs } = this.#context;
@@ -692,20 +703,20 @@ export class Session {
     this.#record.keep({ failed: true });
   }
 
-  /** After an unexpected error the turn and the agent end, and the session goes on. */
+  /** After an unexpected error, ends the turn and the agent; the session continues. */
   #fault(error: unknown, sentence: string): void {
-    this.#context.warn(error, 'a session went wrong; its agent is stopped');
+    this.#context.warn(error, 'unexpected error in a session; its agent was stopped');
     if (this.#turns.current) this.#turns.breakOff(sentence);
     else this.#readers.report('INTERNAL', sentence);
     this.stopAgent().catch((problem: unknown) =>
-      this.#context.warn(problem, 'the agent would not end'),
+      this.#context.warn(problem, 'the agent could not be stopped'),
     );
   }
 
   #agentGone(exit: SessionExit): void {
     this.#turns.agentGone(exit);
     this.#approvals.closeAll();
-    // Of a session that is given up, the next owner says it.
+    // If this server gave the session up, its next owner reports this.
     if (!this.#agent.isRetired) this.#context.supervisor.start(async () => this.#tasksEnded());
     this.#outbox.agentGone();
     this.#context.changed();

@@ -9,15 +9,14 @@ import type { ResponseHead } from '@liminal/storage';
 import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { placeMark } from './fork-notices.ts';
 
-/** The turns that a rewind of the conversation to this run takes back. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
+/** The turns that rewinding the conversation to this run takes back. Throws `TURN_TAKEN_BACK`, `CANNOT_REWIND`. */
 export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
   const known = withoutTakenBack(heads);
   const from = known.findIndex(({ id }) => id === run.id);
   if (from === -1) throw turnTakenBack();
   const asked = run.outputItems.find(isAsked);
   if (asked === undefined || run.trigger === 'agent') {
-    const message =
-      'No message of a person began this turn. A conversation goes back to before such a message: choose one.';
+    const message = 'This turn was not begun by a user’s message. Choose a turn that was.';
     throw new RuntimeError('CANNOT_REWIND', message);
   }
   const turns = known.slice(from).filter((head) => !isServerTurn(head) && !isPlace(head));
@@ -25,9 +24,9 @@ export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenB
   return { turnIds: turns.map(({ turnId }) => turnId), message, ...(blocks && { blocks }) };
 }
 
-/** The message that began a turn. A steered message has a delivery. */
+/** Whether an item is the message that began a turn. Steered messages have a `delivery`. */
 const isAsked = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
   item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
 
-/** A run that only marks the place from which the agent continues is not a turn. */
+/** Whether a run only marks the place from which the agent continues; such a run is not a turn. */
 const isPlace = ({ id }: ResponseHead): boolean => id.endsWith(placeMark);
