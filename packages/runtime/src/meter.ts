@@ -1,4 +1,4 @@
-/** What a server counts. Each event is counted once, by the server on which it happens. */
+/** The events that a server counts. Each event is counted once, by the server on which it happens. */
 import { isServerTurn, type Response, type Usage } from '@liminal/protocol';
 
 /** The figures of a finished turn. */

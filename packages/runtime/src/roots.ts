@@ -74,7 +74,7 @@ export class Roots {
     if (real === undefined) {
       throw new RuntimeError(
         'PROJECT_DIR_NOT_FOUND',
-        `The folder ${projectDir} does not exist. Create it, or choose another.`,
+        `There is no folder ${projectDir}. Create it, or choose another.`,
       );
     }
     return real;

@@ -1,8 +1,8 @@
-/** A session's title and the title that its agent keeps are one. */
+/** A session's title and its title in the agent's store are kept equal. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startWorld } from './harness.ts';
 
-test('a session that is renamed is renamed in its agent, and the other way round', async () => {
+test('a session that is renamed in Liminal is renamed in its agent, and vice versa', async () => {
   const { runtime, agent, projectDir, end } = await startWorld();
   onTestFinished(end);
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });

@@ -16,7 +16,7 @@ const inline: ContentBlock = {
   data: pixel.toString('base64'),
 };
 const named: ContentBlock = { type: 'image', mimeType: 'image/png', uri: `blob:${hash}` };
-/** As the log and the queue have it. */
+/** The reference as log and queue have it. */
 const kept = { ...named, size: pixel.length };
 
 let world: World;
@@ -51,7 +51,7 @@ describe('a message with an image', () => {
       },
     ],
   ])(
-    '%s reaches the agent with its bytes; log, readers and history only name them',
+    '%s reaches the agent with its bytes; log, readers and history have only references',
     async (_, give) => {
       await send([await give()], 'Look at this.');
       world.agent.finish(sessionId);
@@ -68,14 +68,14 @@ describe('a message with an image', () => {
     },
   );
 
-  test('and no words makes a turn, and names the session', async () => {
+  test('and no text makes a turn, and its file’s name is the session’s title', async () => {
     await send([{ ...inline, name: 'plan.png' }]);
     world.agent.finish(sessionId);
     await reader.untilTurn('turn_complete');
     expect((await world.runtime.info(sessionId)).session.title).toBe('plan.png');
   });
 
-  test('waits in the queue with it, keeps it when its words change, and loses it when that is asked', async () => {
+  test('keeps the image in the queue and when its text changes, and loses it on request', async () => {
     await world.runtime.send(sessionId, 'first');
     const { turnId } = await send([inline], 'second');
     const queued = async () => (await world.runtime.info(sessionId)).queue.at(-1);
@@ -89,7 +89,7 @@ describe('a message with an image', () => {
     expect(await queued()).toMatchObject({ message: 'second', blocks: [] });
   });
 
-  test('that waits is there after a crash, and is given to the agent with its bytes', async () => {
+  test('that is queued survives a crash, and reaches the agent with its bytes', async () => {
     await world.runtime.send(sessionId, 'first');
     await send([inline], 'second');
     world = await world.restart();
@@ -99,26 +99,26 @@ describe('a message with an image', () => {
     expect(world.agent.attached[0]).toEqual([{ ...inline, size: pixel.length }]);
   });
 
-  test('is sent once, even if its request is repeated', async () => {
+  test('is sent once if its request is repeated', async () => {
     const turnId = randomUUID();
     await Promise.all([send([inline], 'Once', turnId), send([inline], 'Once', turnId)]);
     expect(world.agent.received).toEqual(['Once']);
   });
 });
 
-describe('nothing is sent or kept of a message', () => {
+describe('a message is rejected and not stored', () => {
   test.each<[string, ContentBlock, string, RegExp]>([
     [
-      'whose file is not there',
+      'whose file is missing',
       { ...named, uri: `blob:${'0'.repeat(64)}` },
       'BLOB_NOT_FOUND',
       /Attach it again/,
     ],
     [
-      'whose image is none',
+      'whose image is not an image',
       { ...inline, data: 'bm90IGFuIGltYWdl' },
       'BLOB_TYPE_WRONG',
-      /none that can be read/,
+      /not a readable image/,
     ],
     [
       'whose image is of another kind',
@@ -127,12 +127,12 @@ describe('nothing is sent or kept of a message', () => {
       /really|is a image\/png/,
     ],
     [
-      'whose file is no image',
+      'whose file is not an image',
       { ...inline, mimeType: 'application/pdf' },
       'BLOB_TYPE_WRONG',
       /Attach it as a file/,
     ],
-    ['whose data is no base64', { ...inline, data: '%%%' }, 'BLOB_TYPE_WRONG', /base64/],
+    ['whose data is not base64', { ...inline, data: '%%%' }, 'BLOB_TYPE_WRONG', /base64/],
     [
       'with an address instead of bytes',
       { ...named, uri: 'https://example.org/a.png' },
@@ -140,7 +140,7 @@ describe('nothing is sent or kept of a message', () => {
       /bytes in base64/,
     ],
     [
-      'with what the agent does not take',
+      'with content that the agent does not support',
       { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' },
       'CONTENT_NOT_SUPPORTED',
       /This agent does not accept such audio/,
@@ -154,7 +154,7 @@ describe('nothing is sent or kept of a message', () => {
     expect((await world.runtime.info(sessionId)).queue).toEqual([]);
   });
 
-  test('whose files are too large together', async () => {
+  test('whose files together are too large', async () => {
     const bytes = Buffer.alloc(16 * 1024 * 1024, 'a');
     const { uri } = await world.runtime.putBlob(bytes, 'text/plain');
     const block: ContentBlock = { type: 'resource', resource: { uri } };
@@ -174,7 +174,7 @@ describe('nothing is sent or kept of a message', () => {
   });
 });
 
-describe('an image of an agent', () => {
+describe('an image from an agent', () => {
   const say = (id: string) => {
     world.agent.say(sessionId, {
       type: 'item_done',
@@ -183,7 +183,7 @@ describe('an image of an agent', () => {
     });
   };
 
-  test('is in the blob store before anybody is told of it, once, and goes with its session', async () => {
+  test('is stored once, before any reader gets it, and is removed with its session', async () => {
     await world.runtime.send(sessionId, 'Draw');
     const put = vi.spyOn(world.storage.blobs, 'put');
     const append = vi.spyOn(world.storage.log, 'append');
@@ -199,7 +199,7 @@ describe('an image of an agent', () => {
     await expect(world.runtime.getBlob(hash)).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND' });
   });
 
-  test('is not lost while the store refuses: its event waits for it', async () => {
+  test('is not lost while the store rejects writes: its event waits', async () => {
     await world.runtime.send(sessionId, 'Draw');
     const error = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
     const put = vi.spyOn(world.storage.blobs, 'put').mockRejectedValueOnce(error);
@@ -212,7 +212,7 @@ describe('an image of an agent', () => {
   });
 });
 
-test('an upload that no message names goes after a day, and one that is named stays', async () => {
+test('an upload without a message is removed after a day; an upload with a message stays', async () => {
   const lone = await world.runtime.putBlob(Buffer.from('lone'), 'text/plain');
   await world.runtime.putBlob(pixel, 'image/png');
   await send([named], 'Look');

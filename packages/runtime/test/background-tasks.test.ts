@@ -16,7 +16,7 @@ const startedAt = '2026-01-01T00:00:00.000Z';
 const server: BackgroundTask = { taskId: 'a', title: 'npm run dev', kind: 'command', startedAt };
 const agent: BackgroundTask = { taskId: 'b', title: 'Read the docs', kind: 'agent', startedAt };
 const notice =
-  'The agent’s process has ended, and with it what ran in the background: npm run dev; Read the docs.';
+  'The agent’s process has ended, and with it its background tasks: npm run dev; Read the docs.';
 
 async function turn(text: string): Promise<void> {
   await world.runtime.send(sessionId, text);
@@ -31,7 +31,7 @@ const said = async (id = sessionId) =>
 
 const tasksOf = (reader: Reader) => reader.ofType('session:info').at(-1)?.info.tasks;
 
-test('what runs beside the turns, and the account’s limits, are told to readers as they change', async () => {
+test('changes of background tasks and of the account’s limits are sent to readers', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const limits = [{ name: '5 hours', isReached: true, resetsAt: startedAt }];
   world.agent.update(sessionId, { tasks: [server], limits });
@@ -47,7 +47,7 @@ test('what runs beside the turns, and the account’s limits, are told to reader
   expect(await said()).toEqual([]);
 });
 
-test('one of them is stopped by its agent, or refused with the agent’s reason', async () => {
+test('stopping a task succeeds, or is rejected with the agent’s reason', async () => {
   world.agent.update(sessionId, { tasks: [server] });
   await world.runtime.stopTask(sessionId, 'a');
   expect(world.agent.stopped).toEqual(['a']);
@@ -56,7 +56,7 @@ test('one of them is stopped by its agent, or refused with the agent’s reason'
   });
 });
 
-describe('what ran in the background when the agent ended', () => {
+describe('tasks that ran in the background when the agent ended', () => {
   beforeEach(async () => {
     await turn('Start it.');
     world.agent.update(sessionId, { tasks: [server, agent] });
@@ -66,7 +66,7 @@ describe('what ran in the background when the agent ended', () => {
     });
   });
 
-  test('is named in the conversation, once, and the session goes on', async () => {
+  test('are named in the conversation, once, and the session continues', async () => {
     const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
     await world.runtime.kill(sessionId);
     await reader.untilTurn('turn_complete');
@@ -75,14 +75,14 @@ describe('what ran in the background when the agent ended', () => {
     await turn('Again.');
     world = await world.restart();
     expect(await said()).toEqual(['Start it.', notice, 'Again.']);
-    // It is no turn of the agent's, and what runs is not the fork's.
+    // The notice is not a turn of the agent, and the fork does not have the tasks.
     const { turns } = await world.runtime.history(sessionId);
     const fork = await world.runtime.fork(sessionId, { turnId: turns[0]!.turnId });
     expect(world.agent.forks).toEqual([turns[0]!.turnId]);
     expect(await said(fork.sessionId)).toEqual(['Start it.', expect.stringMatching(/^The fork/)]);
   });
 
-  test('is named also where it crashed amid a turn, which stays failed', async () => {
+  test('are also named if the agent crashed during a turn, which stays failed', async () => {
     const { turnId } = await world.runtime.send(sessionId, 'Go on.');
     world.agent.crash(sessionId);
     await vi.waitUntil(async () => (await said()).includes(notice));
@@ -92,7 +92,7 @@ describe('what ran in the background when the agent ended', () => {
     expect(await said()).toEqual(['Start it.', 'Go on.', notice]);
   });
 
-  test('is named by the next server where the server ended with it', async () => {
+  test('are named by the next server if the server ended with the agent', async () => {
     world = await world.restart();
     await world.runtime.loadSession(sessionId);
     await vi.waitUntil(async () => (await said()).includes(notice));

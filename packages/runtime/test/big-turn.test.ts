@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-/** Runs a session through one turn of this many tool calls, with two readers; returns the CPU time in ms. */
+/** Runs a turn of this many tool calls, with two readers; returns the CPU time in ms. */
 async function turnOf(calls: number): Promise<number> {
   const { runtime, agent, projectDir } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -35,7 +35,7 @@ async function turnOf(calls: number): Promise<number> {
   await runtime.send(sessionId, 'Go');
   for (let index = 0; index < calls; index++) {
     agent.call(sessionId, `tool-${index}`);
-    // Let what was said so far reach the log and the readers.
+    // Lets the calls so far reach the log and the readers.
     if (index % 10 === 0) await new Promise(setImmediate);
   }
   agent.finish(sessionId);
@@ -44,7 +44,7 @@ async function turnOf(calls: number): Promise<number> {
   return (user + system) / 1000;
 }
 
-test('a turn of 3,000 tool calls costs in proportion to one of 300', async () => {
+test('the CPU time of a turn of 3,000 tool calls is proportional to that of a turn of 300', async () => {
   await turnOf(300);
   const small = Math.min(await turnOf(300), await turnOf(300));
   expect((await turnOf(3_000)) / small).toBeLessThan(40);

@@ -1,9 +1,9 @@
-/** Closed sessions are in the store; only a few of the unused ones stay in memory. */
+/** Closed sessions are in the store; only the most recently used ones stay in memory. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SessionRuntime } from '../src/runtime.ts';
 import { Reader, startWorld, type World } from './harness.ts';
 
-/** More than are kept. */
+/** More sessions than stay in memory. */
 const MANY = 25;
 const KEPT = 20;
 
@@ -22,7 +22,7 @@ async function say(sessionId: string, message: string): Promise<void> {
   reader.close();
 }
 
-/** A session in which something was said, closed. */
+/** A closed session with one turn. */
 async function makeClosed(): Promise<string> {
   const { projectDir, runtime } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -47,14 +47,14 @@ async function inMemory(): Promise<string[]> {
   return (await world.runtime.sessions.inMemory()).map(({ sessionId }) => sessionId);
 }
 
-test('of the closed sessions only the newest stay in memory, even if the others were looked at', async () => {
+test('only the newest closed sessions stay in memory, even if the others were read', async () => {
   const ids = await makeManyClosed();
   await expect.poll(inMemory).toEqual(ids.slice(-KEPT));
   for (const id of ids) expect(await saidIn(id)).toEqual([`Hello from ${id}`]);
   await expect.poll(async () => (await inMemory()).length).toBe(KEPT);
 });
 
-test('a closed session that is no longer in memory is loaded, and goes on', async () => {
+test('a closed session that is no longer in memory is loaded and continues', async () => {
   const [first = ''] = await makeManyClosed();
   await expect.poll(inMemory).not.toContain(first);
   await world.runtime.loadSession(first);
@@ -62,7 +62,7 @@ test('a closed session that is no longer in memory is loaded, and goes on', asyn
   expect(await saidIn(first)).toEqual([`Hello from ${first}`, 'And again']);
 });
 
-test('a closed session with a reader stays in memory, and shows how it goes on', async () => {
+test('a closed session with a reader stays in memory, and sends the reader new turns', async () => {
   const followed = await makeClosed();
   const reader = await new Reader(world.runtime, followed).untilType('session:info');
   await makeManyClosed();
@@ -73,7 +73,7 @@ test('a closed session with a reader stays in memory, and shows how it goes on',
   reader.close();
 });
 
-test('a closed session in which a message waits stays in memory', async () => {
+test('a closed session with a queued message stays in memory', async () => {
   const { projectDir, runtime } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
   await runtime.send(sessionId, 'first');

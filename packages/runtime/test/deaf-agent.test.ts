@@ -11,7 +11,7 @@ const script: AgentScript = {
   ],
 };
 
-/** A session whose turn is over as stopped, while its agent is still at work on it. */
+/** A session whose turn was stopped, while its agent still works on it. */
 async function deafAgent(cancelLimitMs: number) {
   const { command, args, env, control } = await acpAgent(script);
   const names = { cliType: 'deaf', name: 'Deaf', description: 'Does not stop.' };
@@ -33,7 +33,7 @@ async function deafAgent(cancelLimitMs: number) {
   return { deaf, control, runtime, reader, sessionId };
 }
 
-test('a message that is sent before a deaf agent’s process is ended waits for the next process', async () => {
+test('a message that is sent before the process of an agent that ignores stops is ended waits for the next process', async () => {
   const { control, runtime, reader, sessionId } = await deafAgent(500);
 
   await runtime.send(sessionId, 'Another.', 'next');
@@ -44,7 +44,7 @@ test('a message that is sent before a deaf agent’s process is ended waits for 
   expect(control.processes).toHaveLength(2);
 });
 
-test('a message that waits for a deaf agent starts no other one if the session is ended', async () => {
+test('a message that waits for such a process starts no new process if the session is ended', async () => {
   const { deaf, control, runtime, sessionId } = await deafAgent(5_000);
   const given = vi.spyOn(deaf, 'sendMessage');
 

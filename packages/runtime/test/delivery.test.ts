@@ -23,7 +23,7 @@ function delta(itemId: string, deltaContent: string): void {
   world.agent.say(sessionId, { type: 'item_delta', itemId, deltaContent });
 }
 
-test('a reader that takes deltas gets the first character at once, then appends, then the whole', async () => {
+test('a reader that takes deltas gets the first character at once, then appends, then the complete text', async () => {
   const reader = await ready({ deltas: true });
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'H');
@@ -43,7 +43,7 @@ test('a reader that takes deltas gets the first character at once, then appends,
   expect(own).toEqual(['create H', '+1 i', '+2  you', 'complete Hi you']);
 });
 
-test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn whole, not the turns before', async () => {
+test('INV-7 a reader that returns during a turn with its cursor gets that turn completely, but no earlier turns', async () => {
   const first = await ready({ deltas: true });
   await world.runtime.send(sessionId, 'one');
   world.agent.text(sessionId, 'a', 'Alpha');
@@ -67,7 +67,7 @@ test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn w
   expect(second.items.get('b')).toMatchObject({ content: 'Beta!' });
 });
 
-test('INV-7 what is logged in the very moment that a reader subscribes is no gap for it', async () => {
+test('INV-7 an event that is logged at the moment a reader subscribes is not missed', async () => {
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', '-');
   for (let ticks = 0; ticks < 40; ticks++) {
@@ -107,7 +107,7 @@ test('a reader with the newest cursor gets an empty tail', async () => {
   });
 });
 
-test('INV-9 a reader whose transport is full is given nothing until it drains, then the newest state', async () => {
+test('INV-9 a reader whose transport is full gets nothing until it drains, and then the newest state', async () => {
   const fast = await ready({ deltas: true });
   const slow = await ready({ deltas: true });
   await world.runtime.send(sessionId, 'Hello');
@@ -139,7 +139,7 @@ test('a withdrawn item is removed from every reader', async () => {
   expect(late.items.has('a')).toBe(false);
 });
 
-test('a reader that came in mid-turn is told of a withdrawal even if the fold had not shown the item', async () => {
+test('a reader that came during a turn gets the discard of an item even if the fold had not shown the item', async () => {
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'too short to be shown yet');
   const plain = await ready();
@@ -149,7 +149,7 @@ test('a reader that came in mid-turn is told of a withdrawal even if the fold ha
   expect(plain.items.has('a')).toBe(false);
 });
 
-test('history comes newest page first, whole to its beginning by `before`, with no tool call cut in two', async () => {
+test('history starts with the newest page, continues with `before` to its beginning, and never splits a tool call', async () => {
   const reader = await ready();
   await world.runtime.send(sessionId, 'Hello');
   for (let i = 0; i < 300; i++) world.agent.call(sessionId, `tool-${i}`);
@@ -171,7 +171,7 @@ test('history comes newest page first, whole to its beginning by `before`, with 
   expect(seen.slice(1)).toEqual(Array.from({ length: 300 }, (_, i) => `tool-${i}`));
 });
 
-test('INV-6 what a reader has seen is there after a crash: the turn is marked and the session goes on', async () => {
+test('INV-6 items that a reader has seen survive a crash: the turn is marked and the session continues', async () => {
   const reader = await ready({ deltas: true });
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'I was saying');
@@ -194,7 +194,7 @@ test('INV-6 what a reader has seen is there after a crash: the turn is marked an
   expect(after.agent.loads).toEqual([sessionId]);
 });
 
-test('a caller that counts only our sessions makes no agent read its store', async () => {
+test('a caller with `ownOnly` makes no agent read its store', async () => {
   let reads = 0;
   world.agent.listStoredSessions = async () => {
     reads += 1;
@@ -209,7 +209,7 @@ test('a caller that counts only our sessions makes no agent read its store', asy
   expect(reads).toBe(1);
 });
 
-test('the list of sessions is told once, then each change', async () => {
+test('the list of sessions is sent once, then each change', async () => {
   const states: string[] = [];
   const told = Promise.withResolvers<void>();
   const finished = Promise.withResolvers<void>();
@@ -227,7 +227,7 @@ test('the list of sessions is told once, then each change', async () => {
   expect(states).toContain('running');
 });
 
-test('what a send changes of the session is told in few messages: each holds all its settings', async () => {
+test('the changes of a send are sent in few messages, because each contains all settings', async () => {
   const reader = await ready();
   const before = reader.ofType('session:info').length;
   await world.runtime.send(sessionId, 'Hello');
@@ -235,11 +235,11 @@ test('what a send changes of the session is told in few messages: each holds all
   await expect
     .poll(() => told().at(-1)?.info)
     .toMatchObject({ session: { state: 'running' }, queue: [] });
-  // That it is being sent, that its turn runs, and that it waits no more.
+  // The changes: the message is being sent, its turn runs, the queue is empty.
   expect(told().length).toBeLessThanOrEqual(3);
 });
 
-test('a run can be followed as events while the log has them, and is a snapshot afterwards', async () => {
+test('a run is returned as events while the log has them, and as a snapshot afterwards', async () => {
   const reader = await ready();
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   const signal = new AbortController().signal;

@@ -1,4 +1,4 @@
-/** Folders that a session has beside its project's. */
+/** The additional folders of a session. */
 import { mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ test('a session’s agent gets the real paths of its folders, each once, also af
   expect(next.agent.directories).toEqual([[beside], [beside]]);
 });
 
-test('SAFE: folders outside of the roots, and missing ones, are refused at the start and later', async () => {
+test('SAFE: folders outside the roots, and missing folders, are rejected at the start and later', async () => {
   await expect(create([outside])).rejects.toMatchObject(notAllowed);
   await symlink(outside, join(projectDir, 'link'));
   await expect(create([join(projectDir, 'link')])).rejects.toMatchObject(notAllowed);
@@ -58,13 +58,13 @@ test('SAFE: folders outside of the roots, and missing ones, are refused at the s
   expect(await foldersOf(sessionId)).toBeUndefined();
 });
 
-test('SAFE: a folder that has become a link to outside of the roots holds back the next message, until it is taken away', async () => {
+test('SAFE: a folder that was replaced by a link to outside the roots blocks the next message until it is removed', async () => {
   const { sessionId } = await create([beside]);
   await rename(beside, `${beside}-before`);
   await symlink(outside, beside);
   await expect(world.runtime.send(sessionId, 'Hello')).rejects.toMatchObject({
     ...notAllowed,
-    message: expect.stringContaining('take it out of the session’s additional folders'),
+    message: expect.stringContaining('remove it from the session’s additional folders'),
   });
   expect(world.agent.received).toEqual([]);
   await world.runtime.changeDirectories(sessionId, { remove: [beside] });
@@ -72,7 +72,7 @@ test('SAFE: a folder that has become a link to outside of the roots holds back t
   expect(world.agent.received).toEqual(['Hello']);
 });
 
-test('folders are changed in the agent that runs', async () => {
+test('folders are changed in the running agent', async () => {
   const { sessionId } = await create([]);
   const other = join(projectDir, 'other');
   await mkdir(other);
@@ -86,7 +86,7 @@ test('folders are changed in the agent that runs', async () => {
   expect(await foldersOf(sessionId)).toEqual([beside]);
 });
 
-test('an agent that takes folders only at its start is started anew, but not during a turn', async () => {
+test('an agent that takes folders only at its start is restarted, but not during a turn', async () => {
   world.agent.changesDirectories = false;
   const { sessionId } = await create([]);
   await world.runtime.send(sessionId, 'Hello');
@@ -100,7 +100,7 @@ test('an agent that takes folders only at its start is started anew, but not dur
   expect(world.agent.directories).toEqual([[], [beside]]);
 });
 
-test('an agent that takes none is not started with some', async () => {
+test('an agent without support for additional folders is not started with any', async () => {
   Object.assign(world.agent, { takesDirectories: false });
   await expect(create([beside])).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
   const { sessionId } = await create([]);

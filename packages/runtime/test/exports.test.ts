@@ -1,4 +1,4 @@
-/** A session as a file, and back. */
+/** Exporting a session to a file, and importing it. */
 import { gzipSync } from 'node:zlib';
 import {
   type ContentBlock,
@@ -66,7 +66,7 @@ async function runsOf(id: string, where: World): Promise<Response[]> {
 }
 
 describe('an exported session', () => {
-  test('folds on another server as it does here: runs, upserts, images, ids', async () => {
+  test('has the same runs, upserts, images and ids on another server', async () => {
     const turnId = await begun('Look at this.', [image]);
     world.agent.call(sessionId, `${turnId}-c`);
     world.agent.text(sessionId, `${turnId}-a`, 'One ', 'two.');
@@ -94,7 +94,7 @@ describe('an exported session', () => {
     expect(hits).toMatchObject([{ sessionId, item: { runId: turnId } }]);
   });
 
-  test('lets other work run while secrets are taken out of a large run', async () => {
+  test('lets other tasks run while secrets are removed from a large run', async () => {
     const turnId = await begun('Go.');
     world.agent.text(sessionId, `${turnId}-a`, 'a key and a token of words '.repeat(250_000));
     await done();
@@ -107,11 +107,11 @@ describe('an exported session', () => {
     setImmediate(count);
     await exported();
     isDone = true;
-    // Of the run and of its events, each rule reads the text in a step of its own.
+    // Each rule reads the text of the run and of its events in steps of its own.
     expect(turns).toBeGreaterThan(30);
   });
 
-  test('can be looked at and does not go on: what would need its agent is refused with a sentence', async () => {
+  test('can be read but not continued: operations that need its agent are rejected with a reason', async () => {
     const turnId = await begun('Hello');
     await done();
     await imported(await exported());
@@ -138,7 +138,7 @@ describe('an exported session', () => {
     await expect(runtime.info(sessionId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  test('imported twice is there once; where its ids are taken it gets others', async () => {
+  test('imported twice exists once; if its ids are taken, it gets others', async () => {
     await begun('Hello');
     await done();
     const file = await exported();
@@ -158,12 +158,12 @@ describe('an exported session', () => {
       sessionId: here.sessionId,
     });
     expect(copy!.id).not.toBe(original!.id);
-    // A session that was deleted does not come back under its id.
+    // A session that was deleted does not get its id back.
     await other.runtime.deleteSession(sessionId);
     expect((await imported(file)).sessionId).not.toBe(sessionId);
   });
 
-  test('in the middle of a turn has its events so far; where it is imported that turn is over', async () => {
+  test('during a turn has the events so far; on import that turn is over', async () => {
     const turnId = await begun('Go');
     world.agent.text(sessionId, `${turnId}-a`, 'Half a sen');
     await vi.waitUntil(async () => (await exported()).includes('Half a sen'));
@@ -177,7 +177,7 @@ describe('an exported session', () => {
     expect(there?.outputItems).toContainEqual(
       expect.objectContaining({ content: 'Half a sen', endedAt: expect.any(String) }),
     );
-    // The events in the file do not have the turn's end.
+    // The events in the file lack the turn's end.
     expect(await other.storage.archive?.read(turnId)).toEqual([]);
     const again = (await partsOf(await exported(sessionId, other))).find(
       ({ type }) => type === 'run',
@@ -186,7 +186,7 @@ describe('an exported session', () => {
     expect(again).not.toHaveProperty('events');
   });
 
-  test('has none of the planted secrets: not in a text cut anywhere, a file, a title, nor those of the server', async () => {
+  test('has none of the planted secrets: in texts cut anywhere, files, titles, nor the server’s own', async () => {
     const all = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
     const text = all.join('\n\n');
     const file = { uri: 'a.env', mimeType: 'text/plain', text };
@@ -216,7 +216,7 @@ describe('an exported session', () => {
 });
 
 describe.each(['memory', 'sqlite'] as const)('keepEvents, in %s,', (driver) => {
-  test('keeps the events of turns that are over, of one that a crash cut off too; they go with their session', async () => {
+  test('archives the events of finished turns, also of a turn that a crash cut off; they are removed with their session', async () => {
     await world.end();
     world = await startWorld({ keepEvents: true }, { medium: openMedium(driver) });
     const { projectDir } = world;
@@ -236,7 +236,7 @@ describe.each(['memory', 'sqlite'] as const)('keepEvents, in %s,', (driver) => {
       expect(toResponse(events.reduce(foldResponse, emptyResponse()))).toEqual(run);
       expect(await world.storage.log.read(run.id)).toEqual([]);
     }
-    // An import keeps them, whatever its server does with its own.
+    // An import archives events, whatever its server's settings.
     const there = await imported(file);
     const again = (await partsOf(await exported(there.sessionId, other))).filter(
       (part) => part.type === 'run',
@@ -247,7 +247,7 @@ describe.each(['memory', 'sqlite'] as const)('keepEvents, in %s,', (driver) => {
   });
 });
 
-test('without keepEvents nothing of a turn is kept but what came of it', async () => {
+test('without keepEvents only the folded turn is kept', async () => {
   const turnId = await begun('One');
   await done();
   expect(await world.storage.archive?.read(turnId)).toEqual([]);
@@ -256,7 +256,7 @@ test('without keepEvents nothing of a turn is kept but what came of it', async (
   expect(run).not.toHaveProperty('events');
 });
 
-test('SAFE: a file of more bytes than it may have is refused, packed or not', async () => {
+test('SAFE: a file beyond the size limit is rejected, compressed or not', async () => {
   await begun('Look');
   await done();
   const file = await exported();
@@ -266,12 +266,12 @@ test('SAFE: a file of more bytes than it may have is refused, packed or not', as
     expect((await parts(length)).at(-1)).toMatchObject({ type: 'end' });
     await expect(parts(length - 1)).rejects.toMatchObject({
       code: 'EXPORT_UNREADABLE',
-      message: `The file is too large: it may have ${(length - 1) / 1024 ** 3} GiB.`,
+      message: `The file is too large: the limit is ${(length - 1) / 1024 ** 3} GiB.`,
     });
   }
 });
 
-test('a letter of several bytes can be split anywhere; bytes that are not UTF-8 are refused', async () => {
+test('a character of several bytes can be split anywhere; bytes that are not UTF-8 are rejected', async () => {
   await begun('Ä €');
   await done();
   const bytes = Buffer.from(await exported());
@@ -284,7 +284,7 @@ test('a letter of several bytes can be split anywhere; bytes that are not UTF-8 
   for (const broken of [inMiddle, atEnd]) {
     await expect(Array.fromAsync(checkedParts(bytesOf(...broken)))).rejects.toMatchObject({
       code: 'EXPORT_UNREADABLE',
-      message: 'This is not a file of liminal export: it is not text in UTF-8.',
+      message: 'This is not a file made by liminal export: it is not UTF-8 text.',
     });
   }
 });
@@ -304,15 +304,15 @@ test('lines are sent together in pieces of at least 64 KiB, and the rest at the 
   expect(pieces.at(-1)?.length).toBeLessThan(64 * 1024);
 });
 
-describe('a file that is damaged', () => {
+describe('a damaged file', () => {
   test.each<[string, (file: string) => string | Uint8Array]>([
     ['cut off', (file) => file.slice(0, file.lastIndexOf('{"type":"end"'))],
     ['a blob with other bytes', (file) => file.replace('"data":"iVBO', '"data":"iVBP')],
     ['nonsense at its end', (file) => file.replace('{"type":"end"', '\u0000{"type":"end"')],
     ['no text', () => Buffer.from([0xff, 0xfe, 0x00])],
-    ['packed, and cut off', (file) => gzipSync(file).subarray(0, -20)],
-    ['packed, and no gzip', () => Buffer.from([0x1f, 0x8b, 1, 2, 3])],
-  ])('is refused, and nothing of it is here: %s', async (_, damage) => {
+    ['compressed, and cut off', (file) => gzipSync(file).subarray(0, -20)],
+    ['compressed, but not gzip', () => Buffer.from([0x1f, 0x8b, 1, 2, 3])],
+  ])('is rejected and leaves nothing behind: %s', async (_, damage) => {
     await begun('Look', [image]);
     await done();
     const file = damage(await exported());
@@ -322,11 +322,11 @@ describe('a file that is damaged', () => {
     expect(await other.storage.blobs.sweep(Number.MAX_SAFE_INTEGER)).toBe(0);
     const { hits } = await other.runtime.search('Look', { limit: 5 });
     expect(hits).toEqual([]);
-    // Whole, it can still come.
+    // The undamaged file can still be imported.
     expect((await imported(gzipSync(await exported()))).sessionId).toBe(sessionId);
   });
 
-  test('that claims the run of another session does not write over it', async () => {
+  test('that contains the id of another session’s run does not overwrite that run', async () => {
     const turnId = await begun('Mine');
     await done();
     const stolen = (await exported()).replaceAll(sessionId, 'another-session');

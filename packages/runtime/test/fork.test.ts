@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 import { type Driver, openMedium } from './medium.ts';
 
-/** What people are told where later turns have changed files. */
+/** The notice if later turns have changed files. */
 const filesAreNewer = (title: string) =>
   `The fork begins here. The files in the project folder include changes by later turns of “${title}”, which the agent does not know: tell it what it needs.`;
 
@@ -21,7 +21,7 @@ async function begin(driver: Driver = 'memory'): Promise<void> {
 }
 afterEach(async () => world.end());
 
-/** A whole turn, in history when it resolves. */
+/** A complete turn, in history when this resolves. */
 async function turn(text: string, id = sessionId, blocks: ContentBlock[] = []): Promise<string> {
   const { turnId } = await world.runtime.send(id, text, undefined, { blocks });
   world.agent.text(id, `${turnId}-a`, `Re: ${text}`);
@@ -41,10 +41,10 @@ async function said(id: string): Promise<string[]> {
   return entries.map((entry) => ('content' in entry ? String(entry.content) : entry.type));
 }
 
-describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => {
+describe.each(['memory', 'sqlite'] as const)('a fork, stored in %s,', (driver) => {
   beforeEach(() => begin(driver));
 
-  test('has the conversation up to its turn, with ids of its own; both go on, also after a restart', async () => {
+  test('has the conversation up to its turn, with new ids; both sessions continue, also after a restart', async () => {
     const [, second] = await turns('1', '2', '3', '4');
 
     const fork = await world.runtime.fork(sessionId, { turnId: second });
@@ -71,7 +71,7 @@ describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => 
     expect((await said(sessionId)).slice(-4)).toEqual(['4', 'Re: 4', '6', 'Re: 6']);
   });
 
-  test('holds the files that it names, for as long as it is there', async () => {
+  test('holds its files as long as it exists', async () => {
     const resource = { uri: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
     await turn('Read this.', sessionId, [{ type: 'resource', resource }]);
     const fork = await world.runtime.fork(sessionId, {});
@@ -89,7 +89,7 @@ describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => 
 describe('a fork', () => {
   beforeEach(() => begin());
 
-  test('ends by default after the last turn that has ended, while the next one runs', async () => {
+  test('ends by default after the last finished turn, while the next turn runs', async () => {
     const [, last] = await turns('1', '2');
     const { turnId: running } = await world.runtime.send(sessionId, '3');
 
@@ -106,7 +106,7 @@ describe('a fork', () => {
     expect([...reader.items.values()].at(-1)).toMatchObject({ content: '3' });
   });
 
-  test('can be made the moment its turn has ended, before that turn is in history', async () => {
+  test('can be created as soon as its turn has ended, before the turn is in history', async () => {
     const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
     const stored = Promise.withResolvers<void>();
     const { saveResponse } = world.storage.store;
@@ -123,7 +123,7 @@ describe('a fork', () => {
     stored.resolve();
   });
 
-  test('needs a turn of the session that has ended', async () => {
+  test('needs a finished turn of the session', async () => {
     const missing = { code: 'TURN_NOT_FOUND' };
     await expect(world.runtime.fork(sessionId)).rejects.toMatchObject(missing);
     await turns('1');
@@ -131,7 +131,7 @@ describe('a fork', () => {
     await expect(world.runtime.fork('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  test('is refused by an agent that cannot fork, and the list of agents says so', async () => {
+  test('is rejected by an agent that cannot fork, and the list of agents shows that', async () => {
     const isOffered = async () => (await world.runtime.listAgents())[0]?.forks;
     await turns('1');
     expect(await isOffered()).toBe(true);
@@ -140,7 +140,7 @@ describe('a fork', () => {
     await expect(world.runtime.fork(sessionId)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
   });
 
-  test('has the whole conversation of an agent that forks only that: after its newest turn, while none runs', async () => {
+  test('of an agent that forks only whole conversations is possible only after its newest turn, while none runs', async () => {
     world.agent.forksWhole = true;
     const offered = async () => (await world.runtime.listAgents())[0]?.forks;
     expect(await offered()).toBeUndefined();
@@ -159,7 +159,7 @@ describe('a fork', () => {
     world.agent.finish(sessionId);
   });
 
-  test('is refused with the agent’s reason if the agent has not stored the turn; nothing is left', async () => {
+  test('is rejected with the agent’s reason if the agent has not stored the turn, and leaves nothing', async () => {
     await turns('1');
     world.agent.fork = async () => {
       throw new ProviderError('TURN_NOT_STORED', 'It has not stored this turn.');
@@ -168,7 +168,7 @@ describe('a fork', () => {
     expect(await world.storage.store.listSessions()).toHaveLength(1);
   });
 
-  test('leaves nothing if it cannot be stored, and can be tried again', async () => {
+  test('leaves nothing if it cannot be stored, and can be retried', async () => {
     await turns('1', '2');
     const { store } = world.storage;
     const saving = vi.spyOn(store, 'saveSession');
@@ -183,7 +183,7 @@ describe('a fork', () => {
     expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
-  test('is there if only the answer to its last write was lost', async () => {
+  test('exists if only the answer to its last write was lost', async () => {
     await turns('1', '2');
     const { store } = world.storage;
     const { saveSession } = store;
@@ -195,7 +195,7 @@ describe('a fork', () => {
     expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
-  test('has each turn once, though an earlier try with its id was broken off and left some of them', async () => {
+  test('has each turn once even if an interrupted try with the same id left some turns', async () => {
     await turns('1', '2');
     const { store } = world.storage;
     const full = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
@@ -211,7 +211,7 @@ describe('a fork', () => {
     expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
   });
 
-  test('is made once, however often it is asked for with one id', async () => {
+  test('is created once, however often it is requested with one id', async () => {
     await turns('1');
     const request = () => world.runtime.fork(sessionId, { sessionId: forkId });
     const forkId = randomUUID();
@@ -227,7 +227,7 @@ describe('a fork', () => {
     await expect(itself).rejects.toMatchObject(other);
   });
 
-  test('is told to those who follow the list of sessions', async () => {
+  test('is sent to subscribers of the session list', async () => {
     await turns('1');
     const told: string[] = [];
     world.runtime.watchSessions(({ sessions }) => {
@@ -237,7 +237,7 @@ describe('a fork', () => {
     await expect.poll(() => told).toContain(sessionId);
   });
 
-  test('goes on from the agent’s own copy, whose turns are not taken for new ones', async () => {
+  test('continues from the agent’s own copy, whose turns do not count as new', async () => {
     const [first = '', second = ''] = await turns('1', '2');
     const copies = new Map([first, second].map((id) => [id, randomUUID()]));
     world.agent.forked = { agentSessionId: 'copied', copies, left: new Set() };
@@ -289,7 +289,7 @@ describe('a fork', () => {
   });
 });
 
-/** What an agent has stored of a turn. */
+/** An agent's stored turn. */
 function storedTurn(turnId: string, by: { trigger?: 'agent' } = {}): StoredTurn {
   const timestamp = '2026-01-01T00:00:00.000Z';
   const start = { type: 'response_start', modelId: 'm', providerId: 'scripted', ...by } as const;

@@ -7,7 +7,7 @@ import type { World } from './harness.ts';
 import { Reader, startWorld } from './harness.ts';
 import { WitnessedMedium } from './medium.ts';
 
-/** Whether the log and the store accept writes; each on its own, since each needs its own room. */
+/** Whether log and store accept writes; separately, because each needs its own space. */
 interface Disk {
   log: 'free' | 'full';
   store: 'free' | 'full';
@@ -23,7 +23,7 @@ afterEach(async () => {
   await world.end();
 });
 
-/** Memory that refuses as the drivers do when the disk is full. */
+/** An in-memory medium that rejects writes as the drivers do when the disk is full. */
 function fillableMedium(): WitnessedMedium {
   const { log, store, blobs } = openMemoryStorage();
   const open = async () => ({
@@ -70,7 +70,7 @@ async function start(settings: Partial<RuntimeSettings> = {}): Promise<Reader> {
 const codes = (reader: Reader) => reader.ofType('session:error').map(({ code }) => code);
 const stateOf = (reader: Reader) => reader.ofType('session:info').at(-1)?.info.session.state;
 
-test('INV-6 events that the log refuses are kept and shown later; readers are told why nothing comes', async () => {
+test('INV-6 events that the log rejects are kept and shown later; readers get the reason for the delay', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'before ');
@@ -86,7 +86,7 @@ test('INV-6 events that the log refuses are kept and shown later; readers are to
   expect(reader.items.get('a')).toMatchObject({ content: 'before meanwhile', status: 'complete' });
 });
 
-test('INV-6 a turn that the agent begins by itself comes after the end of the one before, even if the log took that late', async () => {
+test('INV-6 a turn that the agent begins by itself comes after the previous turn’s end, even if the log accepted that end late', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
@@ -102,7 +102,7 @@ test('INV-6 a turn that the agent begins by itself comes after the end of the on
   expect(order).toEqual(['turn_started', 'turn_complete', 'turn_started', 'turn_complete']);
 });
 
-test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent is stopped, and what it said is kept', async () => {
+test('INV-2 INV-3 beyond its limit the turn ends with LOG_UNAVAILABLE, its agent is stopped, and its events are kept', async () => {
   const reader = await start({ maxUnlogged: 50_000 });
   await world.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
@@ -122,7 +122,7 @@ test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent i
   expect(world.agent.received).toEqual(['Hello', 'Go on']);
 });
 
-test('turns that the store refuses come into history, in order, when it takes them again', async () => {
+test('turns that the store rejects are stored in order when it accepts writes again', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'one');
   const second = await world.runtime.send(sessionId, 'two');
@@ -131,7 +131,7 @@ test('turns that the store refuses come into history, in order, when it takes th
   world.agent.text(sessionId, 'a', 'first answer');
   world.agent.finish(sessionId);
   await reader.untilTurn('turn_complete');
-  // Until the first is in history the session is busy: its runs must not gather in memory.
+  // Until the first turn is in history the session is busy, so that runs do not gather in memory.
   await expect(world.runtime.send(sessionId, 'three')).rejects.toMatchObject({
     code: 'STORE_WRITE_FAILED',
   });
@@ -157,7 +157,7 @@ test('turns that the store refuses come into history, in order, when it takes th
   ]);
 });
 
-test('a message that cannot be stored is refused with its code, leaves nothing behind and can be sent again', async () => {
+test('a message that cannot be stored is rejected with its code, leaves nothing behind and can be sent again', async () => {
   const reader = await start();
   const before = await world.runtime.info(sessionId);
   disk.store = 'full';
@@ -172,7 +172,7 @@ test('a message that cannot be stored is refused with its code, leaves nothing b
   expect(world.agent.received).toEqual(['Hello again']);
 });
 
-test('a delivered message is not reported as refused, nor delivered twice, if removing it from the queue failed', async () => {
+test('a delivered message is not reported as rejected, nor delivered twice, if removing it from the queue failed', async () => {
   const reader = await start();
   const gate = Promise.withResolvers<void>();
   world.agent.hold = gate.promise;
@@ -192,7 +192,7 @@ test('a delivered message is not reported as refused, nor delivered twice, if re
   expect((await after.runtime.history(sessionId)).entries).toMatchObject([{ content: 'Hello' }]);
 });
 
-test('a queued message that the store does not let go is told once, and sent when the store is well', async () => {
+test('a queued message that storage errors block is reported once, and sent when the store works again', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'one');
   await world.runtime.send(sessionId, 'two');
@@ -212,7 +212,7 @@ test('a queued message that the store does not let go is told once, and sent whe
   expect(told).toEqual(['A queued message could not be sent: The database is away.']);
 });
 
-test('INV-8 an agent is ended even if the store refuses, and queued messages do not start it again', async () => {
+test('INV-8 an agent is ended even if the store rejects writes, and queued messages do not restart it', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'one');
   await world.runtime.send(sessionId, 'two');
@@ -221,13 +221,13 @@ test('INV-8 an agent is ended even if the store refuses, and queued messages do 
   await reader.untilTurn('turn_complete');
   disk.store = 'free';
   await reader.until((r) => stateOf(r) === 'queued');
-  // Let follow-up work run.
+  // Lets later work run.
   await new Promise(setImmediate);
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['one'], false]);
 });
 
 testAtLength(
-  'a server that closes while the log refuses does not wait, says what is lost, and the next one marks the turn',
+  'a server that closes while the log rejects events does not wait, logs the loss, and the next server marks the turn',
   async () => {
     const reader = await start();
     await world.runtime.send(sessionId, 'Hello');
@@ -248,7 +248,7 @@ testAtLength(
   },
 );
 
-test('a server that closes while the store refuses leaves a finished turn to the next one, which stores it', async () => {
+test('a server that closes while the store rejects writes leaves a finished turn to the next server, which stores it', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   disk.store = 'full';
@@ -263,7 +263,7 @@ test('a server that closes while the store refuses leaves a finished turn to the
   expect(page.turns).toMatchObject([{ status: 'complete' }]);
 });
 
-test('a refused change has no effect: to a title, a queued message or a removed one', async () => {
+test('a rejected change has no effect: to a title, a queued message or a removed message', async () => {
   const reader = await start();
   await world.runtime.rename(sessionId, 'Before');
   await world.runtime.send(sessionId, 'Hello');

@@ -1,4 +1,4 @@
-/** What people have allowed for good in a project, for our own tool loop. */
+/** The lasting permissions of a project, in Liminal's own tool loop. */
 import { createModelProviders } from '@liminal/agents/models';
 import { type Act, calls, loudEcho, says, ScriptedClient } from '@liminal/agents/testing';
 import { StorageError } from '@liminal/storage';
@@ -27,7 +27,7 @@ async function create({ runtime, projectDir }: World, projectId = projectDir): P
   return (await runtime.createSession(request)).sessionId;
 }
 
-/** Has the model call the tool; if people are asked, they answer. Resolves to whether they were. */
+/** Has the model call the tool, and answers if users are asked. Resolves to whether they were asked. */
 async function isAsked({ runtime }: World, sessionId: string, optionId: string): Promise<boolean> {
   const reader = await new Reader(runtime, sessionId).untilType('session:info');
   const { turnId } = await runtime.send(sessionId, 'Be loud');
@@ -45,7 +45,7 @@ async function isAsked({ runtime }: World, sessionId: string, optionId: string):
   return asked !== undefined;
 }
 
-test('what is allowed for good in one session holds in all of its project, after a restart too, until it is taken back', async () => {
+test('a lasting permission from one session applies in the whole project, also after a restart, until it is removed', async () => {
   const world = await start(7);
   const { projectDir } = world;
   const one = await create(world);
@@ -68,7 +68,7 @@ test('what is allowed for good in one session holds in all of its project, after
   expect(await isAsked(next, other, 'allow')).toBe(true);
 });
 
-test('agents say whether a project’s grants are theirs, too', async () => {
+test('the list of agents shows which of them use a project’s grants', async () => {
   const agents = await (await start(0)).runtime.listAgents();
   expect(agents.map(({ cliType, usesGrants }) => [cliType, usesGrants])).toEqual([
     ['scripted', undefined],
@@ -76,7 +76,7 @@ test('agents say whether a project’s grants are theirs, too', async () => {
   ]);
 });
 
-test('a store that cannot keep it breaks no turn: it is said, and holds for the session', async () => {
+test('if the store cannot save a permission, the turn continues, a notice says so, and it applies in the session', async () => {
   const world = await start(2);
   const { store } = world.storage;
   store.addGrant = async () =>

@@ -16,9 +16,9 @@ export interface World {
   storage: OpenedStorage;
   projectDir: string;
   warnings: string[];
-  /** The next server on the same medium, after this one has crashed or was shut down. */
+  /** The next server on the same medium, after this server has crashed or was shut down. */
   restart(how?: 'crash' | 'close'): Promise<World>;
-  /** Ends this world, or the one after its last restart. */
+  /** Ends this world, or the world after its last restart. */
   end(): Promise<void>;
 }
 

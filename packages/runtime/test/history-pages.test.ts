@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 import { openMedium } from './medium.ts';
 
-/** A step of a turn: something begins, in the call or script `parent` (by its number) or at the top, or one ends. */
+/**
+ * A step of a turn: a call or script begins, inside the call or script `parent` (by its number) or at the top level; or
+ * one ends.
+ */
 type Step =
   | { do: 'call' | 'script' | 'text' | 'ask'; parent: number; callId: number }
   | { do: 'end'; which: number };
@@ -32,12 +35,12 @@ const story = fc.record({
 let world: World;
 afterEach(async () => world.end());
 
-/** What a person can tell apart: times of sending are not. */
+/** What a user can distinguish: without sending times. */
 const shown = (items: readonly UpsertObject[]) =>
   items.map((item) => ({ ...item, emittedAt: '', sourceTimestamp: '', status: phaseOf(item) }));
 const phaseOf = ({ status }: UpsertObject) => (status === 'create' ? 'update' : status);
 
-/** A page as the client gets it when it opens the session. */
+/** The session's view after a client has opened it page by page. */
 async function opened(sessionId: string, limit: number): Promise<SessionView> {
   const page = await world.runtime.history(sessionId, { limit });
   const message: ServerMessage = {
@@ -64,7 +67,7 @@ const callIdsIn = (view: SessionView) =>
     ),
   );
 
-/** What may be seen at any time: items in the live order, and no result, inner item or request without its call. */
+/** Holds at any time: items are in the live order, and no result, inner item or request is shown without its call. */
 function checkTogether(view: SessionView, live: SessionView): void {
   const shownIds = idsOf(view);
   expect(shownIds).toEqual(idsOf(live).filter((id) => shownIds.includes(id)));
@@ -115,7 +118,7 @@ function play(sessionId: string, steps: readonly Step[]): void {
       const of = parent !== undefined && { callId: parent };
       done({ id: itemId, type: 'approval', ...asked, ...of, ...outcome });
     } else {
-      // An agent that gives several calls one id has one of them open at a time.
+      // An agent that gives several calls the same id has only one of them open at a time.
       const isOpen = open.some(({ callId }) => callId === `c${one.callId}`);
       const callId = isOpen ? `c${at}:own` : `c${one.callId}`;
       const call = { name: 'Task', callId, ...within };
@@ -132,7 +135,7 @@ describe.each(['memory', 'sqlite'] as const)('on %s', (driver) => {
     world = await startWorld({ cadenceMs: 0 }, { medium: openMedium(driver) });
   });
 
-  test('INV-4 INV-7 TC-7.2b a session that is opened again page by page shows what a live reader sees: calls with their results, and what is in them', async () => {
+  test('INV-4 INV-7 TC-7.2b a session opened page by page shows what a live reader shows: calls with their results and inner items', async () => {
     const property = fc.asyncProperty(story, async ({ steps, limits, isOver }) => {
       const { runtime, agent, projectDir } = world;
       const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -165,7 +168,7 @@ describe.each(['memory', 'sqlite'] as const)('on %s', (driver) => {
   }, 120_000);
 });
 
-test('a subagent of 300 calls and a script of 300 have their results when the session is opened again', async () => {
+test('a subagent with 300 calls and a script with 300 calls have their results when the session is opened again', async () => {
   world = await startWorld();
   const { runtime, agent, projectDir } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -175,7 +178,7 @@ test('a subagent of 300 calls and a script of 300 have their results when the se
     { do: 'script', parent: 99, callId: 0 },
   ];
   for (let n = 0; n < 300; n += 1) {
-    // The inner call, and its end: the two outer ones are the oldest that are open.
+    // The inner call and its end: the two outer calls are the oldest open ones.
     steps.push({ do: 'call', parent: n % 2, callId: n + 10 }, { do: 'end', which: 2 });
   }
   play(sessionId, [...steps, { do: 'end', which: 0 }, { do: 'end', which: 0 }]);

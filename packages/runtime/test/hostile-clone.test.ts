@@ -1,4 +1,4 @@
-/** Somebody else's repository, opened with the real Claude Code and the real Codex on scripted models. */
+/** A stranger's repository, opened with the real Claude Code and the real Codex on scripted models. */
 import { execFileSync } from 'node:child_process';
 import { access, chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ const server = (marks: string) => ({
   args: ['-c', `touch ${marks}/mcp; exec cat`],
 });
 
-/** Files of a clone in which each thing that runs leaves a file in `marks`. */
+/** Files of a clone in which each program that runs leaves a file in `marks`. */
 const ofClaude = (marks: string) => ({
   '.claude/settings.json': JSON.stringify({
     hooks: hooks(['SessionStart', 'UserPromptSubmit', 'Stop', 'SessionEnd'], marks),
@@ -70,7 +70,7 @@ async function claudeStage(configured: Configured = {}): Promise<Stage> {
   return { ...workspace, provider: new ClaudeCodeProvider({ ...configured, env }) };
 }
 
-/** Codex' user lets it write anywhere, so that it would trust every folder by itself. */
+/** Codex's user configuration allows writing anywhere, so that Codex would trust every folder by itself. */
 async function codexStage(configured: Configured = {}): Promise<Stage> {
   const workspace = await makeWorkspace();
   const api = await startResponsesApi({ script: () => answer('Yes.') });
@@ -147,7 +147,7 @@ class Clone {
     return { sessionId, reader: new Reader(runtime, sessionId) };
   }
 
-  /** Sends a message and answers the question before it, if one is to come. */
+  /** Sends a message, and answers the question before it if one is expected. */
   async ask(
     { sessionId, reader }: Awaited<ReturnType<Clone['create']>>,
     optionId?: string,
@@ -171,7 +171,7 @@ class Clone {
 }
 
 test.each(kinds)(
-  'a clone’s programs run with $cliType only once people have agreed to exactly its files',
+  'a clone’s programs run with $cliType only after users have accepted exactly its files',
   async ({ stage: makeStage, files, changed, runs }) => {
     const stage = await makeStage();
     const clone = await Clone.make(stage);
@@ -195,7 +195,7 @@ test.each(kinds)(
   },
 );
 
-test('a folder without such files is not asked about, and files that come later do not run before people have agreed', async () => {
+test('a folder without such files needs no question, and files that are added later do not run before users have accepted them', async () => {
   const stage = await claudeStage();
   const clone = await Clone.make(stage);
   const noticed = join(stage.home, 'noticed');
@@ -217,7 +217,7 @@ test('a folder without such files is not asked about, and files that come later 
 });
 
 test.each(kinds)(
-  'with relative folders on the search path, $cliType starts no MCP server of a project’s programs',
+  'with relative folders in PATH, $cliType starts no MCP server from a project’s programs',
   async ({ stage: makeStage }) => {
     const PATH = `./node_modules/.bin::.:${process.env['PATH']}`;
     const server = { type: 'stdio' as const, command: 'node', args: ['-e', ''], env: {} };
@@ -232,7 +232,7 @@ test.each(kinds)(
   },
 );
 
-test('Codex writes no trust into its user’s configuration, whether a folder has settings or not', async () => {
+test('Codex does not mark a folder as trusted in its user’s configuration, whether the folder has settings or not', async () => {
   const stage = await codexStage();
   const clone = await Clone.make(stage);
   const session = await clone.create();

@@ -20,7 +20,7 @@ async function create(): Promise<string> {
   return sessionId;
 }
 
-/** Begins a turn, and resolves when it is shown. */
+/** Begins a turn, and resolves when the turn is shown. */
 async function begin(sessionId: string, message = 'Hello quokka'): Promise<string> {
   const { turnId } = await world.runtime.send(sessionId, message);
   const reader = new Reader(world.runtime, sessionId);
@@ -50,7 +50,7 @@ async function listed(): Promise<{ sessionId: string; archived?: true; pinned?: 
   );
 }
 
-/** A session of the agent's own store, with one turn. */
+/** A session in the agent's own store, with one turn. */
 function keepInStore(sessionId: string, projectDir = world.projectDir): void {
   const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z' };
   world.agent.stored = [{ sessionId, projectDir, title: 'Elsewhere', ...times }];
@@ -69,7 +69,7 @@ function keepInStore(sessionId: string, projectDir = world.projectDir): void {
 const notFound = { code: 'SESSION_NOT_FOUND' };
 
 describe('archiving and pinning', () => {
-  test('are told to those who follow the list or the session, and survive a restart', async () => {
+  test('are sent to subscribers of the list and of the session, and survive a restart', async () => {
     const sessionId = await create();
     const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
     const told: object[] = [];
@@ -94,7 +94,7 @@ describe('archiving and pinning', () => {
     expect(await listed()).toEqual([{ sessionId }]);
   });
 
-  test('an archived session that gets a message comes back; what runs goes on', async () => {
+  test('an archived session is restored by a message; a running turn continues', async () => {
     const sessionId = await create();
     await begin(sessionId);
     await world.runtime.archive(sessionId);
@@ -112,7 +112,7 @@ describe('archiving and pinning', () => {
     expect(await listed()).toEqual([{ sessionId }]);
   });
 
-  test('a change that cannot be stored is refused, and is not shown', async () => {
+  test('a change that cannot be stored is rejected, and is not shown', async () => {
     const sessionId = await create();
     const error = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
     vi.spyOn(world.storage.store, 'saveSession').mockRejectedValueOnce(error);
@@ -120,7 +120,7 @@ describe('archiving and pinning', () => {
     expect((await world.runtime.info(sessionId)).session.archived).toBeUndefined();
   });
 
-  test('a session of the agent’s own store is kept without its history, which comes when it is opened', async () => {
+  test('a session of the agent’s own store is stored without its history, which is read when the session is opened', async () => {
     keepInStore('made-elsewhere');
     await world.runtime.archive('made-elsewhere');
     await world.runtime.pin('made-elsewhere');
@@ -150,7 +150,7 @@ describe('archiving and pinning', () => {
     expect(runs?.map(({ id }) => id)).toEqual(['stored-1', turnId]);
   });
 
-  test('also where the project’s folder is gone; an unknown session is refused', async () => {
+  test('such a session can be marked without its project folder; an unknown session is rejected', async () => {
     const gone = join(world.projectDir, 'gone');
     await mkdir(gone);
     keepInStore('made-elsewhere', gone);
@@ -164,7 +164,7 @@ describe('archiving and pinning', () => {
 });
 
 describe('deleting', () => {
-  test('ends the agent and its turn, and removes events, runs, queue, words and bytes', async () => {
+  test('ends the agent and its turn, and removes events, runs, queue, texts and bytes', async () => {
     const [sessionId, other] = [await create(), await create()];
     const png = (text: string) => Buffer.from(`\x89PNG\r\n\x1a\n${text}`, 'latin1');
     const bytes = png('own');
@@ -200,7 +200,7 @@ describe('deleting', () => {
     stop();
   });
 
-  test('is for good: whatever comes to the session later is refused, and asking again does nothing', async () => {
+  test('is final: later requests for the session are rejected, and deleting again does nothing', async () => {
     const sessionId = await create();
     await say(sessionId);
     await Promise.all([
@@ -222,7 +222,7 @@ describe('deleting', () => {
     expect(world.warnings).toEqual([]);
   });
 
-  test('a session whose transcript its agent keeps is not listed again, nor loaded', async () => {
+  test('a session whose agent keeps its transcript is neither listed again nor loaded', async () => {
     keepInStore('made-elsewhere');
     await world.runtime.loadSession('made-elsewhere');
     const own = await create();
@@ -256,7 +256,7 @@ describe('deleting', () => {
     }
   });
 
-  test('a message that is being sent as its session is deleted starts no agent', async () => {
+  test('a message that is being sent while its session is deleted starts no agent', async () => {
     const sessionId = await create();
     await say(sessionId);
     await world.runtime.kill(sessionId);
@@ -274,7 +274,7 @@ describe('deleting', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('that the store refuses leaves the session whole, without its agent, and can be repeated', async () => {
+  test('if the store rejects it, leaves the session complete, without its agent, and can be repeated', async () => {
     const sessionId = await create();
     await say(sessionId);
     const error = new StorageError('STORE_WRITE_FAILED', 'The disk is full.');
@@ -288,7 +288,7 @@ describe('deleting', () => {
   });
 
   test.each(['before the store has deleted it', 'before the log has forgotten its runs'])(
-    'SAFE: a crash %s leaves the session whole, or nothing of it after the next start',
+    'SAFE: a crash %s leaves the complete session, or nothing of it, after the next start',
     async (when) => {
       const sessionId = await create();
       const first = await say(sessionId);

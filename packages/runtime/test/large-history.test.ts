@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-/** All pages for a reader that scrolls up from this one, newest first. */
+/** All pages for a reader that scrolls up from this page, newest first. */
 async function pagesFrom(first: HistoryPage): Promise<HistoryPage[]> {
   const pages = [first];
   for (let page = first; page.hasMore;) {
@@ -32,12 +32,12 @@ async function firstSeen(cursor?: string): Promise<HistoryPage & { resumed: stri
   await reader.untilType('session:history');
   reader.close();
   const [history] = reader.messages.filter((message) => message.type === 'session:history');
-  if (history === undefined) throw new Error('No history came.');
+  if (history === undefined) throw new Error('No history was sent.');
   return history;
 }
 
 testAtLength(
-  'SAFE: a reader of an open turn of many items is given the newest, and the others page by page',
+  'SAFE: a reader of an open turn with many items gets the newest items, and the others page by page',
   async () => {
     await world.runtime.send(sessionId, 'Go');
     for (let n = 0; n < 1_000; n += 1) world.agent.call(sessionId, `i${n}`);
@@ -51,7 +51,7 @@ testAtLength(
   },
 );
 
-test('SAFE: a page holds no more than a few large items, and all pages together hold all', async () => {
+test('SAFE: a page has only a few large items, and all pages together have all items', async () => {
   await world.runtime.send(sessionId, 'Go');
   const large = 'x'.repeat(3 * 1024 * 1024);
   for (let n = 0; n < 10; n += 1) world.agent.text(sessionId, `i${n}`, large);
@@ -64,7 +64,7 @@ test('SAFE: a page holds no more than a few large items, and all pages together 
   const pages = await pagesFrom(first);
   for (const page of pages) expect(JSON.stringify(page).length).toBeLessThan(9 * 1024 * 1024);
   expect(idsOf(pages).slice(1)).toEqual(Array.from({ length: 10 }, (_, n) => `i${n}`));
-  // A reader that has missed too much of it is given a page of it, too.
+  // A reader that has missed too much of the turn also gets a page.
   const cursor = pages.at(-1)?.cursor;
   expect((await firstSeen()).entries).toHaveLength(2);
   expect((await firstSeen(first.cursor)).resumed).toBe('tail');

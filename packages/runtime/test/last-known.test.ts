@@ -1,4 +1,4 @@
-/** The settings, commands and counts of an agent after the server that ran the agent has ended. */
+/** An agent's settings, commands and counts after the end of the server that ran the agent. */
 import type { AgentCommand, ConfigOption, SessionInfo } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startServers } from './cluster/servers.ts';
@@ -44,7 +44,7 @@ describe('after a restart', () => {
   const stored = async () => (await world.storage.store.getSession(sessionId))?.lastKnown;
 
   test.each(['close', 'crash'] as const)(
-    'a session shows settings, commands, usage and limits as last known, and starts no agent: %s',
+    'a session shows the last known settings, commands, usage and limits without starting an agent: %s',
     async (how) => {
       world.agent.update(sessionId, reported);
       await turn(world);
@@ -56,7 +56,7 @@ describe('after a restart', () => {
     },
   );
 
-  test('what the agent reports again takes the place of what was last known', async () => {
+  test('new reports of the agent replace the last known values', async () => {
     world.agent.update(sessionId, reported);
     await expect.poll(stored).toMatchObject({ values: { model: 'large' } });
     const { runtime, agent } = await world.restart();
@@ -70,7 +70,7 @@ describe('after a restart', () => {
     expect((await runtime.info(sessionId)).session.isAlive).toBe(true);
   });
 
-  test('a turn that the crash cut off counts', async () => {
+  test('usage of a turn that the crash cut off is included', async () => {
     world.agent.update(sessionId, reported);
     await turn(world);
     await expect.poll(stored).toMatchObject({ usage });
@@ -84,7 +84,7 @@ describe('after a restart', () => {
     expect((await second.runtime.info(sessionId)).usage).toEqual(later);
   });
 
-  test('a limit that has begun anew since is not shown', async () => {
+  test('a limit that was reset since is not shown', async () => {
     const past = { name: 'Weekly limit', isReached: true, resetsAt: '2020-01-01T00:00:00.000Z' };
     world.agent.update(sessionId, { limits: [limit, past] });
     await turn(world);
@@ -92,7 +92,7 @@ describe('after a restart', () => {
     expect((await second.runtime.info(sessionId)).limits).toEqual([limit]);
   });
 
-  test('settings are stored when they change, and not with every report; sessions share them', async () => {
+  test('settings are stored only when they change; sessions share them', async () => {
     const save = vi.spyOn(world.storage.store, 'saveSession');
     world.agent.update(sessionId, reported);
     await expect.poll(stored).toMatchObject({ values: { model: 'large' } });
@@ -110,7 +110,7 @@ describe('after a restart', () => {
     expect(await offersOf(other.sessionId)).toBe(await offersOf(sessionId));
   });
 
-  test('values that are too long for a record are not kept, and all else is', async () => {
+  test('values that are too long for a record are not stored, but all others are', async () => {
     const long = { ...model('large'), id: 'long', currentValue: 'x'.repeat(30_000) };
     world.agent.update(sessionId, { ...reported, configOptions: [long] });
     await turn(world);
@@ -122,7 +122,7 @@ describe('after a restart', () => {
     );
   });
 
-  test('a session whose kept settings are damaged is shown without them', async () => {
+  test('a session whose stored settings are damaged is shown without them', async () => {
     world.agent.update(sessionId, reported);
     await turn(world);
     await expect.poll(stored).toMatchObject({ values: { model: 'large' } });
@@ -132,7 +132,7 @@ describe('after a restart', () => {
   });
 });
 
-test('another server of a cluster shows them too, before and after it has taken the session', async () => {
+test('another server of a cluster also shows them, before and after it has taken the session', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const { projectDir } = servers;

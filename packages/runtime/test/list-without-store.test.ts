@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createRuntime, type SessionsChange } from '../src/index.ts';
 import { ScriptedAgent } from './scripted-agent.ts';
 
-/** A runtime whose store cannot list sessions at some calls, and what it warned of. */
+/** A runtime whose store cannot list sessions at some calls, and the runtime's warnings. */
 async function startWith(isAway: (call: number) => boolean) {
   const storage = openMemoryStorage();
   let calls = 0;
@@ -33,9 +33,9 @@ async function startWith(isAway: (call: number) => boolean) {
   return { runtime, told };
 }
 
-// The first two calls: what an earlier server left, then our own.
+// The first two calls list what an earlier server left, and then Liminal's own sessions.
 
-test('a database that goes away while an agent’s own sessions are listed is reported, and ends nothing', async () => {
+test('a database failure while an agent’s own sessions are listed is reported, and ends nothing', async () => {
   const { runtime, told } = await startWith((call) => call > 2);
   // An unhandled error would end the process.
   const stop = runtime.watchSessions(() => {});
@@ -44,7 +44,7 @@ test('a database that goes away while an agent’s own sessions are listed is re
   await runtime.close();
 });
 
-test('a list that cannot be read at first is told as soon as it can', async () => {
+test('a list that cannot be read at first is sent as soon as it can be', async () => {
   const { runtime, told } = await startWith((call) => call === 2);
   const lists: SessionsChange[] = [];
   const stop = runtime.watchSessions((change) => lists.push(change));

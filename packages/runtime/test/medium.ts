@@ -7,11 +7,11 @@ import type { EventLog, OpenedStorage } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 
-/** Where a driver keeps its data: it outlives the servers that use it one after the other, and their crashes. */
+/** The data of a driver: it outlives the servers that use it one after the other, and their crashes. */
 interface Medium {
-  /** For the next server, once the last one has closed its storage or crashed. */
+  /** Opens the storage for the next server, after the last one has closed its storage or crashed. */
   open(): Promise<OpenedStorage>;
-  /** Leaves everything as a SIGKILL of the server would. */
+  /** Leaves the data as a SIGKILL of the server would. */
   crash(): Promise<void>;
   remove(): void;
 }
@@ -42,8 +42,8 @@ function sqliteMedium(): Medium {
     open: async () => (opened = await openSqliteStorage(dataDir)),
     crash: async () => {
       const left = files.map((path) => (existsSync(path) ? readFileSync(path) : undefined));
-      // The kernel releases a dead server's lock. A living server releases it by closing, which also tidies up: so the
-      // files are put back as the crash left them.
+      // The kernel releases a dead server's lock. A living server releases it only by closing, which also cleans up, so
+      // the files are restored to their state at the crash.
       await opened?.close();
       for (const [index, path] of files.entries()) {
         const bytes = left[index];
@@ -55,8 +55,8 @@ function sqliteMedium(): Medium {
 }
 
 /**
- * A medium that remembers what its log has acknowledged, and that a crashed server can no longer change. Opening it
- * fails if the log has lost any of it.
+ * A medium that records what its log has acknowledged, and that a crashed server can no longer change. Opening fails if
+ * the log has lost an acknowledged event.
  */
 export class WitnessedMedium implements Medium {
   /** Every event that the log has acknowledged, by run, in the order of the runs. */
@@ -110,7 +110,7 @@ export class WitnessedMedium implements Medium {
   }
 }
 
-/** After the power has gone calls never return, as for a dead process. */
+/** After a power cut calls never return, as for a dead process. */
 function whilePowered<T extends object>(target: T, power: { readonly on: boolean }): T {
   return new Proxy(target, {
     get(_, name) {

@@ -1,4 +1,4 @@
-/** What is counted: each turn once, by the server that writes its end. */
+/** Counting: each turn once, by the server that writes its end. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Meter, MeteredTurn } from '../src/index.ts';
 import { startWorld, type World } from './harness.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-/** A turn after which the session has cost so much. */
+/** A turn after which the session's total cost is `costUsd`. */
 async function play({ runtime, agent }: World, costUsd: number): Promise<string> {
   const { turnId } = await runtime.send(sessionId, 'Hello');
   const counted = turns.length;
@@ -35,7 +35,7 @@ async function play({ runtime, agent }: World, costUsd: number): Promise<string>
   return turnId;
 }
 
-test('what a turn has cost is what the session’s cost has grown by, over restarts too; a total that begins anew counts whole', async () => {
+test('a turn’s cost is the growth of the session’s cost, also over restarts; a total that restarts counts completely', async () => {
   await play(world, 0.5);
   await play(world, 0.75);
   const second = await world.restart('close');
@@ -54,7 +54,7 @@ test('a turn that a crash has cut off is counted once, by the server that ends i
   expect(turns).toHaveLength(1);
 });
 
-test('a turn that the server’s end cuts off is counted once', async () => {
+test('a turn that the server’s shutdown cuts off is counted once', async () => {
   await world.runtime.send(sessionId, 'Hello');
   await world.restart('close');
   expect(turns).toMatchObject([{ status: 'error', errorCode: 'SERVER_ENDED' }]);

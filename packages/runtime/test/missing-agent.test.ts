@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createRuntime } from '../src/index.ts';
 import { Reader, startWorld } from './harness.ts';
 
-test('SAFE: a session whose agent is no longer configured can be read, and a message says what is missing', async () => {
+test('SAFE: a session whose agent is no longer configured can be read, and sending a message reports the missing agent', async () => {
   const world = await startWorld();
   const { runtime, agent, projectDir } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });

@@ -1,4 +1,4 @@
-/** Errors thrown anywhere on the way of what an agent says end that turn, and nothing else. */
+/** Errors thrown anywhere on the path of an agent's output end only that turn. */
 import type { EventPayload } from '@liminal/protocol';
 import { atLength } from '@liminal/testkit/at-length';
 import { afterEach, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ function trap<T extends object>(value: T, after: number): { value: T; isSprung: 
   let looks = 0;
   const look = (): void => {
     looks += 1;
-    if (looks === after) throw new Error('Nobody foresaw this.');
+    if (looks === after) throw new Error('Unexpected error.');
   };
   const wrap = (inner: unknown): unknown =>
     typeof inner === 'object' && inner !== null
@@ -50,9 +50,9 @@ const payloads: EventPayload[] = [
   },
 ];
 
-/** On each commit every second one. */
+/** Normally only every second case. */
 test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
-  'SAFE: an error with $type, wherever it is thrown, ends the turn: the next one works, and so does another session',
+  'SAFE: an error with $type, wherever it is thrown, ends only that turn: the next turn and another session work',
   async (payload) => {
     world = await startWorld({ cadenceMs: 1 });
     const { runtime, agent, projectDir } = world;
@@ -65,7 +65,7 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
     };
     let sprung = 0;
     for (let after = 1; ; after += 1 + Math.floor(after / 8)) {
-      // Readers are part of the way.
+      // Readers are part of the path.
       const readers = [new Reader(runtime, hurt), new Reader(runtime, hurt, { deltas: true })];
       const { turnId, queued } = await runtime.send(hurt, 'Go.');
       await runtime.send(healthy, 'Go on.');
@@ -78,7 +78,7 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
       await Promise.all([rest(hurt), rest(healthy)]);
       const turn = (await runtime.history(hurt)).turns.find((one) => one.turnId === turnId);
       expect(['complete', 'error']).toContain(turn?.status);
-      // The turn says what went wrong: the server has not stopped.
+      // The turn's error is the internal one: the server was not stopped.
       expect([undefined, 'INTERNAL']).toContain(turn?.error?.code);
       for (const reader of readers) reader.close();
       if (!isSprung()) break;
@@ -91,11 +91,11 @@ test.each(atLength ? payloads : payloads.filter((_, index) => index % 2 === 1))(
   },
 );
 
-/** `say` runs on the agent's own side and may throw too. */
+/** `say` runs on the agent's own side and may also throw. */
 function sayIfItCan(say: () => void): void {
   try {
     say();
   } catch {
-    // Then nothing of it reached the runtime.
+    // In that case the event did not reach the runtime.
   }
 }

@@ -1,4 +1,4 @@
-/** Turns that are ended from outside, by a notification. */
+/** Turns that a notification ends from outside. */
 import { afterEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
@@ -13,7 +13,7 @@ async function start(): Promise<{ sessionId: string; reader: Reader }> {
   return { sessionId, reader };
 }
 
-test('FR-039-06: a notification ends a waiting turn at once, as complete, with what was said; the next message has a turn of its own', async () => {
+test('FR-039-06: a notification ends a waiting turn at once, as complete, with its messages; the next message has a turn of its own', async () => {
   const { sessionId, reader } = await start();
   const { runtime, agent } = world;
   const { turnId } = await runtime.send(sessionId, 'Hello');
@@ -36,7 +36,7 @@ test('FR-039-06: a notification ends a waiting turn at once, as complete, with w
     { content: 'All done', origin: 'agent' },
     { content: expect.stringContaining('ended from outside'), origin: 'system' },
   ]);
-  // What the agent still says of it is late; the queued message begins a turn of an agent that was started again.
+  // Later events of the ended turn are dropped; the queued message begins a turn of a restarted agent.
   await reader.until(({ items }) =>
     [...items.values()].some((item) => 'content' in item && item.content === 'And now?'),
   );
@@ -46,7 +46,7 @@ test('FR-039-06: a notification ends a waiting turn at once, as complete, with w
   await reader.untilTurn('turn_complete', 2);
 });
 
-test('a turn that waits for a person is ended, too: its question is withdrawn', async () => {
+test('a turn that waits for a user is also ended: its question is withdrawn', async () => {
   const { sessionId, reader } = await start();
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   world.agent.ask(sessionId, 'p1');
@@ -63,7 +63,7 @@ test('a turn that waits for a person is ended, too: its question is withdrawn', 
   await expect.poll(async () => (await world.runtime.info(sessionId)).session.state).toBe('idle');
 });
 
-test('with nothing to end, or another turn meant, nothing is ended', async () => {
+test('nothing is ended if no turn runs, or if the id is another turn’s', async () => {
   const { sessionId } = await start();
   const { runtime, agent } = world;
   const nothing = { code: 'NOTHING_TO_END' };
@@ -73,7 +73,7 @@ test('with nothing to end, or another turn meant, nothing is ended', async () =>
   for (const which of [{ turnId: 'earlier' }, { agentTurnId: 'earlier' }]) {
     await expect(runtime.notify(sessionId, which)).rejects.toMatchObject({
       ...nothing,
-      message: 'The turn that runs is not earlier, which may have ended by itself.',
+      message: 'The running turn is not earlier, which may have ended by itself.',
     });
   }
   expect((await runtime.info(sessionId)).session.state).toBe('running');
@@ -82,12 +82,12 @@ test('with nothing to end, or another turn meant, nothing is ended', async () =>
   await expect(runtime.notify(sessionId, { turnId })).rejects.toMatchObject(nothing);
 });
 
-test('an agent whose own program notifies may still end its turn itself', async () => {
+test('an agent whose own program notifies can still end its turn itself', async () => {
   const { sessionId } = await start();
   const { runtime, agent } = world;
   const { turnId } = await runtime.send(sessionId, 'Hello');
   agent.agentTurn = () => {
-    // The notification is here: what the agent says itself follows it.
+    // The notification has arrived; the agent's own report follows.
     setImmediate(() => {
       agent.text(sessionId, 'a', 'The last words.');
       agent.finish(sessionId);

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-test('INV-6: text that repeats itself reaches readers and history whole, however it is cut', async () => {
+test('INV-6: repetitive text reaches readers and history completely, however it is cut', async () => {
   const { runtime, agent, projectDir } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
   const whole = await new Reader(runtime, sessionId).untilType('session:info');
@@ -21,7 +21,7 @@ test('INV-6: text that repeats itself reaches readers and history whole, however
     // As from an agent: not all at once.
     await new Promise(setImmediate);
   }
-  // Before the items end: then they come whole.
+  // Before the items end, because their ends contain the complete texts.
   for (const reader of [whole, growing]) await expect.poll(() => wrong(reader)).toEqual([]);
   agent.finish(sessionId);
   for (const reader of [whole, growing]) {
@@ -34,7 +34,7 @@ test('INV-6: text that repeats itself reaches readers and history whole, however
   expect(shown).toEqual(periodicTexts.slice(-shown.length).map(({ text }) => text));
 });
 
-/** The texts that a reader has otherwise. */
+/** The texts that differ in a reader. */
 const wrong = ({ items }: Reader) =>
   periodicTexts.filter(({ period, size, text }) => {
     const item = items.get(`m-${period}-${size}`);

@@ -24,7 +24,7 @@ async function untilAlive(id: string): Promise<void> {
   reader.close();
 }
 
-test('an agent is started ahead of the message when it is asked for, once', async () => {
+test('prewarm starts an agent before the message, once', async () => {
   world.agent.crash(sessionId);
   await world.runtime.prewarm(sessionId);
   await untilAlive(sessionId);
@@ -33,7 +33,7 @@ test('an agent is started ahead of the message when it is asked for, once', asyn
   expect(world.agent.loads).toEqual([sessionId]);
 });
 
-test('an agent that gains nothing from it is not started ahead', async () => {
+test('an agent that saves no time by it is not prewarmed', async () => {
   Object.assign(world.agent, { prewarms: false });
   world.agent.crash(sessionId);
   await world.runtime.prewarm(sessionId);
@@ -42,7 +42,7 @@ test('an agent that gains nothing from it is not started ahead', async () => {
   expect(world.agent.loads).toEqual([]);
 });
 
-test('a failed start ahead is logged, and the agent is started again for the message', async () => {
+test('a failed prewarm is logged, and the agent is started again for the message', async () => {
   world.agent.crash(sessionId);
   const tried = Promise.withResolvers<void>();
   vi.spyOn(world.agent, 'loadSession').mockImplementationOnce(async () => {
@@ -70,7 +70,7 @@ test('opening a session restarts an agent that was ended for a turn made outside
   expect(entries.at(-1)).toMatchObject({ turnId: 'outside', content: 'Said in a terminal' });
 });
 
-test('opening a session starts no agent where none ran', async () => {
+test('opening a session starts no agent if none was running', async () => {
   const other = await create();
   world.agent.crash(sessionId);
   world.agent.crash(other);

@@ -30,7 +30,7 @@ async function swapFor(target: string): Promise<void> {
 const send = async () => world.runtime.send(sessionId, 'Hello');
 const notAllowed = { code: 'PROJECT_DIR_NOT_ALLOWED' };
 
-test('SAFE: a project folder swapped for a link to outside of the roots gets no message', async () => {
+test('SAFE: a project folder replaced by a link to outside the roots gets no message', async () => {
   await swapFor(outside);
   await expect(send()).rejects.toMatchObject({
     ...notAllowed,
@@ -40,7 +40,7 @@ test('SAFE: a project folder swapped for a link to outside of the roots gets no 
   expect((await world.runtime.info(sessionId)).queue).toEqual([]);
 });
 
-test('SAFE: no agent is started in it either, by a message, a page, or the next server', async () => {
+test('SAFE: no agent is started in such a folder by a message, a page, or the next server', async () => {
   await world.runtime.kill(sessionId);
   await swapFor(outside);
   await expect(send()).rejects.toMatchObject(notAllowed);
@@ -50,7 +50,7 @@ test('SAFE: no agent is started in it either, by a message, a page, or the next 
   expect([...world.agent.loads, ...next.agent.loads]).toEqual([]);
 });
 
-test('SAFE: a queued message is not sent into it, and stays queued', async () => {
+test('SAFE: a queued message is not sent to an agent in such a folder, and stays queued', async () => {
   await send();
   await world.runtime.send(sessionId, 'later');
   await swapFor(outside);
@@ -68,7 +68,7 @@ test('SAFE: a missing project folder, or a file in its place, is named in the er
   expect(world.agent.received).toEqual([]);
 });
 
-test('SAFE: a folder that has become a link to another one below the roots, or is back, is used', async () => {
+test('SAFE: a folder that was replaced by a link to another folder below the roots, or was restored, is used', async () => {
   await swapFor(`${projectDir}-before`);
   await send();
   await rm(projectDir);

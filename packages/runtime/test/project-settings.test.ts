@@ -1,4 +1,4 @@
-/** Settings that a project folder brings: used only once people have agreed to exactly them. */
+/** Settings in a project folder: used only after users have accepted exactly these settings. */
 import type { ProjectSettings } from '@liminal/agents';
 import type { ApprovalUpsert } from '@liminal/protocol';
 import { StorageError } from '@liminal/storage';
@@ -62,13 +62,13 @@ class Talk {
     await this.world.runtime.answerApproval(this.sessionId, approvalId, { optionId });
   }
 
-  /** Resolves when the agent has got the message. */
+  /** Resolves when the agent has the message. */
   async received(message: string): Promise<void> {
     const { agent } = this.world;
     await this.reader.until(() => agent.received.includes(message));
   }
 
-  /** Sends a message that nobody must be asked about. */
+  /** Sends a message that needs no question. */
   async say(message: string): Promise<void> {
     await this.reader.untilType('session:info');
     const before = this.questions.length;
@@ -87,14 +87,14 @@ class Talk {
 
 const lastUsed = ({ agent }: World) => agent.projectsUsed.at(-1);
 
-test('a folder that brings nothing is never asked about', async () => {
+test('a folder without settings needs no question', async () => {
   const world = await start(undefined);
   const talk = await Talk.create(world);
   await talk.say('Hello');
   expect(talk.questions).toEqual([]);
 });
 
-test('before the first message people are asked, and the queue keeps it; the files are shown whole', async () => {
+test('before the first message users are asked, and the message is queued; the files are shown completely', async () => {
   const world = await start(brought('one', 'touch /tmp/x'));
   const talk = await Talk.create(world);
   await world.runtime.loadSession(talk.sessionId);
@@ -127,7 +127,7 @@ test('before the first message people are asked, and the queue keeps it; the fil
   expect(lastUsed(world)).toBe('one');
 });
 
-test('after “without”, the session keeps the running agent, and people are not asked again', async () => {
+test('after “without”, the session keeps the running agent, and users are not asked again', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   const { length } = world.agent.projectsUsed;
@@ -143,7 +143,7 @@ test('after “without”, the session keeps the running agent, and people are n
   await next.asked();
 });
 
-test('a lasting answer is listed with what the project allows, holds after a restart, and can be taken back', async () => {
+test('a lasting answer is listed with the project’s grants, applies after a restart, and can be removed', async () => {
   const world = await start(brought('one'), {}, { medium: openMedium('sqlite') });
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');
@@ -172,7 +172,7 @@ test('a lasting answer is listed with what the project allows, holds after a res
   ]);
 });
 
-test('when the files change, the answer about the old ones does not hold, and the agent is started anew', async () => {
+test('when the files change, the answer no longer applies, and the agent is restarted', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');
@@ -185,7 +185,7 @@ test('when the files change, the answer about the old ones does not hold, and th
   await talk.received('Changed');
   expect(lastUsed(world)).toBeUndefined();
   await talk.end();
-  // A process that starts ahead of a message does not use them.
+  // A process that is prewarmed does not use the settings.
   await world.runtime.kill(talk.sessionId);
   await world.runtime.prewarm(talk.sessionId);
   expect(lastUsed(world)).toBeUndefined();
@@ -197,7 +197,7 @@ test('when the files change, the answer about the old ones does not hold, and th
   expect(lastUsed(world)).toBeUndefined();
 });
 
-test('two sessions of a folder ask each, and the newest answer holds', async () => {
+test('two sessions of a folder both ask, and the newest answer applies', async () => {
   const world = await start(brought('one'));
   const [a, b] = [await Talk.create(world), await Talk.create(world)];
   await Promise.all([a, b].map(async ({ sessionId }) => world.runtime.send(sessionId, sessionId)));
@@ -213,7 +213,7 @@ test('two sessions of a folder ask each, and the newest answer holds', async () 
 });
 
 test.each(['allow', 'reject'] as const)(
-  'the default policy (%s) starts without them, and decides nothing for good',
+  'the default policy (%s) starts without the settings, and stores no lasting decision',
   async (fallback) => {
     const world = await start(brought('one'), { approvals: { deadlineMs: 1, fallback } });
     const talk = await Talk.create(world);
@@ -225,7 +225,7 @@ test.each(['allow', 'reject'] as const)(
   },
 );
 
-test('a Stop just before the question withdraws it, and keeps its message in the paused queue', async () => {
+test('a stop just before the question withdraws it, and keeps its message in the paused queue', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   const { store } = world.storage;
@@ -251,7 +251,7 @@ test('a Stop just before the question withdraws it, and keeps its message in the
   });
 });
 
-test('a question ends with its agent, and with the server; its message stays and is asked about again', async () => {
+test('a question ends with its agent, and with the server; its message stays queued and the question is asked again', async () => {
   const world = await start(brought('one'), {}, { medium: openMedium('sqlite') });
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');
@@ -273,7 +273,7 @@ test('a question ends with its agent, and with the server; its message stays and
   );
 });
 
-test('settings that cannot be shown whole cannot be used', async () => {
+test('settings that cannot be shown completely cannot be used', async () => {
   const world = await start({ ...brought('one'), problem: 'They are too long.' });
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');
@@ -285,7 +285,7 @@ test('settings that cannot be shown whole cannot be used', async () => {
   await talk.received('Hello');
 });
 
-test('settings that cannot be shown whole any more are not used, although people have agreed to them', async () => {
+test('settings that can no longer be shown completely are not used, even if users have accepted them', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');
@@ -306,7 +306,7 @@ test('settings that cannot be shown whole any more are not used, although people
   expect(lastUsed(next)).toBeUndefined();
 });
 
-test('an answer that cannot be stored does not count, and can be given again', async () => {
+test('an answer that cannot be stored does not count, and can be sent again', async () => {
   const world = await start(brought('one'));
   const talk = await Talk.create(world);
   await world.runtime.send(talk.sessionId, 'Hello');

@@ -1,21 +1,21 @@
 import { appendText, type ServerMessage, type UpsertObject } from '@liminal/protocol';
 import type { Outgoing, Runtime, SubscribeOptions } from '../src/index.ts';
 
-/** A reader's earlier cursor, and what it had then: it may come back with them. */
+/** A reader's cursor and its state at that cursor, with which it may return. */
 export interface Place {
   cursor: string | undefined;
   items: ReadonlyMap<string, UpsertObject>;
 }
 
 /**
- * A reader that keeps its messages, and the state that a client would make of them. A message that it must never get
- * is a fault: after that, waiting fails.
+ * A reader that keeps its messages, and the state that a client would derive from them. A message that must never be
+ * sent is recorded as a fault: after that, waiting fails.
  */
 export class Reader {
   readonly messages: ServerMessage[] = [];
   readonly items = new Map<string, UpsertObject>();
   cursor: string | undefined;
-  /** What `send` returns: false stands for a full transport. */
+  /** The return value of `send`: false stands for a full transport. */
   ready = true;
   fault: Error | undefined;
   readonly #subscription;
@@ -48,7 +48,7 @@ export class Reader {
     this.#subscription.close();
   }
 
-  /** Resolves when the condition holds: now, or after a message. */
+  /** Resolves when the condition is true: now, or after a message. */
   async until(condition: (reader: Reader) => boolean): Promise<this> {
     while (!condition(this)) {
       if (this.fault) throw this.fault;
@@ -103,7 +103,7 @@ export class Reader {
     if (message.type === 'session:history') this.#restart(message);
   }
 
-  /** An upsert's life has one end (invariant 4). */
+  /** An upsert ends only once (invariant 4). */
   #replace(upsert: UpsertObject): void {
     const { itemId, status } = upsert;
     const before = this.items.get(itemId)?.status;
@@ -116,7 +116,8 @@ export class Reader {
   #append({ itemId, at, text }: { itemId: string; at: number; text: string }): void {
     const item = this.items.get(itemId);
     const grown = item && appendText(item, { at, text });
-    if (!grown) throw new Error(`append to ${itemId} at ${at}, which is not so here`);
+    if (!grown)
+      throw new Error(`append to ${itemId} at ${at}, but the item's text has another length`);
     this.items.set(itemId, grown);
   }
 

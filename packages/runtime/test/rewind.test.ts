@@ -23,7 +23,7 @@ async function turn(text: string): Promise<string> {
 const said = async (id = sessionId) =>
   (await world.runtime.history(id)).entries.map((one) => ('content' in one ? one.content : ''));
 
-test('a rewind says in the conversation which files it changed back, and to before what', async () => {
+test('a rewind’s notice names the restored files and the turn', async () => {
   const turnId = await turn('Tidy up.');
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const files = [join(world.projectDir, 'src/a.ts'), '/elsewhere/b.ts'];
@@ -40,7 +40,7 @@ test('a rewind says in the conversation which files it changed back, and to befo
   world = await world.restart();
   expect(await said()).toEqual(['Tidy up.', notice]);
   expect(world.agent.rewindings).toEqual([]);
-  // A fork has the same files, and says the same of them.
+  // A fork has the same files, and its notice names the same turn.
   const fork = await world.runtime.fork(sessionId, { turnId });
   expect(world.agent.forks).toEqual([turnId]);
   expect(await said(fork.sessionId)).toEqual(['Tidy up.', notice]);
@@ -48,14 +48,14 @@ test('a rewind says in the conversation which files it changed back, and to befo
   expect(world.agent.forks.at(-1)).toBe(turnId);
 });
 
-test('a rewind that would change nothing says nothing', async () => {
+test('a rewind that changes nothing adds no notice', async () => {
   const turnId = await turn('Look.');
   await world.runtime.rewind(sessionId, turnId);
   expect(world.agent.rewindings).toEqual([`look at ${turnId}`]);
   expect(await said()).toEqual(['Look.']);
 });
 
-test('a rewind that fails is refused with why, and the conversation says so', async () => {
+test('a rewind that fails is rejected with the reason, which is also in the conversation', async () => {
   const turnId = await turn('Tidy up.');
   world.agent.rewound = new ProviderError('NO_CHECKPOINT', 'The copies are gone.');
   await expect(world.runtime.rewind(sessionId, turnId)).rejects.toMatchObject({
@@ -69,7 +69,7 @@ test('a rewind that fails is refused with why, and the conversation says so', as
   });
 });
 
-test('nothing is rewound while a turn runs, nor to a turn that is not there', async () => {
+test('a rewind is rejected while a turn runs, and for an unknown turn', async () => {
   const turnId = await turn('One.');
   const refused = async (id: string) => world.runtime.rewind(sessionId, id).catch((e) => e.code);
   expect(await refused('x')).toBe('TURN_NOT_FOUND');
@@ -78,7 +78,7 @@ test('nothing is rewound while a turn runs, nor to a turn that is not there', as
   expect(world.agent.rewindings).toEqual([]);
 });
 
-test('an agent that keeps no earlier states of files is not asked', async () => {
+test('an agent that does not keep earlier states of files is not asked', async () => {
   const turnId = await turn('One.');
   const isOffered = async () => (await world.runtime.listAgents())[0]?.rewinds;
   expect(await isOffered()).toBe(true);

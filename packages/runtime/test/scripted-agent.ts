@@ -22,7 +22,7 @@ import {
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
-/** An agent that fails as a test wants, since no real agent fails on cue. */
+/** An agent that fails as a test requires, because no real agent fails on demand. */
 export class ScriptedAgent extends DriverProvider {
   /** A test may replace it. */
   declare listStoredSessions: CliProvider['listStoredSessions'];
@@ -30,56 +30,56 @@ export class ScriptedAgent extends DriverProvider {
   declare forksWhole: boolean;
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
-  /** For each load, whether something had been said in the session before. */
+  /** For each load of a session, whether the session had an answer before. */
   readonly histories: (boolean | undefined)[] = [];
-  /** What a rewind changes; an error is thrown once it is no dry run. */
+  /** The files that a rewind changes; an error is thrown only if it is not a dry run. */
   rewound: RewindResult | ProviderError = { files: [], insertions: 0, deletions: 0 };
   override readonly rewinds: boolean = true;
   readonly rewindings: string[] = [];
   override readonly rewindsConversation: boolean = true;
-  /** The turns of each rewind of the conversation; and what it is refused with. */
+  /** The turns of each rewind of the conversation, and the error with which rewinds are rejected. */
   readonly takenBack: (readonly string[])[] = [];
   refuseRewind: ProviderError | undefined;
-  /** Holds a rewind of the conversation back until it resolves. */
+  /** A rewind of the conversation waits for this promise. */
   holdRewind: Promise<void> = Promise.resolve();
   readonly answers: ApprovalAnswer[] = [];
-  /** What each session was opened with. */
+  /** The MCP servers with which each session was opened. */
   readonly mcpServers: SessionOpening['mcpServers'][] = [];
   readonly directories: (readonly string[])[] = [];
   override readonly takesDirectories: boolean = true;
-  /** Whether folders can be changed while it runs. */
+  /** Whether folders can be changed while the agent runs. */
   changesDirectories = true;
   readonly cancels: string[] = [];
-  /** The tasks that were stopped; it has one called `a`. */
+  /** The tasks that were stopped; the only task is `a`. */
   readonly stopped: string[] = [];
   readonly received: string[] = [];
-  /** Whether sessions that are opened from now on take messages in the middle of a turn. */
+  /** Whether sessions that are opened from now on accept steered messages. */
   canSteer = true;
   readonly steered: string[] = [];
-  /** Its own id of the turn that runs. */
+  /** The agent's own id of the running turn. */
   agentTurn: () => string | undefined = () => undefined;
-  /** Runs before a message in the middle of a turn is taken, or refused by its throwing. */
+  /** Runs before a steered message is accepted; if it throws, the message is rejected. */
   beforeSteer: () => Promise<void> = async () => {};
-  /** What each received message had besides its words. */
+  /** The attachments of each received message. */
   readonly attached: (readonly ContentBlock[])[] = [];
-  /** The settings that every project folder brings. */
+  /** The settings in every project folder. */
   project: ProjectSettings | undefined;
   /** For each opening, the hash of the project's settings that it uses. */
   readonly projectsUsed: (string | undefined)[] = [];
   stored: StoredSession[] = [];
   storedTurns: StoredTurn[] = [];
-  /** What it makes of a fork, and the turns that were forked after. */
+  /** The result of a fork, and the turns after which forks were made. */
   forked: StoredFork = { copies: new Map(), left: new Set() };
   readonly forks: string[] = [];
-  /** The store's mark; while there is none, the store is not read. */
+  /** The store's mark; while undefined, the store is not read. */
   mark: string | undefined;
-  /** The next `sendMessage` rejects with this instead of taking the message. */
+  /** The next `sendMessage` rejects with this error instead of accepting the message. */
   refuse: ProviderError | undefined;
-  /** The titles that its open sessions were given. */
+  /** The titles that the open sessions were given. */
   readonly titles: string[] = [];
   /** How many openings from now on find the session open in another program. */
   inUse = 0;
-  /** Holds `sendMessage` back until it resolves. */
+  /** `sendMessage` waits for this promise. */
   hold: Promise<void> = Promise.resolve();
   readonly #outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
@@ -146,7 +146,8 @@ export class ScriptedAgent extends DriverProvider {
         if (title === '') throw new Error('A title needs a word.');
       },
       stopTask: async (taskId) => {
-        if (taskId !== 'a') throw new ProviderError('TASK_NOT_FOUND', `There is no ${taskId}.`);
+        if (taskId !== 'a')
+          throw new ProviderError('TASK_NOT_FOUND', `Task ${taskId} does not exist.`);
         this.stopped.push(taskId);
       },
       rewindFiles: async (turnId, dryRun) => {
@@ -211,26 +212,26 @@ export class ScriptedAgent extends DriverProvider {
     this.say(sessionId, { type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
-  /** The turn that runs, or has run last. */
+  /** The running turn, or the last one. */
   turnOf(sessionId: string): string {
     return this.#turns.get(sessionId) ?? '';
   }
 
-  /** The agent has taken a message in the middle of its turn up. */
+  /** Marks a steered message as taken by the agent. */
   takeUp(sessionId: string, messageId: string, content: string): void {
     const id = steeredItem(this.#turns.get(sessionId) ?? '', messageId);
     const item = { type: 'message', id, content, origin: 'user', delivery: 'taken' } as const;
     this.say(sessionId, { type: 'item_done', itemId: id, finalItem: item });
   }
 
-  /** The agent comes to a message of its turn only after that, which ends. */
+  /** Withdraws a steered message from its turn, which ends: the agent begins a turn for it later. */
   leaveOver(sessionId: string, messageId: string): void {
     const itemId = steeredItem(this.#turns.get(sessionId) ?? '', messageId);
     this.say(sessionId, { type: 'item_cancelled', itemId, reason: 'own_turn' });
     this.finish(sessionId);
   }
 
-  /** The turn of a message that was left over. */
+  /** Begins the turn of a message that was left over. */
   comeTo(sessionId: string, messageId: string, content: string): Promise<void> {
     return this.#take(sessionId, content, messageId, []);
   }
@@ -280,7 +281,7 @@ export class ScriptedAgent extends DriverProvider {
     this.say(sessionId, { type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }
 
-  /** The process dies without an end of its turn. */
+  /** Ends the process without an end of its turn. */
   crash(sessionId: string): void {
     this.alive.delete(sessionId);
     this.#output(sessionId).exit({

@@ -1,4 +1,4 @@
-/** The orderly end of a server: which turns come to their end, and what the others say of theirs. */
+/** The orderly shutdown of a server: which turns reach their end, and how the others end. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
@@ -21,7 +21,7 @@ async function newSession(): Promise<string> {
 const never = () => new AbortController().signal;
 const refused = { code: 'SHUTTING_DOWN', message: expect.stringMatching(/Try again/) };
 
-test('an ending server lets the turn under way end by itself, and begins nothing new: what waits stays in the queue', async () => {
+test('a server that shuts down lets the running turn end by itself, and begins no turn: queued messages stay queued', async () => {
   const { runtime, agent } = world;
   const idle = await newSession();
   const { turnId } = await runtime.send(sessionId, 'Hello');
@@ -33,7 +33,7 @@ test('an ending server lets the turn under way end by itself, and begins nothing
     await expect(runtime.send(id, 'Too late')).rejects.toMatchObject(refused);
   }
   await expect(newSession()).rejects.toMatchObject(refused);
-  // It came before, and may have been sent again because its answer was lost.
+  // This message was sent before, and may be sent again because its answer was lost.
   expect(await runtime.send(sessionId, 'Hello', turnId)).toEqual({ turnId, queued: false });
   expect(isOver).toBe(false);
 
@@ -51,7 +51,7 @@ test('an ending server lets the turn under way end by itself, and begins nothing
   ]);
 });
 
-test('a turn that its server’s end cuts off ends as an error that says so, with what was said; one that a person stops as cancelled', async () => {
+test('a turn that a shutdown cuts off ends with SERVER_ENDED and keeps its messages; a turn that a user stops ends as cancelled', async () => {
   const { runtime, agent } = world;
   const stopped = await newSession();
   const cut = await runtime.send(sessionId, 'Hello');
@@ -77,7 +77,7 @@ test('a turn that its server’s end cuts off ends as an error that says so, wit
 });
 
 test.each(['crash', 'close'] as const)(
-  'a session whose turn the end of the server cut off (%s) is interrupted until its next turn; one that a person stopped is not',
+  'a session whose turn was cut off by the server (%s) is interrupted until its next turn; after a user’s stop it is not',
   async (how) => {
     const { runtime } = world;
     const stopped = await newSession();
@@ -96,11 +96,11 @@ test.each(['crash', 'close'] as const)(
   },
 );
 
-test('a server in which nothing runs is finished at once', async () => {
+test('finish resolves at once if no turn runs', async () => {
   expect(await world.runtime.finish(never())).toBeUndefined();
 });
 
-test('a server says that it is ready, and why it is not while it ends', async () => {
+test('a server reports that it is ready, and the reason during its shutdown', async () => {
   expect(await world.runtime.troubles()).toEqual([]);
   await world.runtime.finish(never());
   expect(await world.runtime.troubles()).toEqual(['The server is shutting down.']);

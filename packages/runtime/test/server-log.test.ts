@@ -22,7 +22,7 @@ test('the server’s log names the session, turn, run and trace that a line is a
     .toEqual([
       { message: 'a turn has begun', details: { ...ids, cliType: 'scripted' } },
       {
-        message: 'an event outside its turn another turn was left out',
+        message: 'an event outside its turn another turn was dropped',
         details: expect.objectContaining(ids),
       },
       {

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-test('a message waits until the other program has left, says why, and is sent once', async () => {
+test('a message waits until the other program has left, with a notice, and is sent once', async () => {
   world.agent.inUse = 2;
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const { turnId, queued } = await world.runtime.send(sessionId, 'Hello');
@@ -42,7 +42,7 @@ test('a message waits until the other program has left, says why, and is sent on
   expect(session.state).toBe('running');
 });
 
-test('a message that is withdrawn takes the notice with it', async () => {
+test('removing the message also removes the notice', async () => {
   world.agent.inUse = 100;
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   await world.runtime.removeQueued(sessionId, turnId);

@@ -16,7 +16,7 @@ async function createMany(count: number) {
 
 const full = (count: number) => Array.from({ length: count }, () => 'TOO_MANY_SESSIONS');
 
-/** Holds back the starts of agents until the result is called. */
+/** Delays the starts of agents until the result is called. */
 function holdStarts(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { createSession } = world.agent;
@@ -27,7 +27,7 @@ function holdStarts(): () => void {
   return resolve;
 }
 
-test('SAFE: 400 sessions asked for at once do not pass a limit of 200, and 200 are made', async () => {
+test('SAFE: of 400 sessions requested at once, exactly the limit of 200 are created', async () => {
   world = await startWorld({ maxSessions: 200 });
   const start = holdStarts();
   const refused: string[] = [];
@@ -44,7 +44,7 @@ test('SAFE: 400 sessions asked for at once do not pass a limit of 200, and 200 a
   expect((await createMany(3)).codes).toEqual(full(2));
 });
 
-test('SAFE: a session that could not be made frees its place', async () => {
+test('SAFE: a session that could not be created frees its place', async () => {
   world = await startWorld({ maxSessions: 3 });
   const { createSession } = world.agent;
   let starts = 0;
@@ -72,12 +72,12 @@ test('SAFE: a session that could not be stored frees its place', async () => {
   expect((await createMany(5)).made).toHaveLength(2);
 });
 
-test('SAFE: sessions made while the open ones are counted are counted, each once', async () => {
+test('SAFE: sessions created while the open ones are counted are counted once each', async () => {
   world = await startWorld({ maxSessions: 4 });
   await create();
   const { store } = world.storage;
   const { listSessions } = store;
-  // The store's answer comes late, when other sessions have long been made.
+  // The store answers late, when other sessions have long been created.
   let delay = 0;
   store.listSessions = async (filter) => {
     const read = await listSessions.call(store, filter);

@@ -22,7 +22,7 @@ async function create(): Promise<string> {
   return made.sessionId;
 }
 
-test('a message becomes a turn that every reader sees under the id that was returned', async () => {
+test('a message becomes a turn, which every reader gets with the returned id', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const { turnId, queued } = await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'Hi ', 'there');
@@ -40,7 +40,7 @@ test('each run has a W3C trace of its own, which all its events carry', async ()
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   for (const count of [1, 2]) {
     await world.runtime.send(sessionId, 'Hello');
-    // The turn before may still be on its way into history.
+    // The previous turn may still be on its way into history.
     await reader.untilTurn('turn_started', count);
     world.agent.text(sessionId, `a${count}`, 'Hi');
     world.agent.finish(sessionId);
@@ -51,7 +51,7 @@ test('each run has a W3C trace of its own, which all its events carry', async ()
   );
   expect(traces.map(({ size }) => size)).toEqual([1, 1]);
   const [first, second] = traces.flatMap((trace) => [...trace]);
-  // https://www.w3.org/TR/trace-context/#traceparent-header: ids of zeros alone are not valid.
+  // https://www.w3.org/TR/trace-context/#traceparent-header: ids of only zeros are not valid.
   const traceparent = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-01$/;
   expect([first, second]).toEqual([
     expect.stringMatching(traceparent),
@@ -83,7 +83,7 @@ test('messages sent during a turn wait, in order, and can be edited and removed'
   });
 });
 
-test('SAFE: a message that begins with “!” is words, unless its sender asks for a command', async () => {
+test('SAFE: a message that begins with “!” is text, unless its sender requests a command', async () => {
   const { runtime, agent } = world;
   const done = async () => {
     agent.finish(sessionId);
@@ -124,7 +124,7 @@ test('a message is sent once, even if its request is repeated at any time', asyn
   });
 });
 
-test('a message that the agent refuses fails with its code and leaves nothing behind', async () => {
+test('a message that the agent rejects fails with its code and leaves nothing behind', async () => {
   world.agent.refuse = new ProviderError('PROCESS_CRASH', 'It died.');
   await expect(world.runtime.send(sessionId, 'Hello')).rejects.toMatchObject({
     code: 'PROCESS_CRASH',
@@ -134,7 +134,7 @@ test('a message that the agent refuses fails with its code and leaves nothing be
   expect(world.agent.received).toEqual(['Again']);
 });
 
-test('a queued message that cannot be sent stays in the queue, and the next sending takes it along', async () => {
+test('a queued message that cannot be sent stays in the queue, and is sent with the next message', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'first');
   await world.runtime.send(sessionId, 'second');
@@ -149,7 +149,7 @@ test('a queued message that cannot be sent stays in the queue, and the next send
   expect(world.agent.received).toEqual(['first', 'second']);
 });
 
-test('NFR-000-05: a crash ends the turn as an error with what was said until then, and the next message starts the agent again', async () => {
+test('NFR-000-05: a crash ends the turn as an error and keeps its messages, and the next message restarts the agent', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'I was about to');
@@ -164,7 +164,7 @@ test('NFR-000-05: a crash ends the turn as an error with what was said until the
   expect(world.agent.loads).toEqual([sessionId]);
 });
 
-test('cancel says that the user stopped it, and ends the turn as cancelled', async () => {
+test('cancel records the user’s stop, and ends the turn as cancelled', async () => {
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   const reader = new Reader(world.runtime, sessionId);
   await reader.untilType('session:info');
@@ -178,12 +178,12 @@ test('cancel says that the user stopped it, and ends the turn as cancelled', asy
   expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'complete' });
   await world.runtime.cancel(sessionId);
   expect(world.agent.cancels).toHaveLength(1);
-  // Recorded once, though the agent reports it, too.
+  // Recorded once, although the agent also reports the stop.
   const types = world.medium.acknowledged.get(turnId)?.map(({ type }) => type) ?? [];
   expect(types.filter((type) => type === 'turn_aborted_by_user')).toHaveLength(1);
 });
 
-test('cancelling an agent that cannot be interrupted is refused with its code; the turn goes on, and can be cancelled again', async () => {
+test('cancelling an agent that cannot be interrupted is rejected with its code; the turn continues, and can be cancelled again', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');
@@ -213,7 +213,7 @@ test('a stop while the message is being sent is not lost', async () => {
   expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({ status: 'cancelled' });
 });
 
-test('kill ends the agent and a turn under way, and takes the session off the active list', async () => {
+test('kill ends the agent and a running turn, and removes the session from the active list', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   await world.runtime.kill(sessionId);
@@ -231,7 +231,7 @@ test('INV-8 a queued message starts no agent in a killed session, nor in a serve
   await world.runtime.kill(sessionId);
   await reader.untilTurn('turn_complete');
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'queued');
-  // Let follow-up work run.
+  // Lets later work run.
   await new Promise(setImmediate);
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['first'], false]);
   await world.runtime.send(sessionId, 'third');
@@ -264,7 +264,7 @@ test('a permission request is answered once: the first answer wins', async () =>
   });
 });
 
-/** What readers are shown besides the conversation. */
+/** The activity and notices that readers get. */
 const toldIn = (reader: Reader) => {
   const { notices, activity } = reader.ofType('session:info').at(-1)?.info ?? {};
   return { ...(notices && { notices }), ...(activity !== undefined && { activity }) };
@@ -295,7 +295,7 @@ test('an agent’s activity is shown until its turn or process ends, and its not
   await told({});
 });
 
-test('a turn that the agent begins by itself is a turn of its own', async () => {
+test('a turn that the agent begins by itself is a separate turn', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   world.agent.say(
     sessionId,
@@ -311,7 +311,7 @@ test('a turn that the agent begins by itself is a turn of its own', async () => 
   ]);
 });
 
-test('an agent that loads a session can ask whether it had an answer', async () => {
+test('an agent that loads a session can check whether the session had an answer', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   world.agent.crash(sessionId);
   await world.runtime.send(sessionId, 'Hello');
@@ -323,7 +323,7 @@ test('an agent that loads a session can ask whether it had an answer', async () 
   expect(world.agent.histories).toEqual([false, true]);
 });
 
-test('an unknown session, agent and folder are refused with their codes', async () => {
+test('an unknown session, agent or folder is rejected with its code', async () => {
   const { runtime, projectDir } = world;
   await expect(runtime.send('nope', 'x')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   await expect(runtime.loadSession('nope')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });

@@ -22,7 +22,7 @@ async function ready(sessionId: string): Promise<Reader> {
   return new Reader(world.runtime, sessionId).untilType('session:info');
 }
 
-test('an agent that says nothing for the idle limit is ended with IDLE_TIMEOUT, and so is its process', async () => {
+test('a turn whose agent is silent for the idle limit ends with IDLE_TIMEOUT, and so does the process', async () => {
   const sessionId = await start({ idleLimitMs: 50 });
   const reader = await ready(sessionId);
   await world.runtime.send(sessionId, 'Hello');
@@ -34,7 +34,7 @@ test('an agent that says nothing for the idle limit is ended with IDLE_TIMEOUT, 
   expect(world.agent.isAlive(sessionId)).toBe(false);
 });
 
-test('an agent that takes a message and begins no turn is ended, and its next process is given the message', async () => {
+test('an agent that takes a message and begins no turn is ended, and its next process gets the message', async () => {
   const sessionId = await start({ idleLimitMs: 50 });
   const reader = await ready(sessionId);
   const send = world.agent.sendMessage.bind(world.agent);
@@ -50,7 +50,7 @@ test('an agent that takes a message and begins no turn is ended, and its next pr
   expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({ turnId });
 });
 
-test('Stop ends an agent that begins no turn, and the message waits', async () => {
+test('a stop ends an agent that begins no turn, and the message waits', async () => {
   const sessionId = await start({ idleLimitMs: 0 });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -69,7 +69,7 @@ test('Stop ends an agent that begins no turn, and the message waits', async () =
   expect(given).toHaveBeenCalledTimes(1);
 });
 
-test('silence is allowed while the turn waits for a person', async () => {
+test('silence is allowed while the turn waits for a user', async () => {
   const sessionId = await start({ idleLimitMs: 40, heartbeatMs: 15 });
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   world.agent.ask(sessionId, 'p1');
@@ -96,7 +96,7 @@ test('an unanswered permission request is answered by the policy at its deadline
   expect(world.agent.answers).toEqual([{ optionId: 'no' }]);
 });
 
-test('SAFE: where a request offers no refusal, the policy stops the turn, and grants nothing', async () => {
+test('SAFE: if a request offers no refusal, the policy stops the turn, and grants nothing', async () => {
   const sessionId = await start({ approvals: { deadlineMs: 50, fallback: 'reject' } });
   const reader = await ready(sessionId);
   await world.runtime.send(sessionId, 'Hello');
@@ -109,7 +109,7 @@ test('SAFE: where a request offers no refusal, the policy stops the turn, and gr
   expect(world.agent.answers).toEqual([]);
 });
 
-test('only so many idle agents are kept; the longest idle one ends', async () => {
+test('beyond the limit of idle agents, the agent that was idle longest ends', async () => {
   const first = await start({ maxIdleProcesses: 1 });
   const reader = await ready(first);
   const second = await create();
@@ -119,7 +119,7 @@ test('only so many idle agents are kept; the longest idle one ends', async () =>
   expect(world.agent.received).toEqual(['Still there?']);
 });
 
-test('an agent that has something running in the background is none of the idle ones', async () => {
+test('an agent with background tasks does not count as idle', async () => {
   const first = await start({ maxIdleProcesses: 1 });
   const startedAt = '2026-01-01T00:00:00.000Z';
   const task = { taskId: 'a', title: 'npm run dev', kind: 'command', startedAt } as const;
@@ -131,7 +131,7 @@ test('an agent that has something running in the background is none of the idle 
   expect([world.agent.isAlive(first), world.agent.isAlive(second)]).toEqual([true, false]);
 });
 
-test('a session too many, and a message too many, are refused', async () => {
+test('sessions and messages beyond their limits are rejected', async () => {
   const sessionId = await start({ maxSessions: 1, maxQueue: 1 });
   await expect(create()).rejects.toMatchObject({ code: 'TOO_MANY_SESSIONS' });
   await world.runtime.send(sessionId, 'one');

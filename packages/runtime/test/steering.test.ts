@@ -25,7 +25,7 @@ async function create(): Promise<string> {
   return (await world.runtime.createSession({ cliType: 'scripted', projectDir })).sessionId;
 }
 
-/** What readers see of messages amid turns. */
+/** Steered messages as readers see them. */
 const seen = (from = reader) =>
   [...from.items.values()].flatMap((item) =>
     item.type === 'message' && item.delivery !== undefined
@@ -38,8 +38,8 @@ const queue = async () =>
 
 const begin = async () => (await world.runtime.send(sessionId, 'Go.')).turnId;
 
-describe('a message amid a turn', () => {
-  test('is seen in that turn as sent, then as taken, by readers and in history', async () => {
+describe('a steered message', () => {
+  test('is shown in its turn as sent, then as taken, to readers and in history', async () => {
     const turnId = await begin();
     const messageId = randomUUID();
 
@@ -60,7 +60,7 @@ describe('a message amid a turn', () => {
     expect(JSON.stringify([...world.medium.acknowledged.values()])).not.toContain(pixel);
   });
 
-  test('is said once, even if its request is repeated', async () => {
+  test('is steered once, even if its request is repeated', async () => {
     const turnId = await begin();
     const messageId = randomUUID();
     const steer = async () => world.runtime.steer(sessionId, 'A word.', messageId);
@@ -69,7 +69,7 @@ describe('a message amid a turn', () => {
     expect(world.agent.steered).toEqual(['A word.']);
   });
 
-  test('INV-1 is not said again in its own turn, which begins while its repeated request looks for it', async () => {
+  test('INV-1 is not steered again if its own turn begins while its repeated request searches for it', async () => {
     const turnId = await begin();
     const messageId = randomUUID();
     const { store } = world.storage;
@@ -94,7 +94,7 @@ describe('a message amid a turn', () => {
     expect(world.agent.steered).toEqual(['A word.']);
   });
 
-  test('is not said again after its turn, in the next one, or after a crash', async () => {
+  test('is not steered again after its turn, in the next turn, or after a crash', async () => {
     const turnId = await begin();
     const messageId = randomUUID();
     let { runtime } = world;
@@ -115,7 +115,7 @@ describe('a message amid a turn', () => {
     expect([world.agent.steered, next.agent.steered]).toEqual([['A word.'], []]);
   });
 
-  test('that the agent refuses can be said again', async () => {
+  test('that the agent rejects can be sent again', async () => {
     await begin();
     const messageId = randomUUID();
     world.agent.beforeSteer = async () => {
@@ -128,7 +128,7 @@ describe('a message amid a turn', () => {
     expect(world.agent.steered).toEqual(['A word.']);
   });
 
-  test('is refused where nothing runs, or where the agent takes none, with what to do instead', async () => {
+  test('is rejected with advice if no turn runs, or if the agent does not support steering', async () => {
     const steer = async (to = sessionId) => world.runtime.steer(to, 'A word.');
     const nothingRuns = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it') };
     await expect(steer()).rejects.toMatchObject(nothingRuns);
@@ -152,7 +152,7 @@ describe('a message amid a turn', () => {
     ).rejects.toMatchObject({ code: 'CONTENT_NOT_SUPPORTED' });
   });
 
-  test('that was not taken up when the server died says so', async () => {
+  test('that was not taken when the server died is marked as not taken', async () => {
     const turnId = await begin();
     await world.runtime.steer(sessionId, 'A word.');
     const next = await world.restart('crash');
@@ -162,7 +162,7 @@ describe('a message amid a turn', () => {
   });
 });
 
-describe('a message that the agent comes to only after its turn', () => {
+describe('a steered message that the agent handles only after the turn', () => {
   let messageId: string;
   beforeEach(async () => {
     await begin();
@@ -174,10 +174,10 @@ describe('a message that the agent comes to only after its turn', () => {
     await reader.untilTurn('turn_complete');
   };
 
-  test('is on its way until its own turn is logged, and is said once', async () => {
+  test('is being sent until its own turn is logged, and is sent once', async () => {
     await leave();
     expect(await queue()).toEqual([['A word.', 'sending']]);
-    // It waits for its turn, too.
+    // The next message also waits for its turn.
     await world.runtime.send(sessionId, 'And more.');
     await world.agent.comeTo(sessionId, messageId, 'A word.');
     await reader.untilTurn('turn_started', 2);
@@ -187,7 +187,7 @@ describe('a message that the agent comes to only after its turn', () => {
     expect(world.agent.received).toEqual(['Go.', 'A word.', 'And more.']);
   });
 
-  test('and that waited in the queue before stays there until then', async () => {
+  test('and that was queued before stays in the queue until then', async () => {
     const { turnId } = await world.runtime.send(sessionId, 'Two.');
     const { append } = world.storage.log;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -204,7 +204,7 @@ describe('a message that the agent comes to only after its turn', () => {
     expect(await queue()).toEqual([['Two.', 'sending']]);
   });
 
-  test('is not said again, before its turn, in it, or after it', async () => {
+  test('is not sent again before, during, or after its own turn', async () => {
     const steer = async () => world.runtime.steer(sessionId, 'A word.', messageId);
     const its = { turnId: messageId };
     await leave();
@@ -219,7 +219,7 @@ describe('a message that the agent comes to only after its turn', () => {
     expect(world.agent.steered).toEqual(['A word.']);
   });
 
-  test('and whose turn is stopped before it begins is stopped as it does', async () => {
+  test('is stopped as its turn begins, if the stop came before', async () => {
     await leave();
     await world.runtime.cancel(sessionId);
     expect(world.agent.cancels).toHaveLength(0);
@@ -227,7 +227,7 @@ describe('a message that the agent comes to only after its turn', () => {
     await expect.poll(() => world.agent.cancels).toHaveLength(1);
   });
 
-  test('is sent again, whole, if the agent dies before that', async () => {
+  test('is sent again, completely, if the agent dies before its turn', async () => {
     await leave();
     world.agent.crash(sessionId);
     await reader.untilTurn('turn_started', 2);
@@ -248,7 +248,7 @@ describe('a message that the agent comes to only after its turn', () => {
     await expectWaiting(await world.restart('crash'));
   });
 
-  test('waits there after a crash that came before the queue was stored', async () => {
+  test('waits in the queue even after a crash before the queue was stored', async () => {
     const { store, log } = world.storage;
     vi.spyOn(store, 'saveSession').mockReturnValue(new Promise(() => {}));
     const settle = vi.spyOn(log, 'settle');
@@ -271,7 +271,7 @@ describe('the queue', () => {
     }
   });
 
-  test('is sent in the order into which people bring it', async () => {
+  test('is sent in the order that users set', async () => {
     const [one, two, three] = ids as [string, string, string];
     await world.runtime.moveQueued(sessionId, three, one);
     await world.runtime.moveQueued(sessionId, one);
@@ -286,7 +286,7 @@ describe('the queue', () => {
     expect(world.agent.received).toEqual(['Go.', 'three', 'two', 'one']);
   });
 
-  test('gives one of its messages to the turn that runs, and keeps the others', async () => {
+  test('steers one of its messages into the running turn, and keeps the others', async () => {
     const turnId = (await reader.untilTurn('turn_started')).ofType('session:turn')[0]!.payload
       .turnId;
 
@@ -306,9 +306,9 @@ describe('the queue', () => {
     });
   });
 
-  test('makes a message the next one where the agent takes none amid its turn, also the one that is', async () => {
+  test('makes a message the next one if the agent does not support steering, even if it is the next already', async () => {
     world.agent.beforeSteer = async () => {
-      throw new ProviderError('NOT_SUPPORTED', 'It takes nothing while it works.');
+      throw new ProviderError('NOT_SUPPORTED', 'It accepts no messages during a turn.');
     };
     for (const turnId of [ids[2], ids[2]]) {
       const sent = await world.runtime.sendQueuedNow(sessionId, turnId!);
@@ -318,7 +318,7 @@ describe('the queue', () => {
     expect(world.agent.cancels).toEqual([]);
   });
 
-  test('sends a message once that was on its way into a turn as that ended', async () => {
+  test('sends a message once that was being steered when the turn ended', async () => {
     world.agent.beforeSteer = async () => {
       world.agent.finish(sessionId);
       await reader.untilTurn('turn_complete');
@@ -333,7 +333,7 @@ describe('the queue', () => {
     expect(world.agent.steered).toEqual([]);
   });
 
-  test('keeps a message that could not be given to the agent where it was', async () => {
+  test('keeps the place of a message that could not be steered', async () => {
     world.agent.beforeSteer = async () => {
       throw new ProviderError('PROCESS_CRASH', 'It died.');
     };
@@ -347,7 +347,7 @@ describe('the queue', () => {
     ]);
   });
 
-  test('does not have a message again that the log has in a turn, after a crash', async () => {
+  test('after a crash does not repeat a message that the log has in a turn', async () => {
     const { store } = world.storage;
     world.agent.beforeSteer = async () => {
       const first = async () => (await store.getSession(sessionId))?.queue[0]?.state;

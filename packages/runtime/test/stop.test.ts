@@ -1,4 +1,4 @@
-/** A person's Stop in every state of a session: nothing begins after it before a person says so. */
+/** A user's stop in every state of a session: nothing begins after it until a user resumes. */
 import { randomUUID } from 'node:crypto';
 import { ProviderError } from '@liminal/agents';
 import { type ApprovalOption, steeredItem } from '@liminal/protocol';
@@ -16,7 +16,7 @@ afterEach(async () => {
 /** Options of a poll: each state is soon over. */
 const soon = { interval: 5 };
 
-/** One session and what its agent was given. */
+/** One session, and the messages that its agent got. */
 class Talk {
   world: World;
   readonly sessionId: string;
@@ -46,7 +46,7 @@ class Talk {
     return (await this.info()).queue.map(({ message, state }) => `${state}: ${message}`);
   }
 
-  /** Queues messages behind the turn that runs. */
+  /** Queues messages behind the running turn. */
   async queueUp(count: number): Promise<string[]> {
     const messages = ['One.', 'Two.', 'Three.'].slice(0, count);
     for (const message of messages) await this.world.runtime.send(this.sessionId, message);
@@ -84,9 +84,9 @@ const options: ApprovalOption[] = [
 ];
 
 interface State {
-  /** Brings a session whose turn runs into the state. */
+  /** Brings a session with a running turn into the state. */
   reach: (talk: Talk) => Promise<void> | void;
-  /** What comes back to the queue. */
+  /** The messages that come back to the queue. */
   unread?: string[];
 }
 
@@ -107,7 +107,7 @@ const steer = async ({ world, sessionId }: Talk, message: string): Promise<strin
   return messageId;
 };
 
-/** The agent does not end its turn when it is asked to. */
+/** The agent ignores the request to end its turn. */
 const neverEnds = ({ world }: Talk): void =>
   void vi.spyOn(world.agent, 'cancelTurn').mockResolvedValue(undefined);
 
@@ -141,7 +141,7 @@ const states: Record<string, State> = {
     reach: async (talk) => void (await steer(talk, 'A word.')),
     unread: ['A word.'],
   },
-  'two steered messages that were not read, and one that was': {
+  'two steered messages that were not read, and one that was read': {
     reach: async (talk) => {
       const read = await steer(talk, 'Read.');
       await steer(talk, 'A word.');
@@ -150,7 +150,7 @@ const states: Record<string, State> = {
     },
     unread: ['A word.', 'Another.'],
   },
-  'a steered message, of an agent that says it was not read': {
+  'a steered message that the agent reports as not read': {
     reach: async (talk) => {
       const messageId = await steer(talk, 'A word.');
       const { agent } = talk.world;
@@ -167,7 +167,7 @@ const states: Record<string, State> = {
     },
     unread: ['A word.'],
   },
-  'an agent that dies of it': {
+  'an agent that the stop kills': {
     reach: async (talk) => {
       await steer(talk, 'A word.');
       const { agent } = talk.world;
@@ -183,34 +183,37 @@ async function go(talk: Talk, how: (typeof next)[number]): Promise<void> {
   if (how !== 'at once') await talk.restart(how.includes('crash') ? 'crash' : 'close');
 }
 
-describe.each(Object.entries(states))('a stop amid %s', (_, { reach, unread = [] }) => {
+describe.each(Object.entries(states))('a stop during: %s', (_, { reach, unread = [] }) => {
   describe.each([0, 1, 3])('with %i queued messages', (count) => {
-    test.each(next)('begins nothing; %s a new message goes first, then the rest', async (how) => {
-      const talk = await Talk.begin();
-      await talk.world.runtime.send(talk.sessionId, 'Go.');
-      const queued = await talk.queueUp(count);
-      await reach(talk);
-      const expected = [...unread, ...queued];
+    test.each(next)(
+      'no turn begins; %s a new message is sent first, then the queue',
+      async (how) => {
+        const talk = await Talk.begin();
+        await talk.world.runtime.send(talk.sessionId, 'Go.');
+        const queued = await talk.queueUp(count);
+        await reach(talk);
+        const expected = [...unread, ...queued];
 
-      // Two clients at once.
-      await Promise.all([talk.stop(), talk.stop()]);
-      if (how === 'at once') await talk.ended();
-      await go(talk, how);
+        // Two clients at the same time.
+        await Promise.all([talk.stop(), talk.stop()]);
+        if (how === 'at once') await talk.ended();
+        await go(talk, how);
 
-      expect(await talk.queue()).toEqual(expected.map((message) => `queued: ${message}`));
-      const { queuePaused } = (await talk.info()).session;
-      expect(queuePaused).toBe(expected.length > 0 ? true : undefined);
-      expect((await talk.world.runtime.status(talk.sessionId)).queuePaused).toBe(queuePaused);
-      const before = talk.world.agent.received.length;
-      await talk.world.runtime.send(talk.sessionId, 'New.');
-      await play(talk, before, ['New.', ...expected]);
-      expect(talk.world.agent.received.slice(before)).toEqual(['New.', ...expected]);
-      expect((await talk.info()).session.queuePaused).toBeUndefined();
-    });
+        expect(await talk.queue()).toEqual(expected.map((message) => `queued: ${message}`));
+        const { queuePaused } = (await talk.info()).session;
+        expect(queuePaused).toBe(expected.length > 0 ? true : undefined);
+        expect((await talk.world.runtime.status(talk.sessionId)).queuePaused).toBe(queuePaused);
+        const before = talk.world.agent.received.length;
+        await talk.world.runtime.send(talk.sessionId, 'New.');
+        await play(talk, before, ['New.', ...expected]);
+        expect(talk.world.agent.received.slice(before)).toEqual(['New.', ...expected]);
+        expect((await talk.info()).session.queuePaused).toBeUndefined();
+      },
+    );
   });
 });
 
-/** Ends the turns of these messages as they come, until nothing waits. */
+/** Ends the turns of these messages as they begin, until the queue is empty. */
 async function play(talk: Talk, before: number, messages: readonly string[]): Promise<void> {
   const { agent } = talk.world;
   for (const [at, message] of messages.entries()) {
@@ -229,7 +232,7 @@ async function pausedTalk(): Promise<Talk> {
   return talk;
 }
 
-test('a stop whose turn does not end until the server crashes holds after it, and asks nothing again', async () => {
+test('a stop whose turn does not end before the server crashes still applies afterwards, and no question is asked again', async () => {
   const talk = await Talk.begin();
   await talk.world.runtime.send(talk.sessionId, 'Go.');
   await talk.queueUp(1);
@@ -272,7 +275,7 @@ test('a stop while the agent takes the message stops its turn, and the next mess
   expect(talk.world.agent.received.slice(1)).toEqual(['New.', 'One.']);
 });
 
-test('a queue that is paused stays paused at another stop, an edit, a move and a removal', async () => {
+test('a paused queue stays paused after another stop, an edit, a move and a removal', async () => {
   const talk = await pausedTalk();
   const { runtime } = talk.world;
   await talk.stop();
@@ -287,7 +290,7 @@ test('a queue that is paused stays paused at another stop, an edit, a move and a
   expect(talk.world.agent.received.slice(before)).toEqual(['New.', 'Three.', 'One, edited.']);
 });
 
-test('a message that is sent again because its answer was lost does not resume the queue', async () => {
+test('a message that is sent again because its response was lost does not resume the queue', async () => {
   const talk = await pausedTalk();
   const { turnId, message } = (await talk.info()).queue[1]!;
   await talk.world.runtime.send(talk.sessionId, message, turnId);
@@ -305,7 +308,7 @@ describe.each(next)('a paused queue, %s', (how) => {
     expect(talk.world.agent.received.slice(before)).toEqual(['One.', 'Two.', 'Three.']);
   });
 
-  test('sends the message of Send now first, then the rest', async () => {
+  test('sends the message of “Send now” first, then the rest', async () => {
     const talk = await pausedTalk();
     await go(talk, how);
     const before = talk.world.agent.received.length;
@@ -327,12 +330,12 @@ test('a message of the queue that was being steered when the turn was stopped co
   await talk.stop();
   await talk.ended();
   expect(await talk.queue()).toEqual(['queued: Three.', 'queued: One.', 'queued: Two.']);
-  // Its words are not in the stopped turn any more.
+  // The message is no longer in the stopped turn.
   const { entries } = await runtime.history(talk.sessionId);
   expect(JSON.stringify(entries)).not.toContain('Three.');
 });
 
-test('a message that the agent would come to by itself after a stop is stopped as it begins', async () => {
+test('a message for which the agent begins a turn by itself after a stop is stopped as that turn begins', async () => {
   const talk = await Talk.begin();
   const { agent, runtime } = talk.world;
   await runtime.send(talk.sessionId, 'Go.');
@@ -349,7 +352,7 @@ test('a message that the agent would come to by itself after a stop is stopped a
   expect((await talk.info()).session.queuePaused).toBe(true);
 });
 
-test('a stop that the agent refuses says so, and pauses the queue all the same', async () => {
+test('a stop that the agent rejects reports the error, and still pauses the queue', async () => {
   const talk = await Talk.begin();
   const { agent, runtime } = talk.world;
   await runtime.send(talk.sessionId, 'Go.');
@@ -363,7 +366,7 @@ test('a stop that the agent refuses says so, and pauses the queue all the same',
   expect((await talk.info()).session.queuePaused).toBe(true);
 });
 
-test('a stop that the store cannot keep still stops the turn and the queue, and says so', async () => {
+test('a stop that cannot be stored still stops the turn and the queue, and reports the error', async () => {
   const talk = await Talk.begin();
   const { agent, runtime, storage } = talk.world;
   await runtime.send(talk.sessionId, 'Go.');
@@ -392,7 +395,7 @@ test('the end of the agent’s process pauses the queue', async () => {
   expect(talk.world.agent.received.slice(before)).toEqual(['A word.', 'One.']);
 });
 
-describe('a stop while people are asked about the settings of the folder', () => {
+describe('a stop during the question about the folder’s settings', () => {
   const asked = async () => {
     const talk = await Talk.begin();
     talk.world.agent.project = { hash: 'h', files: [{ path: '/x/settings.json', text: '{}' }] };
@@ -416,7 +419,7 @@ describe('a stop while people are asked about the settings of the folder', () =>
     expect(talk.world.agent.received).toEqual([]);
   });
 
-  test('is not needed where its message is removed: the question is withdrawn with it', async () => {
+  test('is not needed if the message is removed: the question is withdrawn with it', async () => {
     const { talk, waiting } = await asked();
     const { turnId } = (await talk.info()).queue[0]!;
     await talk.world.runtime.removeQueued(talk.sessionId, turnId);

@@ -1,4 +1,4 @@
-/** The conversation goes back to before a message: what the model hears next, what the log keeps, what readers see. */
+/** Resetting the conversation to before a message: what the model gets next, what the log keeps, what readers see. */
 import { cannotRewind, ProviderError, type StoredTurn } from '@liminal/agents';
 import { createModelProviders } from '@liminal/agents/models';
 import { says, ScriptedClient } from '@liminal/agents/testing';
@@ -15,7 +15,7 @@ afterEach(async () => {
 interface Talk {
   world: World;
   sessionId: string;
-  /** Says something, and waits until its answer is in history. Gives the turn's id. */
+  /** Sends a message, and waits until its answer is in history. Returns the turn's id. */
   ask: (text: string, where?: World, blocks?: ContentBlock[]) => Promise<string>;
 }
 
@@ -23,7 +23,7 @@ async function idle({ runtime }: World, sessionId: string): Promise<void> {
   await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
 }
 
-/** A session with a bare model that counts its answers: A1, A2 and so on. */
+/** A session with a bare model whose answers are A1, A2 and so on. */
 async function modelTalk(): Promise<Talk & { client: ScriptedClient }> {
   const answers = Array.from({ length: 9 }, (_, at) => says(`A${at + 1}`));
   const client = new ScriptedClient(answers);
@@ -74,7 +74,7 @@ const taken = (turnIds: string[], message: string) => ({
 });
 
 describe('of a bare model', () => {
-  test('after turn 2 of 3 is taken back, the model hears turn 1 and the new message, before and after a restart', async () => {
+  test('after turn 2 of 3 is taken back, the model gets turn 1 and the new message, before and after a restart', async () => {
     const { world, client, sessionId, ask } = await modelTalk();
     const [, two, three] = [await ask('One?'), await ask('Two?'), await ask('Three?')];
     const planned = taken([two, three], 'Two?');
@@ -89,7 +89,7 @@ describe('of a bare model', () => {
     expect(heard(client)).toEqual(['One?', 'A1', 'Two again?', 'A4', 'And?']);
   });
 
-  test('it is the same if the server ends before the next message', async () => {
+  test('the same holds if the server stops before the next message', async () => {
     const { world, client, sessionId, ask } = await modelTalk();
     const first = await ask('One?');
     await ask('Two?');
@@ -98,7 +98,7 @@ describe('of a bare model', () => {
     expect(heard(client)).toEqual(['Anew?']);
   });
 
-  test('what was taken back has still cost something', async () => {
+  test('turns that were taken back still count as cost', async () => {
     const { world, sessionId, ask } = await modelTalk();
     const turns = [await ask('One?'), await ask('Two?')];
     const costs = async ({ runtime }: World) =>
@@ -110,7 +110,7 @@ describe('of a bare model', () => {
   });
 });
 
-test('nothing leaves the log: all is in history, and readers who were there, came back, or are new see the same', async () => {
+test('nothing is removed: history has all turns, and connected, returning and new readers see the same', async () => {
   const { world, sessionId, ask } = await scriptedTalk('sqlite');
   const live = await new Reader(world.runtime, sessionId).untilType('session:info');
   const turns = [await ask('One.'), await ask('Two.'), await ask('Three.')];
@@ -140,14 +140,14 @@ test('nothing leaves the log: all is in history, and readers who were there, cam
   expect(ends).toContainEqual(expect.objectContaining({ turnId: rewind, rewoundTo: two }));
   const resumed = back.ofType('session:history').flatMap((message) => message.turns);
   expect(resumed).toContainEqual(expect.objectContaining({ turnId: rewind, rewoundTo: two }));
-  // Page by page, each with what is newer, it is the same.
+  // Read page by page, with newer pages added, the result is the same.
   const newest = await next.runtime.history(sessionId, { limit: 2 });
   const older = await next.runtime.history(sessionId, { limit: 2, before: newest.before });
   expect([...takenBack([...older.turns, ...newest.turns]).keys()]).toEqual([three, two]);
 });
 
-describe('is refused', () => {
-  test('while a turn runs, and for turns that are not there, were taken back, or that no person began', async () => {
+describe('is rejected', () => {
+  test('while a turn runs, and for turns that are unknown, were taken back, or were not begun by a user', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const [one, two] = [await ask('One.'), await ask('Two.')];
     const code = async (id: string) =>
@@ -165,7 +165,7 @@ describe('is refused', () => {
     expect(world.agent.takenBack).toEqual([[two]]);
   });
 
-  test('where an agent cannot; then nothing is changed', async () => {
+  test('if the agent does not support it; then nothing is changed', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const one = await ask('One.');
     Object.assign(world.agent, { rewindsConversation: false });
@@ -177,7 +177,7 @@ describe('is refused', () => {
     expect(world.agent.rewindings).toEqual([`look at ${one}`]);
   });
 
-  test('where the agent refuses this turn: the conversation says so, and goes on as it was', async () => {
+  test('if the agent rejects this turn: the conversation shows the error, and continues unchanged', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const one = await ask('One.');
     world.agent.refuseRewind = cannotRewind('It was summarised.');
@@ -193,7 +193,7 @@ describe('is refused', () => {
   });
 });
 
-test('of two at once one wins, and the other is told', async () => {
+test('if two are made at once, one succeeds and the other is rejected', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const [one, two] = [await ask('One.'), await ask('Two.')];
   const go = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ test('of two at once one wins, and the other is told', async () => {
   expect(all).toContainEqual(world.agent.takenBack[0]);
 });
 
-test('both go back; if only the files do not, the conversation has, and says so', async () => {
+test('conversation and files are both reset; if only the files fail, the conversation is reset with a notice', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const [one, two] = [await ask('One.'), await ask('Two.')];
   const files = [`${world.projectDir}/a.ts`];
@@ -231,7 +231,7 @@ test('both go back; if only the files do not, the conversation has, and says so'
   expect([...takenBack(page.turns).keys()]).toContain(one);
 });
 
-test('the message comes back with its attachments, and can be sent again with them', async () => {
+test('the message is returned with its attachments, and can be sent again with them', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const image = { type: 'image', mimeType: 'image/png', data: onePixel, name: 'a.png' } as const;
   const one = await ask('Look.', world, [image]);
@@ -241,7 +241,7 @@ test('the message comes back with its attachments, and can be sent again with th
   expect(world.agent.attached.at(-1)).toMatchObject([{ data: image.data }]);
 });
 
-test('messages that wait go on waiting', async () => {
+test('queued messages stay queued', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const one = await ask('One.');
   await world.runtime.send(sessionId, 'Two.');
@@ -253,7 +253,7 @@ test('messages that wait go on waiting', async () => {
   expect(queue.map(({ message }) => message)).toEqual(['Three.']);
 });
 
-test('a fork has neither what was taken back nor a word of it, and none begins there', async () => {
+test('a fork has neither the turns that were taken back nor their notice, and cannot begin at such a turn', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const [one, two] = [await ask('One.'), await ask('Two.')];
   await world.runtime.rewind(sessionId, two, conversation);
@@ -269,7 +269,7 @@ test('a fork has neither what was taken back nor a word of it, and none begins t
   expect(world.agent.forks).toEqual([three, one]);
 });
 
-test('an export has all of it, marked, also where it is imported under other ids', async () => {
+test('an export has the turns that were taken back, marked, also if it is imported under other ids', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const two = (await ask('One.'), await ask('Two.'));
   await world.runtime.rewind(sessionId, two, conversation);
@@ -279,7 +279,7 @@ test('an export has all of it, marked, also where it is imported under other ids
   const bytes = async function* () {
     for (const piece of file) yield Buffer.from(piece);
   };
-  // Here its ids are taken.
+  // Here the session's ids are taken.
   const copy = await world.runtime.importSession(bytes());
   expect(copy.sessionId).not.toBe(sessionId);
   const { turns } = await world.runtime.history(copy.sessionId);
@@ -288,7 +288,7 @@ test('an export has all of it, marked, also where it is imported under other ids
   expect(takenBack(turns).size).toBe(1);
 });
 
-test('a search finds what was taken back, and marks it', async () => {
+test('a search finds turns that were taken back, and marks them', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const two = (await ask('The first wombat.'), await ask('The second wombat.'));
   const found = async () => {
@@ -301,7 +301,7 @@ test('a search finds what was taken back, and marks it', async () => {
   expect(all).toContainEqual(['The first wombat.', undefined]);
 });
 
-/** A turn as an agent has stored it. */
+/** An agent's stored turn. */
 function stored(turnId: string, said: string, place: Partial<StoredTurn> = {}): StoredTurn {
   const item = { type: 'message', id: `${turnId}-user`, content: said, origin: 'user' } as const;
   const payloads = [
@@ -313,7 +313,7 @@ function stored(turnId: string, said: string, place: Partial<StoredTurn> = {}): 
   return { turnId, events: payloads.map((payload) => ({ turnId, timestamp, payload })), ...place };
 }
 
-test('what an agent has left because it was taken back is no fork, neither to its next process nor to a terminal that goes on', async () => {
+test('turns that were taken back are not a fork, neither for the agent’s next process nor for a terminal that continues', async () => {
   const { world, sessionId, ask } = await scriptedTalk();
   const [one, two] = [await ask('One.'), await ask('Two.')];
   await world.runtime.rewind(sessionId, two, conversation);

@@ -16,7 +16,7 @@ const within = expect.stringMatching(
   new RegExp(`^00-${traceId}-(?!${spanId})[0-9a-f]{16}-00$`),
 ) as string;
 
-/** A session whose agent is scripted, and what the log has of each of its runs. */
+/** A session with a scripted agent, and the logged trace of each of its runs. */
 async function begin() {
   const world = await startWorld();
   onTestFinished(async () => world.end());
@@ -27,7 +27,7 @@ async function begin() {
   return { world, sessionId, reader, events };
 }
 
-test('FR-001-10 a turn belongs to the trace of the request that brought its message, in every event and in history', async () => {
+test('FR-001-10 a turn belongs to the trace of the request that sent its message, in every event and in history', async () => {
   const { world, sessionId, reader, events } = await begin();
   const { turnId } = await world.runtime.send(sessionId, 'Hello', undefined, { traceContext });
   world.agent.text(sessionId, 'a', 'Hi');
@@ -45,7 +45,7 @@ test('FR-001-10 a turn belongs to the trace of the request that brought its mess
   });
 });
 
-test('a message that waits keeps its trace, also when the server crashes meanwhile; others have their own', async () => {
+test('a queued message keeps its trace, also if the server crashes; others have their own', async () => {
   const { world, sessionId } = await begin();
   await world.runtime.send(sessionId, 'first');
   const waiting = randomUUID();
@@ -63,7 +63,7 @@ test('a message that waits keeps its trace, also when the server crashes meanwhi
   expect(new Set(traces.map((trace) => trace.traceparent.slice(3, 35))).size).toBe(traces.length);
 });
 
-test('what was said in a turn, and gets one of its own, goes on with its own trace there', async () => {
+test('a steered message that gets a turn of its own keeps its own trace there', async () => {
   const { world, sessionId, reader, events } = await begin();
   const { turnId } = await world.runtime.send(sessionId, 'Go.');
   const messageId = randomUUID();
@@ -76,7 +76,7 @@ test('what was said in a turn, and gets one of its own, goes on with its own tra
   expect(events(messageId)[0]!.traceContext.traceparent).toEqual(within);
 });
 
-test('of several servers, the owner of the session goes on with the trace that another was given', async () => {
+test('in a cluster, the session’s owner continues the trace that another server received', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const { projectDir } = servers;

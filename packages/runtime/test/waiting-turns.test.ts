@@ -1,4 +1,4 @@
-/** Turns of our own tool loop that wait for a person: they go on after the server has ended. */
+/** Turns of Liminal's own tool loop that wait for a user: they continue after the server has ended. */
 import { createModelProviders } from '@liminal/agents/models';
 import { calls, says, ScriptedClient, type Act, loudEcho } from '@liminal/agents/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await world.end();
 });
 
-/** A server whose models do these acts, one after another, over its restarts. */
+/** A server whose models perform these acts, one after another, across restarts. */
 async function start(acts: Act[]): Promise<{ world: World; client: ScriptedClient }> {
   const client = new ScriptedClient(acts);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
@@ -23,7 +23,7 @@ const approvals = (reader: Reader) =>
   [...reader.items.values()].filter((item) => item.type === 'approval');
 
 test.each(['crash', 'close'] as const)(
-  'INV-2: a permission that is asked when the server ends (%s) is asked again by the next one, and its answer goes on with the turn',
+  'INV-2: a permission request that is open when the server ends (%s) is asked again by the next server, and its answer resumes the turn',
   async (how) => {
     const { world, client } = await start([
       calls(['echo', { text: 'loud' }]),
@@ -58,7 +58,7 @@ test.each(['crash', 'close'] as const)(
       'function_call_output',
     ]);
     expect([...reader.items.values()].at(-1)).toMatchObject({ content: 'It was loud.' });
-    // Nothing waits any more.
+    // No turn waits now.
     const next = await (await second.restart('close')).runtime.info(sessionId);
     expect(next.session.state).toBe('idle');
   },

@@ -26,18 +26,18 @@ export function checkRun(run: readonly StreamEvent[]): void {
   expect(openAtEnd).toEqual(new Set());
 }
 
-/** What history must have of a run: its log, folded from scratch. */
+/** The run that history must have: its log, folded from scratch. */
 export function storedOf(run: readonly StreamEvent[]): Response | undefined {
   return toResponse(run.reduce(foldResponse, emptyResponse()));
 }
 
-/** What every reader must have of runs that are over: their log, folded from scratch. */
+/** The items that every reader must have of ended runs: their logs, folded from scratch. */
 export function shownOf(runs: readonly StreamEvent[][]): UpsertObject[] {
   const shown = runs.flatMap((run) => {
     const response = storedOf(run);
     return response ? responseToUpserts(response, '') : [];
   });
-  // Checked against a second fold, which was written apart from the first.
+  // Checked against a second fold, which was written independently of the first.
   const naive = runs.flatMap((run) => [...naiveViews(naiveTurn(run))]);
   expect(new Map(shown.map((upsert) => [upsert.itemId, summaryOf(upsert)]))).toEqual(
     new Map(naive.map(([id, { type, status, text }]) => [id, { type, status, text }])),

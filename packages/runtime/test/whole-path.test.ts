@@ -13,13 +13,13 @@ import { checkRun, shownOf, storedOf, timeless } from './whole-path-truth.ts';
 const isLong = process.env['FAULTS'] === 'long';
 const { FAULTS_SEED, FAULTS_PATH } = process.env;
 
-/** Deltas logged one by one, coalesced a little, and coalesced until something else happens. */
+/** Deltas are logged one by one, joined a little, and joined until another event comes. */
 const cadences = [0, 2, 5_000];
 
 const readerActions = ['reconnect', 'return', 'forget', 'remember', 'stall', 'drain'] as const;
 const goingsDown = ['crash', 'close'] as const;
 
-/** Something that happens just before the event at `at`, counted over all turns. */
+/** An incident just before the event at `at`, counted over all turns. */
 interface Step {
   at: number;
   reader: number;
@@ -38,7 +38,7 @@ const step = fc.record({
 
 const turn = fc.record({
   script: eventScripts(),
-  /** After the turn's last word and before it is in history. */
+  /** After the turn's last event and before the turn is in history. */
   after: fc.constantFrom(undefined, undefined, undefined, ...goingsDown),
 });
 
@@ -58,7 +58,7 @@ describe.each([
   { driver: 'sqlite' as const, runs: isLong ? 2_500 : 30 },
 ])('on $driver', ({ driver, runs }) => {
   test(
-    'INV-1 INV-2 INV-3 INV-4 INV-5 INV-6 INV-7 INV-9 after any drops, stalls, batches, crashes and restarts, every reader ends with what a naive fold of the log gives',
+    'INV-1 INV-2 INV-3 INV-4 INV-5 INV-6 INV-7 INV-9 after any drops, stalls, batches, crashes and restarts, every reader ends with the result of a naive fold of the log',
     { timeout: isLong ? 3_600_000 : 120_000 },
     async () => {
       await fc.assert(
@@ -70,7 +70,7 @@ describe.each([
         {
           numRuns: runs,
           ...replay(),
-          // A run that hangs is a counterexample too, and gets its seed printed.
+          // A run that hangs is also a counterexample, and its seed is printed.
           timeout: 20_000,
           ...(!isLong && { interruptAfterTimeLimit: 90_000 }),
         },
@@ -79,7 +79,7 @@ describe.each([
   );
 });
 
-/** Every short run plays the same stories; `FAULTS_SEED` and `FAULTS_PATH` repeat a failed one. */
+/** Every short run plays the same stories; `FAULTS_SEED` and `FAULTS_PATH` repeat a failed story. */
 function replay(): { seed?: number; path?: string } {
   const seed = FAULTS_SEED ?? (isLong ? undefined : 20_260_101);
   return {
@@ -88,7 +88,7 @@ function replay(): { seed?: number; path?: string } {
   };
 }
 
-/** The events that a follower of a run has been given so far. */
+/** The events that a run's follower has received so far. */
 interface Followed {
   runId: string;
   events: StreamEvent[];
@@ -132,7 +132,7 @@ class Play {
     await this.#world.end();
   }
 
-  /** Says a turn, unless the server goes down in the middle of it. */
+  /** Plays a turn, unless the server stops in the middle of it. */
   async #turn({ script, after }: Story['turns'][number]): Promise<void> {
     const { turnId } = await this.#world.runtime.send(this.#sessionId, 'Go');
     const followed = await this.#follow(turnId);
@@ -148,7 +148,7 @@ class Play {
     await this.#settled();
   }
 
-  /** Whether the server went down and came back, which ends the turn. */
+  /** Returns whether the server stopped and restarted, which ends the turn. */
   async #takeSteps(): Promise<boolean> {
     for (;;) {
       const [next] = this.#steps;
@@ -164,14 +164,14 @@ class Play {
     }
   }
 
-  /** Readers come back with what they have. */
+  /** Readers return with their state. */
   async #restart(how: 'crash' | 'close'): Promise<void> {
     if (how === 'crash') for (const reader of this.#readers) reader.close();
     for (const followed of this.#followed) followed.stop();
     this.#world = await this.#world.restart(how);
     const { acknowledged } = this.#world.medium;
     const kept = new Set([...acknowledged.values()].flat().map((event) => event.eventId));
-    // What was seen survives: a cursor is the id of the last event that its reader has applied.
+    // Shown events survive: a cursor is the id of the last event that its reader has applied.
     for (const { cursor } of this.#readers) expect([...kept, undefined, '']).toContain(cursor);
     this.#readers = this.#readers.map((reader, index) => this.#read(index, reader.place));
   }
@@ -231,7 +231,7 @@ class Play {
     return followed;
   }
 
-  /** Resolves when the session's last turn has become history. */
+  /** Resolves when the session's last turn is in history. */
   async #settled(): Promise<void> {
     const reader = this.#read(2);
     await reader.until((r) => {
@@ -255,7 +255,7 @@ class Play {
     const truth = shownOf(runs);
     expect(timeless((await runtime.history(this.#sessionId)).entries)).toEqual(truth);
     for (const reader of this.#readers) reader.drained();
-    // A late reader, without a cursor or with an old one, gets there as well.
+    // A late reader, without a cursor or with an old one, also reaches the same state.
     for (const [index, place] of [...this.#places, [2, undefined] as const])
       this.#readers.push(this.#read(index, place));
     const lastId = runs.at(-1)?.at(-1)?.eventId;
@@ -269,7 +269,7 @@ class Play {
 
 const idFields = new Set(['itemId', 'id', 'callId', 'scriptId', 'approvalId']);
 
-/** The script's payloads with ids of this turn, as agents give them. */
+/** The script's payloads with ids of this turn, as an agent sends them. */
 function renamed(turn: StreamEvent[], turnId: string): EventPayload[] {
   return turn.map(({ payload }) =>
     JSON.parse(

@@ -2,13 +2,13 @@ import type { ContentBlock, EventDraft, OutputItem, Response } from '@liminal/pr
 import type { BlobStore } from '@liminal/storage';
 import { type Found, referTo } from './references.ts';
 
-/** Puts the bytes of what one session says into the blob store. */
+/** Stores the bytes in one session's events in the blob store. */
 export class BlobKeeper {
   readonly #blobs: BlobStore;
   readonly #sessionId: string;
-  /** Not stored yet, by hash. */
+  /** Blobs that are not stored yet, by hash. */
   readonly #waiting = new Map<string, Found>();
-  /** Stored and held here: an item tells its images more than once. */
+  /** Hashes of blobs that are stored and held by the session: an item's events repeat its images. */
   readonly #kept = new Set<string>();
 
   constructor(blobs: BlobStore, sessionId: string) {
@@ -16,14 +16,14 @@ export class BlobKeeper {
     this.#sessionId = sessionId;
   }
 
-  /** Characters of base64 that wait to be stored. */
+  /** The characters of base64 that wait to be stored. */
   get waiting(): number {
     let size = 0;
     for (const { bytes } of this.#waiting.values()) size += bytes.length;
     return Math.ceil((size * 4) / 3);
   }
 
-  /** The event with names for its bytes, which wait until `store`. */
+  /** Returns the event with references instead of bytes; the bytes wait until `store`. */
   take(draft: EventDraft): EventDraft {
     const { payload } = draft;
     if (payload.type === 'item_done') {
@@ -37,7 +37,7 @@ export class BlobKeeper {
     return { ...draft, payload: { ...payload, patch } };
   }
 
-  /** Stores what waits. Rejects as the store does; nothing is lost then. */
+  /** Stores the waiting blobs. Rejects as the store does; the blobs then keep waiting. */
   async store(): Promise<void> {
     for (const [hash, { bytes, mimeType }] of this.#waiting) {
       await this.#blobs.put(bytes, { mimeType, sessionId: this.#sessionId });
@@ -46,7 +46,7 @@ export class BlobKeeper {
     }
   }
 
-  /** Runs from an agent's own store, with their bytes stored. */
+  /** Returns runs from an agent's own store with references to their bytes, which are stored. */
   async keep(runs: readonly Response[]): Promise<Response[]> {
     const kept = runs.map((run) => ({
       ...run,

@@ -1,7 +1,7 @@
 import { blobIn, type Response } from '@liminal/protocol';
 import type { BlobStore } from '@liminal/storage';
 
-/** Lets a session hold the blobs that runs name; what is not stored any more stays so. */
+/** Holds for a session the blobs that runs refer to; blobs that are no longer stored stay missing. */
 export async function holdAgain(
   blobs: BlobStore,
   sessionId: string,

@@ -1,6 +1,7 @@
 /**
- * The bytes of messages: images and files are kept in the blob store, and the log only names them. In: content blocks
- * with their bytes, of people and of agents. Out: the same blocks with `blob:<hash>`, and the bytes again for an agent.
+ * The bytes of messages: images and files are in the blob store, and the log only refers to them. In: content blocks
+ * with their bytes, from users and agents. Out: the same blocks with `blob:<hash>`, and blocks with bytes again for an
+ * agent.
  */
 export { BlobKeeper } from './blob-keeper.ts';
 export { holdAgain } from './hold-again.ts';

@@ -12,7 +12,7 @@ import type { BlobStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
 import { bytesIn, referTo, textOf, withBytes } from './references.ts';
 
-/** Keeps an uploaded file. `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
+/** Stores an uploaded file. Throws `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
 export async function putBlob(
   blobs: BlobStore,
   bytes: Uint8Array,
@@ -25,8 +25,8 @@ export async function putBlob(
 }
 
 /**
- * Keeps the bytes of a message's blocks, as uploads; the blocks then name them. `BLOB_NOT_FOUND` for a name that leads
- * nowhere, `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`.
+ * Stores the bytes of a message's blocks as uploads, and returns the blocks with references. Throws `BLOB_NOT_FOUND`
+ * for a reference to nothing, `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`.
  */
 export async function keepMessage(
   blobs: BlobStore,
@@ -49,7 +49,7 @@ export async function keepMessage(
   return kept;
 }
 
-/** Blocks with their bytes, for an agent. `BLOB_NOT_FOUND`. */
+/** Returns blocks with their bytes, for an agent. Throws `BLOB_NOT_FOUND`. */
 export async function bringBytes(
   blobs: BlobStore,
   blocks: readonly ContentBlock[],
@@ -62,7 +62,7 @@ export async function bringBytes(
   );
 }
 
-/** The bytes that a block names, if it names some. */
+/** The bytes that a block refers to; undefined if it refers to none. */
 async function read(blobs: BlobStore, block: ContentBlock): Promise<Uint8Array | undefined> {
   const hash = blobIn(block);
   if (hash === undefined) return undefined;
@@ -76,7 +76,7 @@ export function blobGone(): RuntimeError {
   return new RuntimeError('BLOB_NOT_FOUND', message);
 }
 
-/** A block that neither carries nor names bytes here; a file of text may be short, or empty. */
+/** Whether a block neither contains nor refers to bytes; a text file may be short, or empty. */
 function isWithoutBytes(block: ContentBlock): boolean {
   if (block.type === 'resource_link') return false;
   if (block.type === 'resource' && block.resource.text !== undefined) return false;
@@ -109,7 +109,7 @@ function withSize(block: ContentBlock, size: number): ContentBlock {
 
 const unknownType = 'application/octet-stream';
 
-/** A file's type, as it was given if that fits its content. */
+/** A file's type: the given type if it fits the content. */
 function checkedType(
   bytes: Uint8Array,
   given: string,
@@ -119,8 +119,8 @@ function checkedType(
   const mimeType = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(named.trim()) ? named.trim() : unknownType;
   const seen = imageType(bytes);
   if (/^image\/(png|jpeg|gif|webp)$/.test(mimeType) && seen !== mimeType) {
-    const really = seen === undefined ? 'none that can be read' : `a ${seen}`;
-    const message = `A file is said to be ${mimeType}, and is ${really}. Save it anew as an image, or attach it as a file.`;
+    const really = seen === undefined ? 'not a readable image' : `a ${seen}`;
+    const message = `A file has the type ${mimeType}, but is ${really}. Save it again as an image, or attach it as a file.`;
     throw new RuntimeError('BLOB_TYPE_WRONG', message);
   }
   if (kind !== undefined && !mimeType.startsWith(`${kind}/`)) {

@@ -7,7 +7,7 @@ import { bytesIn, referTo, withBytes } from './references.ts';
 const sha = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-test('bytes of any block come back as they were', () => {
+test('bytes of any block are restored unchanged', () => {
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
   const name = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
   fc.assert(
@@ -29,7 +29,7 @@ test('bytes of any block come back as they were', () => {
   );
 });
 
-test('a file of text is kept as its bytes, with its address as its name, and is text again', () => {
+test('a text file is stored as bytes, with its address as its name, and is restored as text', () => {
   const resource = { uri: 'file:///a.md', mimeType: 'text/markdown', text: '\uFEFF# Ä' };
   const { block, found } = referTo({ type: 'resource', resource });
   expect(block).toEqual({
@@ -48,11 +48,11 @@ test('a file of text is kept as its bytes, with its address as its name, and is 
 
 test.each<[string, ContentBlock]>([
   ['a link', { type: 'resource_link', uri: 'file:///a', name: 'a' }],
-  ['data that is no base64', { type: 'image', mimeType: 'image/png', data: 'not base64!' }],
+  ['data that is not base64', { type: 'image', mimeType: 'image/png', data: 'not base64!' }],
   ['an empty image', { type: 'image', mimeType: 'image/png', data: '' }],
-  ['an address alone', { type: 'image', mimeType: 'image/png', uri: 'https://example.org/a.png' }],
+  ['only an address', { type: 'image', mimeType: 'image/png', uri: 'https://example.org/a.png' }],
   ['an empty text', { type: 'resource', resource: { uri: 'a', text: '' } }],
   ['half a character', { type: 'resource', resource: { uri: 'a', text: 'x\uD800' } }],
-])('%s stays as it is: nothing of it would be lost or changed', (_, block) => {
+])('%s stays in the block, so that nothing is lost or changed', (_, block) => {
   expect(referTo(block)).toEqual({ block });
 });

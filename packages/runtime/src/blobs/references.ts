@@ -3,26 +3,26 @@ import { blobUri, type ContentBlock } from '@liminal/protocol';
 
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
 
-/** Bytes of a block, and what names them. */
+/** The bytes of a block, and their hash. */
 export interface Found {
   hash: string;
   bytes: Buffer;
   mimeType: string;
 }
 
-/** The bytes that a block carries, if it carries any; what is no base64 stays where it is. */
+/** The bytes that a block contains; undefined if it contains none. Data that is not base64 stays in the block. */
 export function bytesIn(block: ContentBlock): Omit<Found, 'hash'> | undefined {
   if (block.type === 'resource_link') return undefined;
   if (block.type !== 'resource') return found(block.data, block.mimeType);
   const { text, blob, mimeType } = block.resource;
   if (text !== undefined && text === '') return undefined;
   if (text === undefined) return found(blob, mimeType ?? 'application/octet-stream');
-  // Half a character of two would not come back.
+  // Half a surrogate pair would not be restored.
   if (!text.isWellFormed()) return undefined;
   return { bytes: Buffer.from(text), mimeType: mimeType ?? 'text/plain' };
 }
 
-/** The same block, with a name for its bytes in their place. */
+/** The same block with a reference instead of its bytes. */
 export function referTo(block: ContentBlock): { block: ContentBlock; found?: Found } {
   const inside = bytesIn(block);
   if (inside === undefined || block.type === 'resource_link') return { block };
@@ -31,7 +31,7 @@ export function referTo(block: ContentBlock): { block: ContentBlock; found?: Fou
   return { block: withPlace(block, named), found: { hash, ...inside } };
 }
 
-/** A block whose bytes lie elsewhere; its own address, if it has one, becomes its name. */
+/** A block whose bytes are stored elsewhere; its own address, if it has one, becomes its name. */
 function withPlace(
   block: Exclude<ContentBlock, { type: 'resource_link' }>,
   place: { uri: string; size: number },
@@ -47,7 +47,7 @@ function withPlace(
 const named = (name: string | undefined) =>
   name === undefined || name.startsWith('blob:') ? {} : { name };
 
-/** A block with its bytes in it, as an agent is given them: a file of text as text. */
+/** A block with its bytes, as an agent gets it: a text file as text. */
 export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock {
   const data = (): string => Buffer.from(bytes).toString('base64');
   switch (block.type) {
@@ -67,13 +67,13 @@ export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock 
   }
 }
 
-/** The text of a file that is one. */
+/** The text of a text file; undefined for other files. */
 export function textOf({ mimeType = '' }: Pick<Resource, 'mimeType'>, bytes: Uint8Array) {
   if (/^(image\/(?!svg)|audio\/|video\/|font\/|application\/(pdf|zip))/.test(mimeType))
     return undefined;
   if (bytes.includes(0)) return undefined;
   try {
-    // With its byte order mark, so that the same bytes come back.
+    // Keeps the byte order mark, so that the same bytes are restored.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;

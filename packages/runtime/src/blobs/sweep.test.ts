@@ -18,7 +18,7 @@ async function sweptAt(blobs: BlobStore, time: number): Promise<void> {
   vi.restoreAllMocks();
 }
 
-test('an upload waits a day for its message, and goes after that', async () => {
+test('an upload is removed after a day without a message', async () => {
   const { blobs } = openMemoryStorage();
   const { hash } = await blobs.put(Buffer.from('lone'), { mimeType: 'text/plain' });
   for (const age of [0, minute, hour, 23 * hour]) {
@@ -29,7 +29,7 @@ test('an upload waits a day for its message, and goes after that', async () => {
   expect(await blobs.get(hash)).toBeUndefined();
 });
 
-test('SAFE: the clock of a server that is days ahead or behind changes nothing', async () => {
+test('SAFE: a server clock that is days ahead or behind changes nothing', async () => {
   const { blobs } = openMemoryStorage();
   const { hash } = await blobs.put(Buffer.from('lone'), { mimeType: 'text/plain' });
   const stored = Date.now();
@@ -42,7 +42,7 @@ test('SAFE: the clock of a server that is days ahead or behind changes nothing',
   expect(await blobs.get(hash)).toBeUndefined();
 });
 
-test('uploads are looked at when the server starts, and each hour until it ends', () => {
+test('uploads are checked when the server starts, and then every hour until it stops', () => {
   vi.useFakeTimers();
   const { blobs } = openMemoryStorage();
   const sweep = vi.spyOn(blobs, 'now');

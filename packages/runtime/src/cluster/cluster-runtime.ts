@@ -42,21 +42,21 @@ import { untilDone } from '../until-done.ts';
 import { PostedEnds, SessionCluster } from './session-cluster.ts';
 import { SessionStates } from './session-states.ts';
 
-/** How long to wait before telling again what could not be found out, in ms. */
+/** Delay before the session list is re-sent after a failure, in ms. */
 const RETRY_MS = 1_000;
-/** How long a closing server waits for readers to get the ends of their turns, in ms. */
+/** How long a closing server waits until subscribers have the ends of their turns, in ms. */
 const SHOWN_MS = 1_000;
 
 /**
- * One of several servers that share the sessions. Each session has one owner, which acts; every server shows it, from
- * the log and from what the owner posts, and passes commands on to the owner.
+ * One of several servers that share the sessions. Each session has one owner, which runs it. Every server shows every
+ * session, from the log and the owner's postings, and forwards commands to the owner.
  */
 export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #options: RuntimeOptions;
   readonly #ownership: Ownership;
   readonly #sessionStates: SessionStates;
   readonly #settled: SettledRuns;
-  /** The sessions that this server owns, and requests that need no owner. */
+  /** The runtime of the sessions that this server owns; it also answers requests that need no owner. */
   readonly #own: SessionRuntime;
   readonly #owned: OwnedSessions;
   readonly #messenger: Messenger;
@@ -64,7 +64,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
   readonly #closing = new AbortController();
-  /** Every server answers these alike: they share agents, project folders, the store and the log. */
+  /** Every server gives the same answers here: the servers share agents, project folders, the store and the log. */
   readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
   readonly exportSession: Runtime['exportSession'] = async (...asked) =>
     this.#own.exportSession(...asked);
@@ -91,7 +91,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#own.watchSessions(...asked);
   readonly attach: Runtime['attach'] = (...asked) => this.#own.attach(...asked);
 
-  /** Announces this server to the others, and starts to take over what dead servers leave. */
+  /** Registers this server with the others, and starts to take over the sessions of dead servers. */
   static async open(
     options: RuntimeOptions,
     coordination: Coordination,
@@ -183,7 +183,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
   }
 
-  /** Goes on, as its owner, with a turn that waited for a person when the last owner was lost. */
+  /** Takes over a session whose owner was lost, and resumes its turn if that waited for a user. */
   async #goOn(sessionId: string): Promise<void> {
     const record = await this.#options.storage.store.getSession(sessionId);
     if (record?.awaits !== true) return;
@@ -197,7 +197,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
 
   async gauges(): Promise<RuntimeGauges> {
     const gauges = await this.#own.gauges();
-    // Readers are those of followed sessions here, whoever owns them.
+    // All subscribers here, whichever server owns their session.
     const { readers } = this.#followedSessions;
     const sum = (kind: 'all' | 'slow'): number =>
       readers.reduce((total, each) => total + each[kind], 0);
@@ -209,7 +209,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const created = await this.#owned.act(sessionId, async ({ token }) =>
       this.#own.createSession(request, { sessionId, fence: token }),
     );
-    if (!created) throw new Error('Somebody else owns a session that is not there yet.');
+    if (!created) throw new Error('Another server owns a session that does not exist yet.');
     return created.value;
   }
 
@@ -217,7 +217,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const imported = await this.#own.importSession(file);
     const { board } = this.#options.storage.coordination ?? {};
     const state = await this.#sessionStates.stored(imported.sessionId);
-    // Tells the other servers of it.
+    // Posts the session to the other servers.
     if (board && !imported.wasThere) await postSession(board, state);
     return imported;
   }
@@ -251,7 +251,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#owned.close();
-    // Its turns end, are logged and are shown before other servers may take its sessions.
+    // The turns of this server must end, be logged and be shown before other servers take its sessions.
     const { owned } = this.#ownership;
     await this.#own.close();
     await Promise.race([this.#followedSessions.read(owned), delay(SHOWN_MS)]);
@@ -263,8 +263,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   }
 
   /**
-   * Each command goes to the session's owner. A message gets its turn's id here, and a fork its session's, so that a
-   * retry sends once and forks once.
+   * Forwards each command to the session's owner. A new message gets its turn's id here, and a fork its session's id,
+   * so that a retry does not send or fork twice.
    */
   #commands(): Commands {
     const commands = passingOn(async (request) => this.#router.run(request));
@@ -279,28 +279,28 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       notify: async (name, which) => commands.notify(await this.#own.sessions.idOf(name), which),
       fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) => {
         await commands.fork(sessionId, { turnId, sessionId: forkId });
-        // Its owner posts it for all servers.
+        // The owner posts the fork to all servers.
         return commands.loadSession(forkId);
       },
     };
   }
 
-  /** What goes from server to server only names its bytes. */
+  /** Replaces the bytes in content blocks with references: servers send each other no bytes. */
   async #named({ blocks }: { blocks?: ContentBlock[] | undefined }) {
     return blocks && { blocks: await keepMessage(this.#options.storage.blobs, blocks) };
   }
 
-  /** Answers a server that takes this one for the owner. */
+  /** Answers a command from a server that takes this server for the session's owner. */
   async #answer(question: unknown): Promise<unknown> {
     const request = CommandRequest.parse(question);
-    // An ending server begins nothing: the one that asks can, once it has the session.
+    // A server that is shutting down starts nothing: it releases the session, so that the asking server can take it.
     const isLeft = this.#own.isEnding && (await this.#owned.releaseIdle(request.sessionId));
     const answer = isLeft ? undefined : await this.#router.answer(request);
     if (answer) return answer.value;
-    throw new LiminalError(notOwner, 'This server does not own the session any more.');
+    throw new LiminalError(notOwner, 'This server no longer owns the session.');
   }
 
-  /** The runtime itself tells of changes in the sessions that this server owns. */
+  /** Skips sessions that this server owns: the runtime reports their changes itself. */
   #posted({ info: { session } }: PostedState): void {
     if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
   }

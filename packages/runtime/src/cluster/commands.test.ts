@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { CommandRequest, type Commands, passingOn, runCommand } from './commands.ts';
 
-/** Commands that record what they were called with. */
+/** Commands that record their arguments. */
 function recorder(): { commands: Commands; calls: unknown[][] } {
   const calls: unknown[][] = [];
   const commands = passingOn(async ({ command, sessionId, args }) => {
@@ -12,7 +12,7 @@ function recorder(): { commands: Commands; calls: unknown[][] } {
   return { commands, calls };
 }
 
-test('a command goes to another server by its name, session and arguments, and gives its answer', async () => {
+test('a command is sent to another server as name, session and arguments, and returns the answer', async () => {
   const { commands, calls } = recorder();
   await expect(commands.send('s', 'Hi', 'turn')).resolves.toEqual({ turnId: 't', queued: true });
   await expect(commands.editQueued('s', 't', 'Hi')).resolves.toBeUndefined();
@@ -22,7 +22,7 @@ test('a command goes to another server by its name, session and arguments, and g
   ]);
 });
 
-test('what another server sends is carried out as the table says', async () => {
+test('a request from another server is run as the table of commands defines', async () => {
   const { commands, calls } = recorder();
   const answer = { optionId: 'yes', unknown: 1 };
   const request = CommandRequest.parse(
@@ -39,7 +39,7 @@ test.each([
   { command: 'editQueued', sessionId: 's', args: ['t'] },
   { command: 'setConfig', sessionId: 's', args: ['model', 1] },
   { command: 'rename', sessionId: 's', args: [' '] },
-] as const)('$command with arguments that it does not take does nothing', async (request) => {
+] as const)('$command with invalid arguments does nothing', async (request) => {
   const { commands, calls } = recorder();
   await expect(runCommand(commands, { ...request, args: [...request.args] })).rejects.toThrow(
     z.ZodError,
@@ -48,7 +48,7 @@ test.each([
 });
 
 test.each(['createSession', 'toString', '__proto__', 'close', ''])(
-  '"%s" is no command that another server may send',
+  '"%s" is not a command that another server may send',
   (command) => {
     const request = { command, sessionId: 's', args: [] };
     expect(CommandRequest.safeParse(request).success).toBe(false);

@@ -1,9 +1,9 @@
-/** The protocol's commands as they go from server to server. */
+/** The protocol's commands as servers send them to each other. */
 import { type CommandName, commands, type Operation, readArguments } from '@liminal/protocol';
 import { z } from 'zod';
 import { perform, type Runtime } from '../api.ts';
 
-/** The methods that carry commands out. */
+/** The methods that run the commands. */
 export type Commands = Pick<Runtime, CommandName>;
 
 const names = z.enum(Object.keys(commands) as CommandName[]);
@@ -22,7 +22,7 @@ export async function runCommand(runtime: Commands, request: CommandRequest): Pr
   return perform(runtime, command, readArguments(commands[command], [sessionId, ...args]));
 }
 
-/** All commands, each of which only passes itself on. */
+/** All commands, each of which calls `pass` with its own name and arguments. */
 export function passingOn(pass: (request: CommandRequest) => Promise<unknown>): Commands {
   const methods = names.options.map((command) => {
     const { answer }: Operation = commands[command];

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasEndInHistory, type Storage } from '../history/index.ts';
 
-/** How long to wait before history is asked again, in ms. */
+/** Delay before history is read again, in ms. */
 const RETRY_MS = 1_000;
-/** How long to wait at most for a run that the log has lost to come into history, in ms. */
+/** How long to wait at most until history has a run that the log has lost, in ms. */
 const GONE_MS = 60_000;
 
 interface Asking {
@@ -23,7 +23,7 @@ export async function untilEndInHistory(
   }
 }
 
-/** False also when the store cannot be read. */
+/** Whether history has the run's end; false also if the store cannot be read. */
 export async function hasEnd({ storage, onTrouble }: Asking, runId: string): Promise<boolean> {
   try {
     return await hasEndInHistory(storage, runId);

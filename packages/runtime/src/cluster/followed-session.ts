@@ -8,9 +8,11 @@ import { untilDone } from '../until-done.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
 import type { PostedState } from './posted-state.ts';
 
-/** How long to wait before reading a run again after a failure, in ms. */
+/** Delay before a run is read again after a failure, in ms. */
 const RETRY_MS = 1_000;
-/** How long a reader waits at most for what another server has shown it, in ms: the log may have lost it. */
+/**
+ * How long a subscriber waits at most for events that another server has shown it, in ms: the log may have lost them.
+ */
 const REACH_MS = 10_000;
 const SETTLED_KEPT = 20;
 /** How long a run that is in history may still be read from the log, in ms. */
@@ -19,23 +21,23 @@ const LEAVE_MS = 2_000;
 interface FollowedSessionOptions {
   sessionId: string;
   storage: Storage;
-  /** Where the session stands before anything is posted. */
+  /** The session's state before the first posting. */
   postedState: PostedState;
-  /** ms since the epoch. */
+  /** The current time in ms since the epoch. */
   now: () => number;
   onTrouble: (error: unknown) => void;
 }
 
-/** A run on its way from the log to readers. */
+/** A run that is being read from the log. */
 interface Following {
   ended: Promise<void>;
-  /** Stops reading from the log; readers get the rest from history. */
+  /** Stops reading from the log; subscribers get the rest from history. */
   leave: AbortController;
 }
 
 /**
  * A session as any server shows it: its runs read from the log, its state as its owner posts it. After a gap the run is
- * read again, and readers catch up by their cursors (invariant 7).
+ * read again, and subscribers catch up from their cursors (invariant 7).
  */
 export class FollowedSession {
   readonly view: WatchedSession;
@@ -44,7 +46,7 @@ export class FollowedSession {
   readonly #closing = new AbortController();
   /** Runs that are being read from the log until they end. */
   readonly #followed = new Map<string, Following>();
-  /** The newest run that readers here have seen, or the newest in history before there were readers. */
+  /** The newest run that subscribers here have seen; before there are subscribers, the newest run in history. */
   #newest: string | undefined;
   /** Runs that the log no longer has, until history has their ends. */
   readonly #ending = new Map<string, Promise<unknown>>();
@@ -88,12 +90,12 @@ export class FollowedSession {
     }
   }
 
-  /** How often it was said where the session stands. */
+  /** How many states were posted so far. */
   get heard(): number {
     return this.#heard;
   }
 
-  /** The session's owner says where it stands. */
+  /** Handles a state that the session's owner has posted. */
   posted({ info, runId }: PostedState): void {
     this.#heard += 1;
     this.#info = info;
@@ -101,18 +103,18 @@ export class FollowedSession {
     this.view.infoChanged();
   }
 
-  /** History has the run. */
+  /** Handles the posting that history has the run. */
   settled(runId: string): void {
     const isNews = !this.#settled.includes(runId);
     this.#remember(runId);
     if (this.#followed.has(runId)) return void this.#leaveSoon(runId);
     const wasShown = this.view.progress(runId) !== undefined;
     this.view.forget(runId);
-    // The run began and ended before this server heard of it.
+    // The run began and ended before this server knew of it.
     if (isNews && !wasShown) this.view.resync({ fromBeginning: true });
   }
 
-  /** A followed run usually reaches its end; if the log has lost it, readers get the rest from history. */
+  /** A followed run usually reaches its end. If the log has lost the end, subscribers get the rest from history. */
   async #leaveSoon(runId: string): Promise<void> {
     const following = this.#followed.get(runId);
     await delay(LEAVE_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {});
@@ -126,9 +128,9 @@ export class FollowedSession {
     this.#settled = [...this.#settled.filter((one) => one !== runId), runId].slice(-SETTLED_KEPT);
   }
 
-  /** Postings may have been missed. */
+  /** Reads state and runs again, because postings may have been missed. */
   async mend(postedState: PostedState | undefined): Promise<void> {
-    // First: a next run must not move the cursors past runs that readers never saw.
+    // First, because a later run must not move the cursors past runs that subscribers never saw.
     this.view.resync();
     if (postedState) this.posted(postedState);
     for (const runId of await this.#openRuns()) this.#follow(runId);
@@ -136,7 +138,7 @@ export class FollowedSession {
     this.view.resync();
   }
 
-  /** Resolves when readers have been given the runs under way, to their ends. */
+  /** Resolves when subscribers have the running turns up to their ends. */
   async read(): Promise<void> {
     await Promise.all([...this.#followed.values()].map(({ ended }) => ended));
   }
@@ -154,12 +156,12 @@ export class FollowedSession {
     return runs.filter((run) => run.sessionId === sessionId).map(({ runId }) => runId);
   }
 
-  /** Called before there are readers: the first one gets the newest state at once. */
+  /** Called before there are subscribers, so that the first one gets the newest state at once. */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
-    // It may have been posted meanwhile, and be followed already, further than this.
+    // A posting may have started following this run in the meantime; do not go back.
     if (this.view.progress(runId)) return;
-    // It may have come into history meanwhile, and that is posted only once.
+    // Skips a run that has come into history in the meantime: that is posted only once.
     if (response.started && !this.#settled.includes(runId)) this.view.restart(runId, response);
   }
 
@@ -177,7 +179,7 @@ export class FollowedSession {
 
   async #readToEnd(runId: string, left: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, left]);
-    // Otherwise cursors would be past the ends of those runs when they come.
+    // Otherwise cursors would be past the ends of those runs when the ends arrive.
     await Promise.all(this.#ending.values());
     const { onTrouble } = this.#options;
     await untilDone(async () => this.#read(runId, signal), {
@@ -204,8 +206,8 @@ export class FollowedSession {
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
     const wasShown = this.view.progress(runId) !== undefined;
-    // It was settled before all of it was read: history has the rest. Readers get that at once, before any more of a
-    // later run.
+    // The run was settled before all of it was read: history has the rest. Subscribers get the rest at once, before
+    // more of a later run.
     this.view.forget(runId);
     this.settled(runId);
     this.view.resync({ fromBeginning: true });
@@ -213,7 +215,7 @@ export class FollowedSession {
     this.#ending.set(runId, shown);
   }
 
-  /** If the log did not drop the run but lost it, only now is its end written to history. */
+  /** If the log has lost the run instead of dropping it, its end is written to history only now. */
   async #showEnd(runId: string, wasShown: boolean): Promise<void> {
     const { signal } = this.#closing;
     if (!wasShown && (await hasEnd(this.#options, runId))) return;
@@ -221,7 +223,7 @@ export class FollowedSession {
     if (!signal.aborted) this.view.resync({ fromBeginning: true });
   }
 
-  /** The log has dropped events that were not read yet. */
+  /** Reads the run from the store, because the log has dropped events that were not read yet. */
   async #readAnew(runId: string, signal: AbortSignal): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
     if (signal.aborted) return;
@@ -231,9 +233,9 @@ export class FollowedSession {
   }
 
   /**
-   * A run usually begins after the one before has ended in history. Readers get the runs that they have not seen from
-   * history, before an event of this run moves their cursors past them. The same holds for this run if history already
-   * has its end: a reader that got it from there must not see it begin again.
+   * A run usually begins after the previous run has ended in history. Subscribers get the runs that they have not seen
+   * from history, before an event of this run moves their cursors past them. The same holds for this run if history
+   * already has its end: a subscriber that got the run from history must not see it begin again.
    */
   async #bringFromHistory(runId: string, signal: AbortSignal): Promise<void> {
     const { sessionId, storage } = this.#options;
@@ -252,7 +254,10 @@ export class FollowedSession {
     if (unseen?.length !== 0) this.view.resync();
   }
 
-  /** An agent may begin a run by itself when the one before has ended but is not in history yet. */
+  /**
+   * Waits for the end of earlier runs: an agent may begin a run by itself when the previous run has ended but is not in
+   * history yet.
+   */
   async #letEarlierEnd(runId: string, signal: AbortSignal): Promise<void> {
     const followed = [...this.#followed.keys()];
     const earlier = followed.slice(0, followed.indexOf(runId));
@@ -260,24 +265,24 @@ export class FollowedSession {
     await this.#moved(AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]), isAnyOpen);
   }
 
-  /** Waits while `isSo` holds; it is asked again whenever a followed run moves. */
+  /** Resolves when `isSo` is false or the signal aborts. Checks `isSo` whenever a followed run moves. */
   async #moved(patience: AbortSignal, isSo: () => boolean): Promise<void> {
     while (isSo() && !patience.aborted) {
       await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
     }
   }
 
-  /** Whether readers here have seen all of a run that has ended. */
+  /** Whether subscribers here have seen all of a run that has ended. */
   #isShown(runId: string): boolean {
     const run = this.view.progress(runId);
     return run ? run.hasEnded : runId === this.#newest && !this.#followed.has(runId);
   }
 
-  /** Whether this server shows a run up to a place that another server has shown; waits for it if need be. */
+  /** Whether this server shows a run up to a place that another server has shown; waits for that if needed. */
   async #reach(place: Position): Promise<boolean> {
     if (!this.#isBehind(place)) await this.#hearOf(place);
     await this.#moved(AbortSignal.timeout(REACH_MS), () => this.#isBehind(place));
-    // The view is closed and comes no further: the reader loses this server now, and goes on at another.
+    // The view is closed and will not advance: the subscriber is about to lose this server, and continues at another.
     if (this.#closing.signal.aborted) await new Promise(() => {});
     return !this.#isBehind(place);
   }
@@ -288,7 +293,7 @@ export class FollowedSession {
     return run ? run.lastSeq < seq && !run.hasEnded : this.#followed.has(runId);
   }
 
-  /** Follows a run that other servers were told of first. */
+  /** Follows a run of which other servers were notified first. */
   async #hearOf({ runId }: Position): Promise<void> {
     if (this.view.progress(runId) || (await hasEnd(this.#options, runId))) return;
     if ((await this.#openRuns()).includes(runId)) this.#follow(runId);

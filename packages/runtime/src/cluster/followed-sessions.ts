@@ -15,16 +15,16 @@ import { errorCode } from '../errors.ts';
 import { FollowedSession } from './followed-session.ts';
 import type { SessionStates } from './session-states.ts';
 
-/** How long to wait before sessions that could not be mended are mended again, in ms. */
+/** Delay before failed sessions are read again, in ms. */
 const RETRY_MS = 1_000;
-/** Of how many sessions it is remembered under which lease they were posted last. */
+/** For how many sessions the fencing token of the last posting is remembered. */
 const FENCES_MAX = 10_000;
 
 interface FollowedSessionsOptions {
   storage: Storage;
   board: Board;
   sessionStates: Pick<SessionStates, 'of'>;
-  /** ms since the epoch. */
+  /** The current time in ms since the epoch. */
   now: () => number;
   onTrouble: (error: unknown) => void;
 }
@@ -38,19 +38,19 @@ interface News {
   gap: [];
 }
 
-/** A session, and how many readers it has here. */
+/** A session and the number of its users here. */
 interface InUse {
   opening: Promise<FollowedSession>;
   users: number;
 }
 
-/** The sessions that have readers on this server. */
+/** The sessions that have subscribers on this server. */
 export class FollowedSessions extends EventEmitter<News> {
   readonly #options: FollowedSessionsOptions;
   readonly #inUse = new Map<string, InUse>();
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
-  /** The newest fence of each session's postings, the session that was posted last at the end. */
+  /** The newest fencing token of each session's postings; the session that was posted last is at the end. */
   readonly #fences = new Map<string, number>();
   readonly #closing = new AbortController();
   #leave: Unsubscribe[] = [];
@@ -60,7 +60,7 @@ export class FollowedSessions extends EventEmitter<News> {
     this.#options = options;
   }
 
-  /** Listens to what is posted. */
+  /** Subscribes to the postings. */
   async open(): Promise<void> {
     const { board, onTrouble } = this.#options;
     const onPost = (name: string, text: string): void => {
@@ -83,7 +83,7 @@ export class FollowedSessions extends EventEmitter<News> {
     ]);
   }
 
-  /** Uses a followed session until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
+  /** Follows a session until `done` is called, which must happen once. Throws `SESSION_NOT_FOUND`. */
   async use(sessionId: string): Promise<{ followed: FollowedSession; done: () => void }> {
     const entry = this.#inUse.get(sessionId) ?? this.#begin(sessionId);
     entry.users += 1;
@@ -99,13 +99,13 @@ export class FollowedSessions extends EventEmitter<News> {
     }
   }
 
-  /** Resolves when the readers of these sessions have been given the runs under way, to their ends. */
+  /** Resolves when the subscribers of these sessions have the running turns up to their ends. */
   async read(sessionIds: readonly string[]): Promise<void> {
     const watched = sessionIds.flatMap((sessionId) => this.#open.get(sessionId) ?? []);
     await Promise.all(watched.map((followed) => followed.read()));
   }
 
-  /** The readers of all sessions here. */
+  /** The numbers of subscribers of each session here. */
   get readers(): { all: number; slow: number }[] {
     return [...this.#open.values()].map(({ view }) => view.readers);
   }
@@ -127,7 +127,7 @@ export class FollowedSessions extends EventEmitter<News> {
     const { sessionStates, storage, now, onTrouble } = this.#options;
     const postedState = await sessionStates.of(sessionId);
     const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
-    // From here on it hears postings; the state is read again for those of a moment ago.
+    // From here on the session receives postings; its state is read again, in case a posting came just before.
     this.#open.set(sessionId, followed);
     try {
       await followed.open();
@@ -168,7 +168,10 @@ export class FollowedSessions extends EventEmitter<News> {
     }
   }
 
-  /** Whether it is from an owner after whom another one has posted: that one was cut off, and does not know it yet. */
+  /**
+   * Whether a posting is from a former owner: another owner has posted since, and the former owner does not know it
+   * yet.
+   */
   #isFormer({ info, fence }: PostedState): boolean {
     if (fence === undefined) return false;
     const { sessionId } = info.session;
@@ -182,7 +185,7 @@ export class FollowedSessions extends EventEmitter<News> {
 
   #deleted(sessionId: string): void {
     const followed = this.#open.get(sessionId);
-    // Later readers look for it anew.
+    // Later subscribers look the session up again.
     this.#inUse.delete(sessionId);
     this.#open.delete(sessionId);
     followed?.view.deleted();
@@ -190,14 +193,14 @@ export class FollowedSessions extends EventEmitter<News> {
     this.emit('deleted', sessionId);
   }
 
-  /** Where a session stands; undefined if that was posted while it was read: what was posted is newer. */
+  /** The session's state, or undefined if a newer one was posted while it was being read. */
   async #stateOf(sessionId: string, followed: FollowedSession): Promise<PostedState | undefined> {
     const { heard } = followed;
     const state = await this.#options.sessionStates.of(sessionId);
     return followed.heard === heard ? state : undefined;
   }
 
-  /** Those whose state cannot be read are mended again, until they are. */
+  /** Reads the sessions' states again; sessions whose state cannot be read are retried until they can. */
   async #mend(sessions: ReadonlyMap<string, FollowedSession>): Promise<void> {
     const failed = new Map<string, FollowedSession>();
     for (const [sessionId, followed] of sessions) {

@@ -1,6 +1,6 @@
 /**
- * Several servers that act as one, on one log and one store: which server owns which session, commands passed to the
- * owner, and sessions of other servers shown here. In: the commands of a single server. Out: the same answers.
+ * Several servers that act as one, on one log and one store: which server owns which session, forwarding commands to
+ * the owner, and showing the sessions of other servers. In: the commands of a single server. Out: the same answers.
  */
 export { ClusterRuntime } from './cluster-runtime.ts';
 export { startProjectorWorker } from './projector-worker.ts';

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { type Ownership, TTL_SHARE } from './ownership.ts';
 
-/** What becomes of an open turn if its session has an owner, or none, at each look; the last answer stays. */
+/**
+ * What happens to an open turn, given at each look whether its session has an owner, or an error; the last entry
+ * repeats.
+ */
 async function lookedAt(looks: readonly (boolean | Error)[], troubles: unknown[] = []) {
   const { log } = openMemoryStorage();
   const run = runOf([{ type: 'response_start', modelId: 'm', providerId: 'p' }]);
@@ -31,21 +34,21 @@ async function lookedAt(looks: readonly (boolean | Error)[], troubles: unknown[]
   return recovered;
 }
 
-test('a session whose owner has its lease again after a pause of Redis keeps its turn', async () => {
+test('a session whose owner regains its lease after a Redis outage keeps its turn', async () => {
   expect(await lookedAt([true, false, false, true, false, false, true])).toEqual([]);
 });
 
-test('a look that fails is reported, and the looks are counted anew', async () => {
+test('a look that fails is reported, and the count of looks starts again', async () => {
   const troubles: unknown[] = [];
   const error = new Error('Redis is away.');
   expect(await lookedAt([false, false, error, false, false, true], troubles)).toEqual([]);
   expect(troubles).toEqual([error]);
 });
 
-test('a session that has no owner at three looks in a row is lost', async () => {
+test('a session without an owner at three looks in a row is lost', async () => {
   expect((await lookedAt([true, false, false, false]))[0]).toBe(4);
 });
 
-test('a lease that runs out and three looks leave a quarter of the time within which a dead server’s turns end', () => {
+test('an expiring lease and three looks take three quarters of the time within which a dead server’s turns must end', () => {
   expect(TTL_SHARE + 3 * LOOK_SHARE).toBeLessThan(0.75);
 });

@@ -11,15 +11,15 @@ interface LostSessionsOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** How often to look, as a share of the time within which a dead server's turns end. */
+/** How often to look, as a share of the time within which a dead server's turns must end. */
 export const LOOK_SHARE = 0.1;
 /** This many looks take longer than a live owner takes to renew its lease. */
 const LOOKS = 3;
 
 /**
- * Looks for sessions whose turn is under way and whose owner is gone, so that no turn hangs. A session must be found
- * without an owner several times in a row: a live owner whose lease ran out while the lease store was unreachable takes
- * it again in between.
+ * Finds sessions with an open turn whose owner is gone, so that no turn hangs. A session counts as lost only after
+ * several looks in a row without an owner: if the lease store was unreachable, a live owner takes its lease again in
+ * between.
  */
 export class LostSessions {
   readonly #options: LostSessionsOptions;

@@ -14,11 +14,11 @@ type Message = z.infer<typeof Message>;
 
 interface MessengerOptions {
   inboxes: Inboxes;
-  /** This server's name among the others. */
+  /** This server's name among the servers. */
   instanceId: string;
-  /** How often a question without an answer is asked again, in ms: it, or the answer, may be lost with Redis. */
+  /** How often an unanswered question is sent again, in ms: a failing Redis may lose the question or the answer. */
   againMs?: number;
-  /** Answers another server's question; if it rejects, the asker gets the code and the sentence. */
+  /** Answers another server's question. If it rejects, the asking server gets the error's code and message. */
   answer: (question: unknown) => Promise<unknown>;
   onTrouble: (error: unknown) => void;
 }
@@ -26,17 +26,17 @@ interface MessengerOptions {
 /** How often sending an answer is retried, and for how long, in ms. */
 const RETRY_MS = 200;
 const REPLY_MS = 60_000;
-/** How long an answer is kept for a question that comes again, in ms. */
+/** How long an answer is kept in case its question is sent again, in ms. */
 const KEPT_MS = 30_000;
 
-/** The question was not heard: the server is gone. */
+/** The question was not received: the other server is gone. */
 export class NotHeard extends Error {}
 
 /** Questions between servers, and their answers. */
 export class Messenger {
   readonly #options: MessengerOptions;
   readonly #asked = new Map<string, PromiseWithResolvers<unknown>>();
-  /** Answers to questions of the last while, by question; undefined while one is being found. */
+  /** Recent answers by question; undefined while the answer is being computed. */
   readonly #answers = new Map<string, Message | undefined>();
   readonly #closing = new AbortController();
   #leave: Unsubscribe | undefined;
@@ -51,13 +51,14 @@ export class Messenger {
   }
 
   /**
-   * Asks another server. Rejects with its refusal, with NotHeard if it does not listen, or with the signal's reason.
+   * Asks another server. Rejects with that server's error, with NotHeard if the server is not listening, or with the
+   * signal's reason.
    */
   async ask(instanceId: string, question: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const id = randomUUID();
     const asked = Promise.withResolvers<unknown>();
-    // A refusal may come before the send has resolved, or after the caller has given up.
+    // The answer may reject before the send has resolved, or after the caller has given up.
     asked.promise.catch(() => {});
     this.#asked.set(id, asked);
     const giveUp = (): void => asked.reject(signal.reason);
@@ -66,7 +67,7 @@ export class Messenger {
     const send = () => this.#send(instanceId, { kind: 'ask', id, from, question });
     const again = setInterval(() => void send().catch(() => undefined), againMs).unref();
     try {
-      if (!(await send())) throw new NotHeard(`Server ${instanceId} does not listen.`);
+      if (!(await send())) throw new NotHeard(`Server ${instanceId} is not listening.`);
       return await asked.promise;
     } finally {
       clearInterval(again);
@@ -77,7 +78,7 @@ export class Messenger {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    // If it cannot be closed it expires soon.
+    // If the mailbox cannot be closed, it expires soon.
     await this.#leave?.().catch(this.#options.onTrouble);
     const error = new NotHeard('This server is shutting down.');
     for (const asked of this.#asked.values()) asked.reject(error);
@@ -93,7 +94,7 @@ export class Messenger {
     }
   }
 
-  /** A question that comes again is answered again, and worked on once. */
+  /** A repeated question is answered again, but worked on only once. */
   async #answer({ id, from, question }: Extract<Message, { kind: 'ask' }>): Promise<void> {
     let answer = this.#answers.get(id);
     if (answer === undefined) {
@@ -114,7 +115,7 @@ export class Messenger {
     }
   }
 
-  /** Retries while Redis is away. An asker that does not hear it asks again. */
+  /** Retries while Redis is unreachable. If the answer is lost, the asking server asks again. */
   async #reply(to: string, message: Message): Promise<void> {
     const { signal } = this.#closing;
     const deadline = performance.now() + REPLY_MS;

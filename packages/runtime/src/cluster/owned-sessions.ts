@@ -9,7 +9,7 @@ interface OwnedSessionsOptions {
   storage: Storage;
   ownership: Ownership;
   runtime: SessionRuntime;
-  /** ISO 8601 UTC. */
+  /** The current time, ISO 8601 UTC. */
   now: () => string;
   onTrouble: (error: unknown) => void;
 }
@@ -17,12 +17,12 @@ interface OwnedSessionsOptions {
 /** How often to look for owned sessions that are idle, in ms. */
 const SWEEP_MS = 1_000;
 
-/** The sessions that this server owns. An idle one is released, so that any server can take it. */
+/** The sessions that this server owns. Idle sessions are released, so that any server can take them. */
 export class OwnedSessions {
   readonly #options: OwnedSessionsOptions;
-  /** Sessions being taken or released; other callers wait for that. */
+  /** Sessions that are being taken or released; other callers wait. */
   readonly #changing = new Map<string, Promise<unknown>>();
-  /** How many commands are under way, by session. */
+  /** The number of running commands by session. */
   readonly #busy = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweeping: Promise<void>;
@@ -32,7 +32,7 @@ export class OwnedSessions {
     this.#sweeping = this.#sweepAgainAndAgain();
   }
 
-  /** Runs a step as the session's owner, also of a session that had none; undefined if another server owns it. */
+  /** Runs a step as the session's owner, taking a session without an owner; undefined if another server owns it. */
   async act<T>(
     sessionId: string,
     step: (lease: Lease) => Promise<T>,
@@ -43,7 +43,7 @@ export class OwnedSessions {
     });
   }
 
-  /** Runs a step if this server owns the session already; undefined otherwise. */
+  /** Runs a step if this server already owns the session; otherwise undefined. */
   async actAsOwner<T>(
     sessionId: string,
     step: () => Promise<T>,
@@ -55,7 +55,7 @@ export class OwnedSessions {
     });
   }
 
-  /** The session is not released during the work. */
+  /** Prevents the release of the session while the work runs. */
   async #whileBusy<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
     this.#busy.set(sessionId, (this.#busy.get(sessionId) ?? 0) + 1);
     try {
@@ -67,7 +67,7 @@ export class OwnedSessions {
     }
   }
 
-  /** Another server has taken the session, or may: ends what runs here. */
+  /** Ends what runs here for a session that another server has taken, or may have taken. */
   async lost(sessionId: string): Promise<void> {
     await this.#change(sessionId, async () => {
       (await this.#inMemory(sessionId))?.loseTurn();
@@ -75,7 +75,7 @@ export class OwnedSessions {
     });
   }
 
-  /** Stops looking for idle sessions. Closing the runtime, and then the ownership, releases what is owned. */
+  /** Stops looking for idle sessions. To release the owned sessions, close the runtime and then the ownership. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sweeping;
@@ -98,7 +98,7 @@ export class OwnedSessions {
     }
   }
 
-  /** Takes a session without an owner, and ends what its last owner may have left open. */
+  /** Takes a session without an owner, and ends the turns that its last owner may have left open. */
   async #adopt(sessionId: string): Promise<Lease | undefined> {
     const { ownership, storage, now } = this.#options;
     const owned = ownership.leaseOf(sessionId);
@@ -134,7 +134,7 @@ export class OwnedSessions {
     }
   }
 
-  /** Releases a session without a turn, and ends its agent; says whether another server may take it now. */
+  /** Releases a session without a turn, and ends its agent. Returns whether another server may take the session now. */
   async releaseIdle(sessionId: string): Promise<boolean> {
     await this.#change(sessionId, () => this.#release(sessionId, ({ isIdle }) => isIdle));
     return this.#options.ownership.leaseOf(sessionId) === undefined;
@@ -145,7 +145,7 @@ export class OwnedSessions {
     isFree = ({ isInUse }: Session): boolean => !isInUse,
   ): Promise<void> {
     const session = await this.#inMemory(sessionId);
-    // A command may have come in the meantime, or left something to do.
+    // A command may have arrived in the meantime, or started work.
     if (this.#busy.has(sessionId) || (session && !isFree(session))) return;
     await this.#forget(sessionId);
     await this.#options.ownership.release(sessionId);

@@ -2,31 +2,34 @@ import { uptime } from 'node:os';
 import type { Lease, Leases, ResponseStore } from '@liminal/storage';
 
 /**
- * The lifetime of a lease, as a share of the time within which a dead server's turns end; the rest is for noticing the
- * death and for ending the turns.
+ * The lifetime of a lease, as a share of the time within which a dead server's turns must end. The rest is for noticing
+ * the death and for ending the turns.
  */
 export const TTL_SHARE = 0.4;
-/** The share of a lease's lifetime for which its holder counts on it: then its agents end, before another can take it. */
+/**
+ * The share of a lease's lifetime during which its holder relies on it. Then its agents end, before another server can
+ * take the lease.
+ */
 const SURE_SHARE = 0.9;
 const RENEWALS_PER_TTL = 5;
 
 interface OwnershipOptions {
   leases: Leases;
-  /** Where the next owner of a session leaves its mark: asked while leases cannot be renewed. */
+  /** The next owner of a session is recorded there: the store is asked while leases cannot be renewed. */
   store: Pick<ResponseStore, 'getSession' | 'findDeleted'>;
-  /** This server's name among the others. */
+  /** This server's name among the servers. */
   instanceId: string;
-  /** How long a lease lasts if it is not renewed, in ms: that long after its owner's death a session has no owner. */
+  /** How long a lease lasts without renewal, in ms: so long after its owner's death a session has no owner. */
   ttlMs: number;
-  /** Another server has taken the session. */
+  /** Called when another server has taken the session. */
   onLost: (sessionId: string) => void;
-  /** The leases cannot be renewed right now. */
+  /** Called when the leases cannot be renewed. */
   onTrouble: (error: unknown) => void;
-  /** Ends all agents of this server at this moment unless it is called again; see `RuntimeOptions.endAgentsAt`. */
+  /** Ends all agents of this server at the given time unless it is called again; see `RuntimeOptions.endAgentsAt`. */
   endAgentsAt?: ((atMs: number | undefined) => void) | undefined;
 }
 
-/** ms, on a clock that nobody sets, and that runs while the machine is suspended. */
+/** In ms, on a clock that cannot be set and that also runs while the machine is suspended. */
 const upMs = (): number => uptime() * 1000;
 
 /** The name of a session's lease. */
@@ -35,22 +38,25 @@ function leaseName(sessionId: string): string {
 }
 
 /**
- * The sessions that this server owns, by a lease each, renewed while it is owned. While the leases cannot be renewed the
- * store is asked whether another server has taken a session. A server that can ask neither, or is suspended, has its
- * agents ended; the log and the store refuse its writes if another server has taken over.
+ * The sessions that this server owns, each by a lease that is renewed while the session is owned. While leases cannot
+ * be renewed, the store is asked whether another server has taken a session. The agents of a server that reaches
+ * neither, or is suspended, are ended; the log and the store reject its writes if another server has taken over.
  */
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #leases = new Map<string, Lease>();
-  /** Until when nobody else can take a lease, on the clock of `upMs`. */
+  /** The time until which no other server can take a lease, on the clock of `upMs`. */
   readonly #sureUntil = new WeakMap<Lease, number>();
-  /** Until when its agent may run: longer, if by the store nobody had taken the session when it was last asked. */
+  /**
+   * The time until which the session's agent may run. Later than `#sureUntil` if the store had no other owner when last
+   * asked.
+   */
   readonly #agentUntil = new WeakMap<Lease, number>();
-  /** What was last passed to `endAgentsAt`. */
+  /** The last argument of `endAgentsAt`. */
   #agentsEndAt: number | undefined;
   #isReporting = false;
   readonly #timer: NodeJS.Timeout;
-  /** One renewal per lease: a slow one does not delay the others. */
+  /** The running renewal of each lease: a slow renewal does not delay the others. */
   readonly #renewing = new Map<Lease, Promise<void>>();
   readonly #askingStore = new Set<Lease>();
   #isClosed = false;
@@ -69,15 +75,15 @@ export class Ownership {
     return [...this.#leases.keys()];
   }
 
-  /** Renews the lease. False if another server may have taken the session; otherwise none can for `ttlMs`. */
+  /** Renews the lease. Returns false if another server may have taken the session; otherwise none can for `ttlMs`. */
   async confirm(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
     return lease !== undefined && this.#renewLease(lease);
   }
 
   /**
-   * False if another server may have taken the session, as after this server was suspended. Asks only if the last renewal
-   * was too long ago; rejects if that is unknown now.
+   * Returns false if another server may have taken the session, for example after this server was suspended. Renews the
+   * lease only if the last renewal was too long ago; rejects if the answer is unknown now.
    */
   async holds(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
@@ -101,7 +107,7 @@ export class Ownership {
     return (await this.leasesOf([sessionId])).get(sessionId)?.holder;
   }
 
-  /** The leases under which servers own these sessions now; sessions without an owner are missing. */
+  /** The leases under which servers own these sessions now; sessions without an owner are left out. */
   async leasesOf(sessionIds: readonly string[]): Promise<Map<string, Lease>> {
     const held = await this.#options.leases.holders(sessionIds.map(leaseName));
     return new Map(
@@ -147,7 +153,10 @@ export class Ownership {
     }
   }
 
-  /** If Redis is away for all, nobody can take the session, and the agent works on; if only for this server, others can. */
+  /**
+   * Lets the agent run on if the store has no other owner. If Redis is down for all servers, none can take the session;
+   * if it is unreachable only from here, another server can.
+   */
   async #askStore(sessionId: string, lease: Lease): Promise<void> {
     if (this.#askingStore.has(lease)) return;
     this.#askingStore.add(lease);
@@ -169,7 +178,7 @@ export class Ownership {
   }
 
   #lose(sessionId: string, lease: Lease): void {
-    // It may have been released meanwhile, or taken again.
+    // The lease may have been released in the meantime, or taken again.
     if (this.#leases.get(sessionId) !== lease) return;
     this.#leases.delete(sessionId);
     this.#reportSoon();
@@ -191,7 +200,7 @@ export class Ownership {
     this.#reportSoon();
   }
 
-  /** Once for all answers that come together. */
+  /** Reports once for all answers that arrive together. */
   #reportSoon(): void {
     if (this.#isReporting) return;
     this.#isReporting = true;

@@ -1,4 +1,4 @@
-/** What a session's owner posts for the other servers. */
+/** What a session's owner posts to the other servers. */
 import { type Response, SessionInfo } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { z } from 'zod';
@@ -7,28 +7,31 @@ import type { SessionReaders } from '../readers/index.ts';
 import type { SharedSession } from '../session/index.ts';
 import { untilDone } from '../until-done.ts';
 
-/** Where a session stands. */
+/** A session's state. */
 export const PostedState = z.object({
   info: SessionInfo,
-  /** The run under way, or on its way into history. */
+  /** The run that is running, or on its way into history. */
   runId: z.string().optional(),
-  /** The token of the lease under which it is posted; a smaller one is from a former owner. None if it is as stored. */
+  /**
+   * The fencing token of the lease under which the state was posted; a smaller token is from a former owner. Undefined
+   * for the stored state.
+   */
   fence: z.number().optional(),
 });
 export type PostedState = z.infer<typeof PostedState>;
 
-/** A problem that belongs to no turn. */
+/** An error that belongs to no turn. */
 export const Report = z.object({ code: z.string(), message: z.string() });
 
 export const postedStatePrefix = 'session:';
 export const reportPrefix = 'report:';
 export const deletedPrefix = 'deleted:';
 
-/** The same session is posted at most this often, in ms; the first change after silence at once. */
+/** The minimum time between two postings of a session, in ms; the first change after a pause is posted at once. */
 const POST_EVERY_MS = 33;
-/** How long to wait before a posting is tried again while the board is away, in ms. */
+/** Delay before a posting is retried while the board is unreachable, in ms. */
 const RETRY_MS = 500;
-/** Far longer than a lease: readers check the leases for whether a posting still counts. */
+/** Far longer than a lease: readers of a posting check the leases to know whether it still counts. */
 const POSTING_TTL_MS = 24 * 60 * 60_000;
 const REPORT_TTL_MS = 1_000;
 const DELETED_TTL_MS = 60_000;
@@ -38,7 +41,7 @@ export function parsePostedState(text: string): PostedState | undefined {
   return text === '' ? undefined : PostedState.parse(JSON.parse(text));
 }
 
-/** As `parsePostedState`, and undefined for a damaged posting: its owner soon posts another. */
+/** As `parsePostedState`, but undefined for a damaged posting: its owner soon posts another. */
 export function readPostedState(text: string | undefined): PostedState | undefined {
   try {
     return text === undefined ? undefined : parsePostedState(text);
@@ -52,13 +55,15 @@ export async function postSession(board: Board, postedState: PostedState): Promi
   await board.post(name, JSON.stringify(postedState), POSTING_TTL_MS);
 }
 
-/** Tells every server that a session has been deleted; its state, which names its title and queue, goes too. */
+/**
+ * Notifies every server that a session was deleted, and removes its posted state, which contains its title and queue.
+ */
 async function postDeleted(board: Board, sessionId: string): Promise<void> {
   await board.post(postedStatePrefix + sessionId, '', DELETED_TTL_MS);
   await board.post(deletedPrefix + sessionId, '', DELETED_TTL_MS);
 }
 
-/** Posts a session's state for the other servers, which read its conversation from the log. */
+/** Posts a session's state to the other servers, which read its conversation from the log. */
 export class PostedSession implements SessionReaders {
   readonly #board: Board;
   readonly #session: SharedSession;
@@ -71,7 +76,7 @@ export class PostedSession implements SessionReaders {
   /** On the clock of `performance.now()`. */
   #postedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param fence - The token of the lease under which this server owns the session. */
+  /** @param fence - The fencing token of the lease under which this server owns the session. */
   constructor(
     board: Board,
     session: SharedSession,
@@ -99,7 +104,7 @@ export class PostedSession implements SessionReaders {
   }
 
   infoChanged(): void {
-    // A run that begins is posted at once: other servers then read it from the log.
+    // A new run is posted at once, so that other servers start to read it from the log.
     if (this.#session.turnId !== this.#runId) return this.#post();
     if (this.#timer !== undefined) return;
     const wait = this.#postedAt + POST_EVERY_MS - performance.now();
@@ -119,7 +124,7 @@ export class PostedSession implements SessionReaders {
     postDeleted(this.#board, this.#session.sessionId).catch(this.#onTrouble);
   }
 
-  /** Posts the last state if that is still due. */
+  /** Posts the last state if a posting is still due. */
   close(): void {
     this.#closing.abort();
     if (this.#timer !== undefined) this.#post();
@@ -138,7 +143,7 @@ export class PostedSession implements SessionReaders {
     postSession(this.#board, postedState).catch((error) => this.#failed(error));
   }
 
-  /** Other servers would not know of a run that has begun until the session's next change. */
+  /** Retries a failed posting; otherwise other servers would not know of a new run before the session's next change. */
   #failed(error: unknown): void {
     this.#onTrouble(error);
     if (!this.#closing.signal.aborted) this.#timer ??= setTimeout(() => this.#post(), RETRY_MS);

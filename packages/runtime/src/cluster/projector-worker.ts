@@ -18,29 +18,29 @@ import { TroubleLog } from './trouble-log.ts';
 import type { Tracing } from '../tracing/index.ts';
 import { untilDone } from '../until-done.ts';
 
-/** How long to wait before a posting is tried again, in ms. */
+/** Delay before a posting is retried, in ms. */
 const RETRY_MS = 500;
 
 interface ProjectorWorkerOptions {
   storage: Storage & Pick<OpenedStorage, 'archive' | 'blobs'> & { coordination: Coordination };
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
-  /** Where spans go; if not given, nothing is traced. */
+  /** Receives spans; without it, nothing is traced. */
   tracing?: Tracing;
-  /** A session whose owner was lost has no open turn any more. */
+  /** Called when a session whose owner was lost no longer has an open turn. */
   onRecovered?: (sessionId: string) => void;
 }
 
-/** The work of a server besides its sessions, in a process of its own. */
+/** The background work of a cluster: projecting runs, and ending the turns of dead servers. */
 export interface ProjectorWorker {
-  /** Events of the runs projected here that history lacks. */
+  /** Events that history lacks, of the runs projected here. */
   readonly lagEvents: number;
   close(): Promise<void>;
 }
 
 /**
- * Brings runs into history (unless the settings say that others do), and ends the turns of dead servers. It runs no
- * agent, and owns a session only while it ends what was left open there.
+ * Projects runs into history (unless the settings leave that to others), and ends the turns of dead servers. It runs no
+ * agent, and owns a session only while it ends that session's open turns.
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { logger, tracing } = options;
@@ -71,11 +71,11 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
       const { token: fence } = lease;
       await recoverSession(storage, sessionId, fence, () => new Date().toISOString());
       const post = async (): Promise<void> => {
-        // It may have been deleted.
+        // The session may have been deleted.
         if (!(await storage.store.getSession(sessionId))) return;
         await postSession(board, { ...(await sessionStates.stored(sessionId)), fence });
       };
-      // It is lost no more: nobody else would say that its turn is over.
+      // Retried until posted: no other server would report that the turn is over.
       await untilDone(post, { signal: closing.signal, everyMs: RETRY_MS, onTrouble });
     } finally {
       await ownership.release(sessionId);

@@ -30,7 +30,7 @@ async function logTurn(log: EventLog, runId: string, at: number): Promise<void> 
   await log.append(runId, eventsOf(runId, at));
 }
 
-test('a session’s runs stay in order in history though the projector of an earlier one is late', async () => {
+test('a session’s runs stay in order in history even if the projector of an earlier run is late', async () => {
   const storage = openSharedMemoryStorage();
   const { log, store, coordination } = storage;
   const isStored = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ test('a session’s runs stay in order in history though the projector of an ear
   };
   project(lateStore);
   onTestFinished(() => isStored.resolve());
-  // Not in order: a run that its worker has let go of is at the end of the registry.
+  // Not in order: a run that its projector has released is at the end of the registry.
   await logTurn(log, 'later', 5_000);
   await logTurn(log, 'first', 1_000);
   await logTurn(log, 'third', 3_000);
@@ -67,7 +67,7 @@ test('a session’s runs stay in order in history though the projector of an ear
   expect(await stored()).toEqual(['first', 'second', 'third', 'last', 'later']);
 });
 
-test('a run is stored whole though another projector stores a part, which the log drops, in the moment between store and log', async () => {
+test('a run is stored completely even if another projector stores a part, and the log drops that part, between the reads of store and log', async () => {
   const storage = openSharedMemoryStorage();
   const { log, store, coordination } = storage;
   const message = { type: 'message', id: 'a', content: 'Hello', origin: 'agent' } as const;
@@ -99,10 +99,10 @@ test('a run is stored whole though another projector stores a part, which the lo
   expect(await store.getResponse('run')).toEqual(upTo(3));
 });
 
-test('every event of a run is kept before the log may drop it, also of one that another projector saved first', async () => {
+test('every event of a run is archived before the log may drop it, also if another projector saved the run first', async () => {
   const storage = openSharedMemoryStorage();
   const { log, store, coordination, archive } = storage;
-  if (!archive) throw new Error('There is no archive.');
+  if (!archive) throw new Error('The archive is missing.');
   const text = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
   const [first, second] = [eventsOf('first', 1_000, [text]), eventsOf('second', 2_000)];
   const kept: string[] = [];

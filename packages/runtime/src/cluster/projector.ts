@@ -25,18 +25,18 @@ interface ProjectorOptions {
   storage: Storage;
   registry: RunRegistry;
   board: Board;
-  /** Where upserts are published for readers in any language; if not given, they are not. */
+  /** Receives upserts for subscribers in any language; without it, none are published. */
   upserts?: UpsertStreams;
-  /** How they are published. */
+  /** How upserts are published. */
   upsertSettings?: UpsertSettings;
   logger: Logger;
-  /** Where spans go; if not given, nothing is traced. */
+  /** Receives spans; without it, nothing is traced. */
   tracing?: Tracing;
 }
 
-/** How long to wait before a run is tried again after its log or store has failed, in ms. */
+/** Delay before a run is retried after its log or store has failed, in ms. */
 const RETRY_MS = 1_000;
-/** How often a run under way is saved, in ms; the next worker folds again what a dead one had not saved. */
+/** How often a running turn is saved, in ms; after a projector's death, the next one folds the unsaved events again. */
 const SNAPSHOT_MS = 1_000;
 /** How long the posting that a run is in history stays on the board, in ms. */
 const TOLD_MS = 60_000;
@@ -44,7 +44,7 @@ const TOLD_MS = 60_000;
 /** The prefix of the posting that a run is in history; its text is the session's id. */
 export const settledPrefix = 'settled:';
 
-/** Tells every server that history has a run to its end. */
+/** Notifies every server that history has a run up to its end. */
 export async function postSettled(
   board: Board,
   { runId, sessionId }: Pick<RunClaim, 'runId' | 'sessionId'>,
@@ -53,8 +53,8 @@ export async function postSettled(
 }
 
 /**
- * Brings runs from the log into history: snapshots while they run, the whole in the end; then the log drops them. Any
- * number of projectors share the runs; a run may be projected twice, and is stored once.
+ * Projects runs from the log into history: snapshots while a run is running, the complete run at its end; then the log
+ * drops the run. Any number of projectors share the runs; a run may be projected twice, but is stored once.
  */
 export class Projector {
   readonly #options: ProjectorOptions;
@@ -68,12 +68,12 @@ export class Projector {
     this.#working = this.#work();
   }
 
-  /** Events of the runs under way that are folded but not saved. */
+  /** Events of the running turns that are folded but not saved. */
   get unsaved(): number {
     return [...this.#runs].reduce((sum, { unsaved }) => sum + unsaved, 0);
   }
 
-  /** Leaves the runs under way to other projectors. */
+  /** Stops, and leaves the open runs to other projectors. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;
@@ -93,13 +93,13 @@ export class Projector {
     await Promise.all(underWay);
   }
 
-  /** Tries again until it is done or the projector closes. */
+  /** Retries a step until it succeeds or the projector closes. */
   async #untilDone(step: () => Promise<void>, ids: object = {}): Promise<void> {
     const { signal } = this.#closing;
     const onTrouble = (error: unknown): void => {
       if (signal.aborted) return;
       const details = { ...ids, code: errorCode(error), error: errorMessage(error) };
-      this.#options.logger.warn(details, 'a run could not be brought into history yet');
+      this.#options.logger.warn(details, 'a run could not be stored in history yet');
     };
     await untilDone(step, { signal, everyMs: RETRY_MS, onTrouble });
   }
@@ -115,7 +115,7 @@ export class Projector {
     this.#runs.add(run);
     try {
       for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
-        // Another projector has stored it since the store was read here, and so the log could drop it.
+        // Another projector has stored these events since the store was read here, so the log could drop them.
         if (event.seq > run.state.lastSeq + 1) throw new Error('The log lacks a part of the run.');
         stage ??= Stage.of(this.#options.tracing, event, 'projector');
         stage?.count('events', 1);
@@ -138,7 +138,7 @@ export class Projector {
     }
   }
 
-  /** Its failures are told once for a run, and keep no run from history. */
+  /** Creates a publisher whose failures are logged once per run, and never keep the run from history. */
   #publisherOf({ state }: ProjectedRun): Pick<UpsertPublisher, 'process' | 'close'> | undefined {
     const { upserts, upsertSettings: settings = defaultUpsertSettings, logger } = this.#options;
     if (!upserts) return undefined;
@@ -158,7 +158,7 @@ export class Projector {
     };
   }
 
-  /** A log that ended before the run did: another projector has settled the run, or the log has lost something. */
+  /** The log ended before the run did: another projector has settled the run, or the log has lost events. */
   async #finish({ state }: ProjectedRun, { runId }: RunClaim): Promise<void> {
     const { storage } = this.#options;
     if (hasEnded(state)) return storage.log.settle(runId);
@@ -171,8 +171,8 @@ export class Projector {
   }
 
   /**
-   * History shows a session's runs in the order in which it got them. If the projector of an earlier run is dead or late,
-   * and the agent has gone on by itself, that run is saved as far as the log has it.
+   * History shows a session's runs in the order in which it got them. If the projector of an earlier run is dead or
+   * late, and the agent has begun another run by itself, the earlier run is saved as far as the log has it.
    */
   async #saveEarlier({ createdAt }: Response, claim: RunClaim): Promise<void> {
     const { storage } = this.#options;
@@ -193,7 +193,7 @@ export class Projector {
     const response = toResponse(run.state);
     if (!response || run.unsaved === 0) return;
     if (run.isNew) await this.#saveEarlier(response, claim);
-    // Before history has them: a projector that goes on from there does not see them any more.
+    // Archived before history has the events: a projector that resumes from history does not see them again.
     await this.#options.storage.keeps?.keep(claim.runId, run.unkept);
     run.unkept = [];
     await this.#options.storage.store.saveResponse(response);
@@ -205,7 +205,7 @@ export class Projector {
 /** A run on its way into history. */
 class ProjectedRun {
   state: ResponseState;
-  /** Events since the last save, if they are to be kept. */
+  /** Events since the last save, if events are archived. */
   unkept: StreamEvent[] = [];
   #savedSeq: number;
   /** On the clock of `performance.now()`. */
@@ -216,12 +216,12 @@ class ProjectedRun {
     this.#savedSeq = state.lastSeq;
   }
 
-  /** Whether the store has nothing of it yet. */
+  /** Whether the store has no part of the run yet. */
   get isNew(): boolean {
     return this.#savedSeq < 0;
   }
 
-  /** Events that the store does not have yet. */
+  /** The number of events that the store does not have yet. */
   get unsaved(): number {
     return this.state.lastSeq - this.#savedSeq;
   }

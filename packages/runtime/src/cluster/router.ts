@@ -14,20 +14,20 @@ interface RouterOptions {
   runtime: Commands;
 }
 
-/** How long a command may take, in ms: an agent's start is part of some. */
+/** How long a command may take, in ms; some commands include an agent's start. */
 const COMMAND_MS = 120_000;
-/** How often to check that a command's session still has the owner that was asked, in ms. */
+/** How often to check whether the asked server still owns the session, in ms. */
 const LOOK_MS = 500;
 
-/** Commands that only end something. */
+/** Commands that only end or stop something. */
 const stops: ReadonlySet<CommandRequest['command']> = new Set(['cancel', 'kill', 'stopTask']);
 
-/** The session had another owner before the command was answered. */
+/** The session's owner changed before the command was answered. */
 class OwnerChanged extends Error {}
 
 /**
- * Brings each command to the session's owner: to this server if the session has none. If the owner dies before it has
- * answered, the next owner is asked; every command can be asked twice.
+ * Routes each command to the session's owner; if the session has none, this server takes it. If the owner dies before
+ * answering, the next owner is asked: every command can be sent twice.
  */
 export class Router {
   readonly #options: RouterOptions;
@@ -50,13 +50,13 @@ export class Router {
     }
     throw new RuntimeError(
       'OWNER_UNREACHABLE',
-      `The server that runs session ${sessionId} did not answer. It may have done what was asked: look before you try again.`,
+      `The server that runs session ${sessionId} did not answer. The command may have been run: check before you try again.`,
     );
   }
 
   /**
-   * Runs a command that another server has sent here; undefined if this server is not the owner any more. It does not
-   * become the owner again: the command may be old, and the server that sent it may have run it itself by now.
+   * Runs a command from another server; undefined if this server no longer owns the session. This server does not take
+   * the session for it: the command may be old, and the other server may have run it itself by now.
    */
   async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
     const { owned } = this.#options;
@@ -71,12 +71,14 @@ export class Router {
     return this.#here(async () => owned.act(request.sessionId, async () => this.#perform(request)));
   }
 
-  /** Throws `STALE_OWNER` if another server has taken the session since, as from a server that was suspended. */
+  /**
+   * Throws `STALE_OWNER` if another server has taken the session since, for example while this server was suspended.
+   */
   async #perform(request: CommandRequest): Promise<unknown> {
     const { ownership, runtime } = this.#options;
     const { sessionId, command } = request;
     const isOurs = ownership.holds(sessionId).catch((error: unknown) => {
-      // People can stop a turn while Redis is away.
+      // Users can stop a turn even while Redis is unreachable.
       if (stops.has(command)) return true;
       throw error;
     });
@@ -90,13 +92,13 @@ export class Router {
     try {
       return await run();
     } catch (error) {
-      // This server believed that it was the owner: the store knows better.
+      // This server believed that it was the owner, but the store has another.
       if (error instanceof LiminalError && error.code === 'STALE_OWNER') return undefined;
       throw error;
     }
   }
 
-  /** Asks the owner; undefined if it is no longer the owner. */
+  /** Sends the command to the owner; undefined if that server no longer owns the session. */
   async #ask(
     owner: string,
     request: CommandRequest,
@@ -117,7 +119,7 @@ export class Router {
     }
   }
 
-  /** Aborts when the session has another owner, or none. */
+  /** Returns a signal that aborts when the session's owner has changed. */
   #watch(sessionId: string, owner: string, answered: AbortSignal): AbortSignal {
     const changed = new AbortController();
     const look = async (): Promise<void> => {
@@ -133,5 +135,5 @@ export class Router {
   }
 }
 
-/** The code with which a server refuses a command for a session that it does not own. */
+/** The code with which a server rejects a command for a session that it does not own. */
 export const notOwner = 'NOT_OWNER';

@@ -10,7 +10,10 @@ import { postSettled } from './projector.ts';
 import type { SessionStates } from './session-states.ts';
 import type { SettledRuns } from './settled-runs.ts';
 
-/** How long the cluster remembers that a run has been counted, ms: servers that end one run do so within a few leases. */
+/**
+ * How long the cluster remembers that a run was counted, in ms: servers that end the same run do so within a few
+ * leases.
+ */
 const COUNTED_MS = 60 * 60_000;
 
 interface PostedEndsOptions {
@@ -19,7 +22,7 @@ interface PostedEndsOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** Tells the other servers of runs that got their end in history. */
+/** Notifies the other servers of runs whose end was written to history. */
 export class PostedEnds implements RunWatchers {
   readonly #ends: PostedEndsOptions;
 
@@ -50,7 +53,7 @@ interface SessionClusterOptions extends PostedEndsOptions {
   settled: SettledRuns;
 }
 
-/** The other servers, as the sessions of this one see them. */
+/** The other servers, for the sessions of this server. */
 export class SessionCluster extends PostedEnds implements Cluster {
   readonly #options: SessionClusterOptions;
 

@@ -12,7 +12,7 @@ interface SessionStatesOptions {
   ownership: Ownership;
 }
 
-/** Where sessions stand: as their owner posts it, or as stored if they have no owner. */
+/** The states of sessions: as their owner posts them, or as stored if they have no owner. */
 export class SessionStates {
   readonly #options: SessionStatesOptions;
 
@@ -26,7 +26,7 @@ export class SessionStates {
     return posted.get(sessionId) ?? this.stored(sessionId);
   }
 
-  /** The summaries of those sessions that some server owns. */
+  /** The summaries of those of the given sessions that a server owns. */
   async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
     const posted = await this.#postedStates(sessionIds);
     return new Map([...posted].map(([sessionId, { info }]) => [sessionId, info.session]));
@@ -59,7 +59,7 @@ export class SessionStates {
     return new Map(
       owned.flatMap((sessionId) => {
         const posted = readPostedState(texts.get(postedStatePrefix + sessionId));
-        // The owner has posted nothing yet.
+        // True if the owner has posted nothing yet, and the posting is from a former owner.
         const isFormer = (posted?.fence ?? 0) < (leases.get(sessionId)?.token ?? 0);
         return posted && !isFormer ? [[sessionId, posted] as const] : [];
       }),

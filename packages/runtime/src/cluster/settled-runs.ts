@@ -4,12 +4,12 @@ import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
 
-/** How often history is checked for a run that is waited for, in ms, in case its posting was missed. */
+/** How often history is checked for an awaited run, in ms, in case its posting was missed. */
 const LOOK_MS = 2_000;
 
 /**
  * Waits until a projector has brought a run into history. If the log has lost the run's end (a Redis failover can do
- * that), no projector will: then it is stored from here.
+ * that), no projector will, and the run is stored from here.
  */
 export class SettledRuns {
   readonly #storage: Storage;
@@ -23,7 +23,7 @@ export class SettledRuns {
   async open(board: Board): Promise<void> {
     this.#leave = await board.watch(settledPrefix, {
       onPost: (name) => this.#waiting.get(name.slice(settledPrefix.length))?.(),
-      // Missed postings are found by looking.
+      // Missed postings are found by checking history.
       onGap: () => {},
     });
   }
@@ -55,11 +55,11 @@ export class SettledRuns {
     }
   }
 
-  /** Whether history has the run; stores it there if the log no longer has all of it. */
+  /** Whether history has the run; stores the run if the log no longer has all of it. */
   async #bring(run: Response): Promise<boolean> {
     const { log, store, cluster } = this.#storage;
     const { id, lastSeq, sessionId } = run;
-    // The log first: a run that it drops meanwhile is then found in the store.
+    // Reads the log first: a run that the log drops in the meantime is then found in the store.
     const [last] = await log.read(id, { after: lastSeq - 1, limit: 1 });
     const stored = await store.getResponse(id);
     if (stored && stored.lastSeq >= lastSeq) return true;

@@ -4,7 +4,7 @@ import { TroubleLog } from './trouble-log.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('trouble that comes again and again is logged once, and once it is over', () => {
+test('a repeated error is logged when it first occurs and when it is over', () => {
   const lines: [object, string][] = [];
   const warn = (details: object, text: string): void => void lines.push([details, text]);
   const log = new TroubleLog({ info: () => {}, error: () => {}, warn });
@@ -13,17 +13,15 @@ test('trouble that comes again and again is logged once, and once it is over', (
     vi.advanceTimersByTime(1_000);
   }
   const error = expect.stringContaining('Redis is away.');
-  expect(lines).toEqual([
-    [expect.objectContaining({ error }), 'something between the servers failed'],
-  ]);
+  expect(lines).toEqual([[expect.objectContaining({ error }), 'cluster coordination failed']]);
 
   vi.advanceTimersByTime(10_000);
   expect(lines.slice(1)).toEqual([
-    [expect.objectContaining({ error, times: 60 }), 'the failure between the servers is over'],
+    [expect.objectContaining({ error, times: 60 }), 'cluster coordination works again'],
   ]);
 });
 
-test('trouble that came once has no end, and other trouble is logged beside it', () => {
+test('an error that occurred once is not logged as over, and other errors are logged separately', () => {
   const texts: string[] = [];
   const warn = (_: object, text: string): void => void texts.push(text);
   const log = new TroubleLog({ info: () => {}, error: () => {}, warn });
@@ -31,5 +29,5 @@ test('trouble that came once has no end, and other trouble is logged beside it',
   log.note(new Error('Two.'));
   vi.advanceTimersByTime(60_000);
   log.note(new Error('One.'));
-  expect(texts).toEqual(Array(3).fill('something between the servers failed'));
+  expect(texts).toEqual(Array(3).fill('cluster coordination failed'));
 });

@@ -1,10 +1,10 @@
 import { errorCode, errorMessage } from '../errors.ts';
 import type { Logger } from '../settings.ts';
 
-/** Trouble that has not come again for this long is over, ms. */
+/** An error that has not occurred for this long is over, in ms. */
 const QUIET_MS = 10_000;
 
-/** Logs trouble that comes again and again, such as while Redis is away: when it begins, and when it is over. */
+/** Logs repeated errors, for example while Redis is unreachable, only when they begin and when they are over. */
 export class TroubleLog {
   readonly #logger: Logger;
   readonly #lasting = new Map<string, { times: number; over: NodeJS.Timeout }>();
@@ -22,7 +22,7 @@ export class TroubleLog {
       lasting.over.refresh();
       return;
     }
-    this.#logger.warn(details, 'something between the servers failed');
+    this.#logger.warn(details, 'cluster coordination failed');
     const over = setTimeout(() => this.#over(key, details), QUIET_MS).unref();
     this.#lasting.set(key, { times: 1, over });
   }
@@ -30,7 +30,6 @@ export class TroubleLog {
   #over(key: string, details: object): void {
     const { times = 1 } = this.#lasting.get(key) ?? {};
     this.#lasting.delete(key);
-    if (times > 1)
-      this.#logger.warn({ ...details, times }, 'the failure between the servers is over');
+    if (times > 1) this.#logger.warn({ ...details, times }, 'cluster coordination works again');
   }
 }

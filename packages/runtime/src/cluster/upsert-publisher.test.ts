@@ -35,9 +35,9 @@ const delta = (deltaContent: string): EventPayload => ({
 });
 
 interface Staged {
-  /** How often its transport fails. */
+  /** How often the transport fails. */
   failures?: number;
-  /** Whether it refuses a message. */
+  /** Whether the transport rejects a message. */
   refuses?: (message: UpsertMessage) => boolean;
   settings?: Partial<UpsertSettings>;
 }
@@ -60,7 +60,7 @@ function stage({ failures = 0, refuses = () => false, settings = {} }: Staged = 
   return { publisher, published, triedAt, troubles };
 }
 
-/** The error that it rejects with. */
+/** The error that the promise rejects with. */
 const failureOf = async (process: Promise<void>): Promise<unknown> =>
   process.then(() => undefined).catch((error: unknown) => error);
 
@@ -86,7 +86,7 @@ test('FR-003-01: a turn is published as upserts and turn events in seed 003’s 
   expect(new Set(published.map(({ eventId }) => eventId)).size).toBe(4);
 });
 
-test('published again from the same events, messages have the same ids', async () => {
+test('messages published again from the same events have the same ids', async () => {
   const [once, twice] = [stage(), stage()];
   for (const { publisher } of [once, twice])
     for (const event of runOf(start, item, done, end)) await publisher.process(event);
@@ -94,7 +94,7 @@ test('published again from the same events, messages have the same ids', async (
   expect(ids(twice)).toEqual(ids(once));
 });
 
-/** What was told: of an item its state and content, else the payload's type. */
+/** Published messages in short: an item's state and content, or the payload's type. */
 const told = (published: readonly UpsertMessage[]): string[] =>
   published.map(({ payload }) => {
     const { type, status, content } = JSON.parse(payload);
@@ -106,7 +106,7 @@ describe('how a growing text is paced', () => {
   const texts = pieces.map((_, index) => pieces.slice(0, index + 1).join(''));
   const events = runOf(start, item, ...pieces.map(delta));
 
-  test('FR-003-03: by default as seed 003 says: four characters are a token, the first piece at once', async () => {
+  test('FR-003-03: the defaults are those of seed 003: four characters are a token, the first piece is published at once', async () => {
     const { publisher, published } = stage();
     for (const event of events) await publisher.process(event);
     expect(told(published)).toEqual(['turn_started', `create ${texts[0]}`, `update ${texts[1]}`]);
@@ -128,7 +128,7 @@ describe('how a growing text is paced', () => {
     expect(told(published).at(-1)).toBe(`update ${texts[2]}`);
   });
 
-  test('text that a pause leaves buffered is published a second later, also if the clock is set back meanwhile', async () => {
+  test('buffered text is published after a second without text, also if the clock is set back', async () => {
     const { publisher, published } = stage();
     for (const event of runOf(start, item, delta('Hello'))) await publisher.process(event);
     vi.setSystemTime(Date.now() - 86_400_000);
@@ -140,7 +140,7 @@ describe('how a growing text is paced', () => {
     expect(told(published).at(-1)).toBe('update Hello you');
   });
 
-  test('text that a pause leaves buffered is published a second later', async () => {
+  test('buffered text is published after a second without text', async () => {
     const { publisher, published } = stage();
     for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
       await publisher.process(event);
@@ -152,7 +152,7 @@ describe('how a growing text is paced', () => {
   });
 });
 
-test('FR-003-04: an item that was shown and is withdrawn is told to be', async () => {
+test('FR-003-04: a published item that is withdrawn is published as discarded', async () => {
   const { publisher, published } = stage();
   const withdrawn: EventPayload = { type: 'item_cancelled', itemId: 'a' };
   for (const event of runOf(start, item, delta('Hello'), withdrawn)) await publisher.process(event);
@@ -162,7 +162,7 @@ test('FR-003-04: an item that was shown and is withdrawn is told to be', async (
 });
 
 describe('when it closes', () => {
-  test('FR-003-05: what is buffered is published, and nothing after it', async () => {
+  test('FR-003-05: buffered text is published, and nothing after it', async () => {
     const { publisher, published } = stage();
     for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
       await publisher.process(event);
@@ -173,7 +173,7 @@ describe('when it closes', () => {
     expect(published).toHaveLength(3);
   });
 
-  test('FR-003-05: what waits to be tried again is tried at once', async () => {
+  test('FR-003-05: a message that waits for a retry is retried at once', async () => {
     const { publisher, published, triedAt } = stage({ failures: 1 });
     const processing = publisher.process(runOf(start)[0]!);
     await vi.advanceTimersByTimeAsync(10);
@@ -183,7 +183,7 @@ describe('when it closes', () => {
     expect(told(published)).toEqual(['turn_started']);
   });
 
-  test('FR-003-05: what was missed is tried once more', async () => {
+  test('FR-003-05: a failed message is tried once more', async () => {
     const { publisher, published } = stage({ failures: 4 });
     const failure = failureOf(publisher.process(runOf(start)[0]!));
     await vi.advanceTimersByTimeAsync(7_000);
@@ -193,7 +193,7 @@ describe('when it closes', () => {
   });
 });
 
-describe('what cannot be published', () => {
+describe('a message that cannot be published', () => {
   test('TC-13: is tried again after a second, and delivered', async () => {
     const { publisher, published, triedAt } = stage({ failures: 1 });
     const processing = publisher.process(runOf(start)[0]!);
@@ -203,7 +203,7 @@ describe('what cannot be published', () => {
     expect(told(published)).toEqual(['turn_started']);
   });
 
-  test('TC-14: is given up after three more tries, each twice as late, and says so', async () => {
+  test('TC-14: is dropped after three retries with doubled delays, and the error is reported', async () => {
     const { publisher, published, triedAt } = stage({ failures: Infinity });
     const failure = failureOf(publisher.process(runOf(start)[0]!));
     await vi.advanceTimersByTimeAsync(7_000);
@@ -212,7 +212,7 @@ describe('what cannot be published', () => {
     expect(published).toEqual([]);
   });
 
-  test('TC-14: with more tries no wait is longer than ten seconds', async () => {
+  test('TC-14: with more retries, no delay is longer than ten seconds', async () => {
     const { publisher, triedAt } = stage({ failures: Infinity, settings: { retryAttempts: 6 } });
     const failure = failureOf(publisher.process(runOf(start)[0]!));
     await vi.advanceTimersByTimeAsync(35_000);
@@ -220,7 +220,7 @@ describe('what cannot be published', () => {
     expect(triedAt).toEqual([0, 1_000, 3_000, 7_000, 15_000, 25_000, 35_000]);
   });
 
-  test('FR-003-03: tries and waits are settings', async () => {
+  test('FR-003-03: retries and delays are settings', async () => {
     const settings = { retryAttempts: 2, retryBaseMs: 10, retryMaxMs: 15 };
     const { publisher, triedAt } = stage({ failures: Infinity, settings });
     const failure = failureOf(publisher.process(runOf(start)[0]!));
@@ -229,7 +229,7 @@ describe('what cannot be published', () => {
     expect(triedAt).toEqual([0, 10, 25]);
   });
 
-  test('holds up the rest once: the next is tried without waits, and the newest state of all follows', async () => {
+  test('delays later messages once: they are tried without retries, and after a success the newest states follow', async () => {
     const { publisher, published, triedAt } = stage({ failures: 5 });
     const [first, second, third, fourth] = runOf(start, item, delta('Hello'), done);
     const failure = failureOf(publisher.process(first!));
@@ -242,7 +242,7 @@ describe('what cannot be published', () => {
     expect(told(published)).toEqual(['complete Hi', 'turn_started']);
   });
 
-  test('a message that can never be published silences nothing, the turn’s end included', async () => {
+  test('a message that can never be published does not block others, nor the turn’s end', async () => {
     const refuses = ({ payload }: UpsertMessage) => JSON.parse(payload).status === 'complete';
     const { publisher, published } = stage({ refuses, settings: { retryAttempts: 0 } });
     const [, , , ...ended] = runOf(start, item, delta('Hello'), done, end);
@@ -252,7 +252,7 @@ describe('what cannot be published', () => {
     expect(told(published)).toEqual(['turn_started', 'create Hello', 'turn_complete']);
   });
 
-  test('a last state that fails does not keep back the end that the same event tells', async () => {
+  test('a last item state that fails does not hold back the turn’s end from the same event', async () => {
     const refuses = ({ payload }: UpsertMessage) => JSON.parse(payload).status === 'error';
     const { publisher, published } = stage({ refuses, settings: { retryAttempts: 0 } });
     const error = { code: 'MODEL_AWAY', message: 'The model is away.' };
@@ -265,7 +265,7 @@ describe('what cannot be published', () => {
     expect(told(published).at(-1)).toBe('turn_error');
   });
 
-  test('the end of a turn has all its retries again, after what was missed', async () => {
+  test('the end of a turn has all its retries again, after the failed messages', async () => {
     const { publisher, published } = stage({ failures: 6 });
     const [first, , , last] = runOf(start, item, done, end);
     const failure = failureOf(publisher.process(first!));
@@ -277,7 +277,7 @@ describe('what cannot be published', () => {
     expect(told(published)).toEqual(['turn_started', 'turn_complete']);
   });
 
-  test('the end of a turn has its retries even if something missed is refused again', async () => {
+  test('the end of a turn has its retries even if a failed message is rejected again', async () => {
     let ends = 0;
     const refuses = ({ payload }: UpsertMessage): boolean => {
       const { type } = JSON.parse(payload);
@@ -296,7 +296,7 @@ describe('what cannot be published', () => {
     expect(told(published)).toEqual(['turn_complete']);
   });
 
-  test('a flush that fails is told', async () => {
+  test('a flush that fails is reported', async () => {
     const { publisher, troubles } = stage({
       refuses: ({ payload }) => JSON.parse(payload).status === 'update',
       settings: { retryAttempts: 0 },

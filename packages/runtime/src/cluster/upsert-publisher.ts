@@ -1,4 +1,4 @@
-/** Publishes what readers render, for readers in any language: seed 003's Stream B. */
+/** Publishes the rendered items for subscribers in any language: seed 003's Stream B. */
 import { createHash } from 'node:crypto';
 import type {
   FoldOutput,
@@ -21,15 +21,15 @@ import type { UpsertSettings } from '../settings.ts';
 interface UpsertPublisherOptions {
   publish: (message: UpsertMessage) => Promise<void>;
   settings: UpsertSettings;
-  /** ms since the epoch. */
+  /** The current time in ms since the epoch. */
   now: () => number;
-  /** Text that was held back could not be published. */
+  /** Called when buffered text could not be published. */
   onTrouble: (error: unknown) => void;
-  /** The run's state up to which another has published; from the start if not given. */
+  /** The run's state up to which another projector has published; without it, the run is published from the start. */
   from?: ResponseState;
 }
 
-/** A message, and what it is the latest state of: an item, or the turn. */
+/** A message and its subject: the item or the turn whose latest state it is. */
 interface Telling {
   subject: string;
   message: UpsertMessage;
@@ -42,20 +42,19 @@ const START = 'turn:start';
 const END = 'turn:end';
 
 /**
- * Publishes one run's upserts and turn events, in order. The same events always give the same `eventId`s: a reader can
- * tell a message that a second projector publishes again.
+ * Publishes one run's upserts and turn events, in order. The same events always give the same `eventId`s, so that a
+ * reader can recognise messages that a second projector publishes again.
  *
- * Once a message has failed for good, those after it are tried once each, until one is published: retries hold up
- * whoever waits for the run. Then the latest state of all that was missed is published. The turn's end has all its
- * retries again.
+ * Once a message has failed all retries, later messages are tried once each, until one succeeds, because retries delay
+ * the run. Then the latest states of the failed messages are published. The turn's end has all its retries again.
  */
 export class UpsertPublisher {
   readonly #options: UpsertPublisherOptions;
   readonly #closing = new AbortController();
-  /** By subject. */
+  /** The latest failed message by subject. */
   readonly #missed = new Map<string, UpsertMessage>();
   #state: UpsertFoldState;
-  /** The last event published, and how many messages it has given. */
+  /** The last event published, and the number of its messages. */
   #last = { runId: '', seq: -1, messages: 0 };
   #publishing: Promise<void> = Promise.resolve();
   #isFailing = false;
@@ -67,7 +66,7 @@ export class UpsertPublisher {
     this.#state = options.from ? resumeUpsertFold(options.from, config) : startUpsertFold(config);
   }
 
-  /** Resolves when what the event makes visible is published; rejects with the first failure after all retries. */
+  /** Resolves when the event's messages are published; rejects with the first failure after all retries. */
   async process(event: StreamEvent): Promise<void> {
     const { state, outputs } = foldUpsert(this.#state, event, performance.now());
     this.#state = state;
@@ -76,7 +75,7 @@ export class UpsertPublisher {
     this.#flushLater();
   }
 
-  /** Publishes what is buffered or missed, each tried once more, and stops. */
+  /** Publishes buffered text and failed messages, each tried once more, and stops. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#closing.abort();
@@ -102,7 +101,10 @@ export class UpsertPublisher {
     this.#flushLater();
   }
 
-  /** One after the other, even if a flush comes in between; one that fails does not keep back the others. */
+  /**
+   * Publishes one message after the other, even if a flush comes in between. A failed message does not hold back the
+   * others.
+   */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
     const tellings = outputs.flatMap((output) => this.#tellingOf(output) ?? []);
     const publishing = this.#publishing
@@ -120,7 +122,7 @@ export class UpsertPublisher {
 
   async #publish({ subject, message, endsTurn }: Telling): Promise<void> {
     const { retryAttempts } = this.#options.settings;
-    // Nothing is told of a turn after its end.
+    // Failed messages come first: nothing is published after a turn's end.
     if (endsTurn) await this.#publishMissed(retryAttempts);
     try {
       await this.#try(message, this.#isFailing && !endsTurn ? 0 : retryAttempts);
@@ -135,7 +137,7 @@ export class UpsertPublisher {
     await this.#publishMissed(0);
   }
 
-  /** What fails again is given up, so that a message which nothing can publish holds up no other. */
+  /** Tries the failed messages again. A message that fails again is dropped, so that it cannot block others. */
   async #publishMissed(retries: number): Promise<void> {
     const missed = [...this.#missed.values()];
     this.#missed.clear();
@@ -159,7 +161,7 @@ export class UpsertPublisher {
     }
   }
 
-  /** Until then, or until it closes. */
+  /** Waits so long, or until the publisher closes. */
   async #wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { signal } = this.#closing;
@@ -188,7 +190,7 @@ export class UpsertPublisher {
   }
 }
 
-/** What the envelope says of an output. The seed has no word for a withdrawn item. */
+/** An output's part of the envelope. Seed 003 has no payload type for a withdrawn item. */
 function toldIn(output: FoldOutput) {
   switch (output.kind) {
     case 'upsert': {
@@ -221,7 +223,7 @@ function quarterOfLength(text: string): number {
   return text.length / 4;
 }
 
-/** The UUID that belongs to a name (RFC 9562, version 8). */
+/** The UUID of a name (RFC 9562, version 8). */
 function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);

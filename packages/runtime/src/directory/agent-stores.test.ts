@@ -34,7 +34,7 @@ function storesKept(
   return { stores: made, troubles };
 }
 
-/** An agent whose program must run for its store to be read. */
+/** An agent whose store can be read only while its program runs. */
 function program(cliType: string, ...sessionIds: string[]) {
   const state = { runs: false, starts: 0, folders: [] as unknown[] };
   const listStoredSessions = async (_dir?: string, known?: unknown) => {
@@ -63,7 +63,7 @@ function keep(content?: unknown): LearntStores & { content: unknown } {
 const idsOf = (found: readonly { sessionId: string }[]): string[] =>
   found.map(({ sessionId }) => sessionId);
 
-test('a store that is slow to read delays nobody, and is listed once it has been read', async () => {
+test('a store that is slow to read delays no other list, and is listed once it has been read', async () => {
   const slow = Promise.withResolvers<StoredSession[]>();
   const { stores: agentStores } = stores(
     agent('quick', Promise.resolve([stored('a')])),
@@ -101,7 +101,7 @@ test('listing sessions, or finding an unknown one, starts no program', async () 
   expect([one.state.starts, two.state.starts]).toEqual([0, 0]);
 });
 
-test('what an agent lists on request is kept, and known after a restart', async () => {
+test('sessions that an agent lists on request are stored, and known after a restart', async () => {
   const kept = keep();
   const one = program('one', 'a');
   const before = storesKept(kept, one.provider);
@@ -117,7 +117,7 @@ test('what an agent lists on request is kept, and known after a restart', async 
   expect(kept.content).toEqual({ one: { sessions: [stored('a')] } });
 });
 
-test('what an agent has just listed on request is what the list shows at once', async () => {
+test('the list shows at once the sessions that an agent has just listed on request', async () => {
   const one = program('one', 'a');
   const { stores: agentStores } = stores(one.provider);
   expect(await agentStores.find('nobody')).toBeUndefined();
@@ -125,7 +125,7 @@ test('what an agent has just listed on request is what the list shows at once', 
   expect(idsOf(await agentStores.list())).toEqual(['a']);
 });
 
-test('what a running agent lists replaces what it listed before', async () => {
+test('a running agent’s list replaces its earlier list', async () => {
   const kept = keep();
   const one = program('one', 'new');
   const { stores: agentStores } = storesKept(kept, one.provider);
@@ -139,7 +139,7 @@ test('what a running agent lists replaces what it listed before', async () => {
   expect(one.state.starts).toBe(0);
 });
 
-test('looking for an unknown session waits for no agent that never answers', async () => {
+test('a search for an unknown session does not wait for an agent that never answers', async () => {
   const silent: Partial<CliProvider> = {
     cliType: 'silent',
     peekStoredSessions: () => new Promise(() => undefined),
@@ -148,7 +148,7 @@ test('looking for an unknown session waits for no agent that never answers', asy
   expect(await agentStores.find('nobody')).toBeUndefined();
 });
 
-test('kept lists that cannot be read are reported, and do no harm', async () => {
+test('stored lists that cannot be read are reported and ignored', async () => {
   const { stores: agentStores, troubles } = storesKept(
     keep({ one: 'broken' }),
     program('one').provider,
@@ -157,14 +157,14 @@ test('kept lists that cannot be read are reported, and do no harm', async () => 
   expect(troubles).toEqual(['agents']);
 });
 
-test('an agent without a store of its own is not asked for it', async () => {
+test('an agent without a store of its own is not asked for sessions', async () => {
   const { stores: agentStores } = stores();
   await expect(
     agentStores.ask({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),
   ).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
 });
 
-test('sessions that are found on disk are listed without the agent’s program, with the titles that it gave', async () => {
+test('sessions on disk are listed without the agent’s program, with the titles that the agent reported', async () => {
   const codex = program('codex', 'one');
   codex.state.runs = true;
   const onDisk = [

@@ -1,4 +1,4 @@
-/** Sessions that only the agents' own stores know. */
+/** Sessions that only the agents' own stores have. */
 import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
@@ -6,32 +6,32 @@ import { RuntimeError } from '../errors.ts';
 import { type FoundSession, type LearntStores, Learnt } from './learnt-sessions.ts';
 
 /**
- * How long a reading of the agents' own stores stays fresh, in ms: long enough for callers that ask together, and short
- * enough that a session that has just ended in a terminal is found.
+ * How long a read of the agents' own stores is reused, in ms: long enough for callers that ask at the same time, and
+ * short enough to find a session that has just ended in a terminal.
  */
 const FRESH_MS = 100;
 
 /** How long a request for a list, or for one session, waits for a running agent, in ms. */
 const PATIENCE_MS = 1_000;
 
-/** A running agent is asked at most this often, in ms. */
+/** The minimum time between two requests to a running agent, in ms. */
 const LEARN_MS = 60_000;
 
 interface AgentStoresOptions {
   providers: Pick<ProviderRegistry, 'list'>;
   /** The folders of the known projects, the most recently used first. */
   folders: () => Promise<string[]>;
-  /** Keeps what agents have listed across restarts; without it, that is forgotten with the server. */
+  /** Stores the agents' lists across restarts; without it, the lists last only as long as the server. */
   kept?: LearntStores;
-  /** ms since the epoch. */
+  /** The current time in ms since the epoch. */
   now: () => number;
   onTrouble: (cliType: string, error: unknown) => void;
 }
 
 /**
  * A store that can be read directly is read. A store that only its agent can read is shown as the agent last listed it:
- * while a session of that agent ran, or when a user asked; sessions that are found on disk are added. Looking at a
- * list starts no program.
+ * while a session of that agent ran, or when a user asked; sessions found on disk are added. Showing a list starts no
+ * program.
  */
 export class AgentStores {
   readonly #options: AgentStoresOptions;
@@ -44,17 +44,17 @@ export class AgentStores {
     this.#learnt = new Learnt(options.kept, (error) => options.onTrouble('agents', error));
   }
 
-  /** The sessions in all stores; for agents that do not answer within a second, the ones they listed last. */
+  /** The sessions in all stores. For an agent that does not answer within a second, its last list is used. */
   async list(): Promise<FoundSession[]> {
     return (await Promise.all(this.#providers.map(async (one) => this.#soon(one)))).flat();
   }
 
-  /** Passes on each agent's sessions as soon as they are read. */
+  /** Calls `onFound` with each agent's sessions as soon as they are read. */
   each(onFound: (found: FoundSession[]) => void): void {
     for (const provider of this.#providers) void this.#read(provider).then(onFound);
   }
 
-  /** Reads the stores again if need be: the session may have been made a moment ago. */
+  /** Reads the stores again if the session is unknown: it may have been created a moment ago. */
   async find(sessionId: string): Promise<FoundSession | undefined> {
     const isIt = (found: FoundSession): boolean => found.sessionId === sessionId;
     const learnt = (await this.#learnt.all()).find(isIt);
@@ -66,11 +66,11 @@ export class AgentStores {
     return (await Promise.all(lists)).flat().find(isIt);
   }
 
-  /** Asks an agent, and may start it for that: a user wants to know. Throws `NOT_SUPPORTED`. */
+  /** Asks an agent for its sessions, on a user's request, and starts the agent if needed. Throws `NOT_SUPPORTED`. */
   async ask(provider: CliProvider): Promise<FoundSession[]> {
     const { cliType } = provider;
     if (!provider.listStoredSessions) {
-      throw new RuntimeError('NOT_SUPPORTED', `${cliType} has no sessions of its own to look for.`);
+      throw new RuntimeError('NOT_SUPPORTED', `${cliType} cannot list sessions of its own.`);
     }
     const known = await this.#options.folders();
     const found = tagged(cliType, await provider.listStoredSessions(undefined, known));
@@ -79,7 +79,7 @@ export class AgentStores {
     return found;
   }
 
-  /** Asks an agent that is running anyway, at most every `LEARN_MS`. */
+  /** Asks an agent that is already running, at most every `LEARN_MS`. */
   learn(provider: CliProvider, onFound: (found: FoundSession[]) => void): void {
     if (!provider.peekStoredSessions) return;
     const now = this.#options.now();
@@ -128,7 +128,7 @@ function tagged(cliType: string, stored: readonly StoredSession[]): FoundSession
   return stored.map((session) => ({ ...session, cliType }));
 }
 
-/** Each session once, with the agent's title where it has told one, and the time of its last change. */
+/** Each session once, with the agent's title if it reported one, and the time of its last change. */
 function merged(told: readonly FoundSession[], onDisk: readonly FoundSession[]): FoundSession[] {
   const all = new Map(told.map((session) => [session.sessionId, session]));
   for (const session of onDisk) {
@@ -138,7 +138,7 @@ function merged(told: readonly FoundSession[], onDisk: readonly FoundSession[]):
   return [...all.values()].toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
 
-/** Describes an agent, with what its sessions can do besides turns. Starts nothing. */
+/** Describes an agent and the features of its sessions. Starts nothing. */
 export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
   return {
     ...(await provider.describe()),

@@ -31,15 +31,18 @@ interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   onChange: (session: Session) => void;
 }
 
-/** Which sessions there are: in memory, in the store, and in the agents' own stores. */
+/** The sessions: in memory, in the store, and in the agents' own stores. */
 export class Directory {
   readonly #options: DirectoryOptions;
-  /** Sessions in memory; a promise while one is being opened, so that two openers share it. */
+  /** Sessions in memory; a promise while a session is being opened, so that two callers share it. */
   readonly #open = new Map<string, Promise<Session>>();
   readonly #places: SessionPlaces;
-  /** Forks under way, by the new session's id. */
+  /** Running forks, by the new session's id. */
   readonly #forking = new Map<string, Promise<SessionRecord>>();
-  /** Ids of sessions that were deleted while this server runs, theirs and their agents': what was read before is old. */
+  /**
+   * Ids of sessions that were deleted while this server runs, Liminal's and the agents' own: lists that were read
+   * before may still contain them.
+   */
   readonly #deleted = new Set<string>();
 
   constructor(options: DirectoryOptions) {
@@ -51,7 +54,10 @@ export class Directory {
     });
   }
 
-  /** Throws `UNSUPPORTED_CLI_TYPE`, `PROJECT_DIR_…`, `TOO_MANY_SESSIONS`, or what keeps the agent from starting. */
+  /**
+   * Throws `UNSUPPORTED_CLI_TYPE`, `PROJECT_DIR_…`, `TOO_MANY_SESSIONS`, or the error that keeps the agent from
+   * starting.
+   */
   async create(
     request: CreateSessionBody,
     owned: Pick<SessionRecord, 'sessionId' | 'fence'> = { sessionId: randomUUID(), fence: 0 },
@@ -80,8 +86,9 @@ export class Directory {
   }
 
   /**
-   * Makes a session of another one's conversation up to the end of a turn, by default its last one that has ended. It is
-   * made once for each id. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`, `TOO_MANY_SESSIONS`, `PROJECT_DIR_…`.
+   * Creates a session from another session's conversation up to the end of a turn, by default the last finished turn. A
+   * repeated call with the same id creates it once. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`,
+   * `TOO_MANY_SESSIONS`, `PROJECT_DIR_…`.
    */
   async fork(
     original: SessionRecord,
@@ -102,7 +109,7 @@ export class Directory {
     const made = await this.#store.getSession(sessionId);
     if (made?.forkedFrom?.sessionId === original.sessionId) return made;
     if (made) {
-      const message = `There is a session ${sessionId} already. Fork with a new id.`;
+      const message = `Session ${sessionId} already exists. Fork with a new id.`;
       throw new RuntimeError('SESSION_ID_TAKEN', message);
     }
     await roots.admit(original.projectDir);
@@ -114,7 +121,7 @@ export class Directory {
     );
   }
 
-  /** Our id of a session that may be named by its agent's own; the same if it is unknown. */
+  /** Liminal's id of a session that may be named by its agent's id; the same name if it is unknown. */
   async idOf(name: string): Promise<string> {
     if (await this.#store.getSession(name)) return name;
     const records = await this.#store.listSessions();
@@ -136,13 +143,13 @@ export class Directory {
     );
   }
 
-  /** Forgets a session after its agent was stopped, so that another server may take it. */
+  /** Removes a session from memory after its agent was stopped, so that another server may take it. */
   async letGo(session: Session): Promise<void> {
     await session.close();
     this.#open.delete(session.sessionId);
   }
 
-  /** The same at once, for a session with nothing left to store: the next caller gets a new one from the store. */
+  /** Removes a session from memory at once, if nothing is left to store: the next caller gets it from the store. */
   forget(session: Session): void {
     this.#open.delete(session.sessionId);
     void session.close();
@@ -152,7 +159,7 @@ export class Directory {
     const known = this.#open.get(sessionId);
     if (known) return known;
     const record = await this.#store.getSession(sessionId);
-    // Another caller may have opened it while the record was being read, or deleted it.
+    // Another caller may have opened the session while its record was being read, or deleted it.
     const opened = this.#open.get(sessionId);
     if (opened || !record || this.#deleted.has(sessionId)) return opened;
     this.#assertOwned(record);
@@ -164,13 +171,13 @@ export class Directory {
     return this.#opening(sessionId, async () => this.#import(sessionId, fence));
   }
 
-  /** As `find`; of a session that only an agent's own store has a record is kept, and its history stays there for now. */
+  /** As `find`. For a session that only an agent's own store has, a record is stored; its history is not read yet. */
   async findOrKeep(sessionId: string, fence: number): Promise<Session> {
     const session = await this.find(sessionId);
     return session ?? this.#opening(sessionId, async () => this.#keepFound(sessionId, fence));
   }
 
-  /** Reads the history of a session of which only a record was kept. Throws `PROJECT_DIR_…`. */
+  /** Reads the history of a session for which only a record was stored. Throws `PROJECT_DIR_…`. */
   async bringHistory(session: Session): Promise<void> {
     if (session.record.imported) return;
     const { cliType, sessionId, projectDir } = session.record;
@@ -180,8 +187,8 @@ export class Directory {
   }
 
   /**
-   * Deletes a session with all that is kept of it. Asked again, it deletes what may be left. Throws
-   * `SESSION_NOT_FOUND`, `STALE_OWNER`.
+   * Deletes a session and its stored data. A repeated call deletes what may be left. Throws `SESSION_NOT_FOUND`,
+   * `STALE_OWNER`.
    */
   async delete(sessionId: string, fence: number): Promise<void> {
     const { log, store, watchers } = this.#options;
@@ -194,14 +201,14 @@ export class Directory {
     watchers.tell([], [sessionId]);
   }
 
-  /** Another server has deleted the session: what is left of it here ends. */
+  /** Ends a session here that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
     this.#deleted.add(sessionId);
     const session = await this.#open.get(sessionId)?.catch(() => undefined);
     if (session) await this.#close(session);
   }
 
-  /** All sessions, including those that the agents' own stores give soon. */
+  /** All sessions, including those of agents' own stores that answer soon. */
   async summaries(): Promise<SessionSummary[]> {
     const found = await this.#options.agentStores.list();
     return [...(await this.ownSummaries()), ...(await this.#summarizeFound(found))];
@@ -211,7 +218,7 @@ export class Directory {
     return this.#summarizeAll(await this.#store.listSessions());
   }
 
-  /** Passes on the sessions that only an agent's own store has, store by store, as soon as each is read. */
+  /** Calls back with the sessions that only an agent's own store has, store by store, as soon as each store is read. */
   eachFound(
     onFound: (sessions: SessionSummary[]) => void,
     onTrouble: (error: unknown) => void,
@@ -233,7 +240,7 @@ export class Directory {
       .map(summarizeFound);
   }
 
-  /** A project's sessions: ours that are open, and those that only an agent's own store has. */
+  /** A project's sessions: Liminal's that are open, and those that only an agent's own store has. */
   async projectSummaries(projectId: string): Promise<SessionSummary[]> {
     const own = await this.#summarizeAll(
       await this.#store.listSessions({ projectId, active: true }),
@@ -242,7 +249,7 @@ export class Directory {
     return [...own, ...found.filter((session) => session.projectId === projectId)];
   }
 
-  /** Asks an agent for the sessions in its own store, and may start it for that. */
+  /** Asks an agent for the sessions in its own store, and starts the agent if needed. */
   async ask(cliType: string): Promise<SessionSummary[]> {
     const { providers, agentStores, watchers } = this.#options;
     const sessions = await this.#summarizeFound(await agentStores.ask(providers.get(cliType)));
@@ -250,7 +257,7 @@ export class Directory {
     return sessions;
   }
 
-  /** Asks an agent that is running anyway what its own store has. */
+  /** Asks an agent that is already running for the sessions in its own store. */
   learn(cliType: string): void {
     const { providers, agentStores, watchers, logger } = this.#options;
     agentStores.learn(providers.get(cliType), (found) => {
@@ -260,13 +267,13 @@ export class Directory {
     });
   }
 
-  /** Reads a file for any stored session; this server need not own it. */
+  /** Reads a file for any stored session; this server need not own the session. */
   async readFile(sessionId: string, path: string): Promise<FileResult> {
     const record = await this.#store.getSession(sessionId);
     if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
     if (record.importedFrom) {
       const message =
-        'This session was imported from a file: the files of its project are elsewhere.';
+        'This session was imported from a file: the files of its project are not on this server.';
       throw new RuntimeError('FILE_NOT_ALLOWED', message);
     }
     return readProjectFile(path, { projectDir: record.projectDir, roots: this.#options.roots });
@@ -281,14 +288,14 @@ export class Directory {
     return this.#options.store;
   }
 
-  /** Throws if another owner has stored the session since: this server has lost it and not heard of that. */
+  /** Throws if another owner has stored the session since: this server has lost the session without being notified. */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
     throw staleOwner(sessionId);
   }
 
-  /** The session listens before its agent starts, so that nothing said at the start is missed. */
+  /** The session adds its listeners before its agent starts, so that no event of the start is missed. */
   async #start(
     session: Session,
     provider: CliProvider,
@@ -353,7 +360,7 @@ export class Directory {
     return { runs, projectDir };
   }
 
-  /** Keeps a session that is being opened, so that two openers share it. */
+  /** Remembers a session that is being opened, so that two callers share it. */
   async #opening(sessionId: string, open: () => Promise<Session>): Promise<Session> {
     const opening = this.#open.get(sessionId) ?? open();
     this.#open.set(sessionId, opening);
@@ -361,7 +368,10 @@ export class Directory {
     return opening;
   }
 
-  /** Its agent ends first. If the store refuses, the session stays as it is, without its agent. */
+  /**
+   * Ends the session's agent, then deletes the session. If the store rejects that, the session stays, without its
+   * agent.
+   */
   async #delete(session: Session): Promise<void> {
     const { sessionId } = session;
     try {
@@ -380,7 +390,7 @@ export class Directory {
     if ((await this.#options.cluster?.owns(sessionId)) === false) throw staleOwner(sessionId);
   }
 
-  /** Forgets a session that has been deleted. */
+  /** Removes a deleted session from memory. */
   async #close(session: Session): Promise<void> {
     const { sessionId, agentSessionId = sessionId } = session.record;
     this.#deleted.add(sessionId).add(agentSessionId);
@@ -414,14 +424,14 @@ function staleOwner(sessionId: string): RuntimeError {
   );
 }
 
-/** What is known of a session that an agent's own store has. */
+/** The record of a session that an agent's own store has. */
 function recordOf(found: FoundSession): Omit<NewRecord, 'fence'> {
   const { sessionId, cliType, title, createdAt, updatedAt, projectDir } = found;
   const times = { createdAt, updatedAt };
   return { sessionId, cliType, title, ...times, projectDir, projectId: projectDir, config: {} };
 }
 
-/** Config options among a session's start options: `{configOptions: {id: value}}`. */
+/** The config options in a session's start options: `{configOptions: {id: value}}`. */
 function configOf(options: Record<string, unknown> | undefined): Record<string, string> {
   const chosen = options?.['configOptions'];
   if (typeof chosen !== 'object' || chosen === null) return {};

@@ -1,4 +1,4 @@
-/** A new session out of another one's conversation. */
+/** Creates a new session from another session's conversation. */
 import { randomUUID } from 'node:crypto';
 import { type CliProvider, type StoredFork, type StoredTurn, turnNotStored } from '@liminal/agents';
 import {
@@ -25,35 +25,35 @@ interface Forking extends Pick<Storage, 'log' | 'store'> {
   original: SessionRecord;
   /** The new session's id. */
   sessionId: string;
-  /** The last turn of the new session; by default the last one that has ended. */
+  /** The last turn of the new session; by default the last finished turn. */
   turnId: string | undefined;
   provider: CliProvider;
   store: ResponseStore;
   blobs: BlobStore;
-  /** ISO 8601 UTC. */
+  /** The current time, ISO 8601 UTC. */
   iso: () => string;
-  /** Throws `STALE_OWNER` if another server may have taken the original: then that one makes the fork. */
+  /** Throws `STALE_OWNER` if another server may have taken the original: that server must make the fork. */
   confirmOwned: () => Promise<void>;
 }
 
 interface Run {
   id: string;
   turnId: string;
-  /** Unknown for a run that history does not have yet. */
+  /** Undefined for a run that history does not have yet. */
   trigger?: Response['trigger'];
   hasEnded: boolean;
-  /** Of the server itself: the agent has no such turn. */
+  /** True for a server turn, which the agent does not have. */
   isOurs?: boolean;
   isRewind?: boolean;
   rewoundTo?: string | undefined;
 }
 
-/** How many runs are copied at once. */
+/** How many runs are copied at the same time. */
 const COPIED = 20;
 
 /**
- * The agent copies its conversation, and history is copied beside it, under ids of its own. The session's record comes
- * last: until then nobody sees the session.
+ * The agent copies its conversation, and Liminal copies the history under new ids. The session's record is stored last:
+ * until then the session is not visible.
  */
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { original, sessionId, provider, store, iso, confirmOwned } = forking;
@@ -61,7 +61,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
   }
   await confirmOwned();
-  // An earlier try for this id may have been broken off, and have left some of the copy.
+  // An earlier try with this id may have been interrupted, and left parts of the copy.
   await store.deleteSession(sessionId);
   const { runs, hasLater, hasLaterTurns } = await readUpTo(forking);
   if (provider.forksWhole === true && hasLaterTurns) {
@@ -82,7 +82,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     projectId,
     projectDir,
     ...(additionalDirectories && { additionalDirectories }),
-    // In front, where a narrow list does not cut it off; a fork's fork is not called so twice.
+    // "Fork of" is in front, so that a narrow list does not cut it off, and is not repeated for a fork's fork.
     title: `Fork of ${title.replace(/^Fork of /, '')}`,
     createdAt: time,
     updatedAt: time,
@@ -103,7 +103,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   }
 }
 
-/** The fork, if only the answer to its last write was lost; otherwise what there is of it goes. */
+/** Returns the fork if only the result of its last write was lost; otherwise removes its parts. */
 async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> {
   const { sessionId, store, confirmOwned } = forking;
   const made = await store.getSession(sessionId);
@@ -114,8 +114,8 @@ async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> 
 }
 
 /**
- * The runs up to the end of the turn, in history or on their way into it, and whether there are later ones, and turns of
- * the agent among those.
+ * The runs up to the end of the turn, in history or on their way into it; whether there are later runs; and whether
+ * later runs include turns of the agent.
  */
 async function readUpTo({
   original,
@@ -136,17 +136,17 @@ async function readUpTo({
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
     .map(({ runId, turnId, ended }): Run => ({ id: runId, turnId, hasEnded: ended }));
-  // A run that only says where the agent goes on is no turn.
+  // A run that only marks the agent's place is not a turn.
   const all = [...known, ...others].filter(({ id }) => !id.endsWith(placeMark));
   const gone = takenBack(all);
   if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
-  // A copy has neither what was taken back, nor that it was.
+  // A copy has neither turns that were taken back, nor the notices about that.
   const runs = all.filter((run) => !gone.has(run.turnId) && run.rewoundTo === undefined);
   let at = runs.findLastIndex((run) =>
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
-  // The files are now as it says.
+  // Includes rewinds of files, since the files are now in that state.
   while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
     const kept = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
@@ -163,8 +163,8 @@ async function readUpTo({
 }
 
 /**
- * The agent's id of the last of these turns. A turn that it began by itself has another id in its store, where it
- * follows the same turn.
+ * The agent's id of the last of these turns. A turn that the agent began by itself has another id in the agent's store,
+ * where it follows the same turn.
  */
 async function storedIdOf(
   runs: readonly Run[],
@@ -194,7 +194,7 @@ async function copyRuns(
   runs: readonly Run[],
   notice: string | undefined,
 ): Promise<void> {
-  // The agent does not know the others: they belong to another branch of the conversation.
+  // Leaves out turns that the agent does not know: they belong to another branch of the conversation.
   const own = runs.filter(({ turnId }) => !left.has(turnId));
   for (let at = 0; at < own.length; at += COPIED) {
     const read = own.slice(at, at + COPIED).map(async ({ id, turnId }) => {
@@ -210,7 +210,7 @@ async function copyRuns(
   }
 }
 
-/** Under its own ids, without a notice about branches that the new session does not have. */
+/** A run under new ids, without a notice about branches that the new session does not have. */
 function copyOf(run: Response, sessionId: string, id: string): Response {
   const outputItems = run.outputItems.filter((item) => item.id !== noticeId(run.id));
   return { ...run, id, turnId: id, sessionId, outputItems };

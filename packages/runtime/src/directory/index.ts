@@ -1,6 +1,6 @@
 /**
- * Which sessions and projects there are, here and in the agents' own stores, and a search of what was said in them. In:
- * ids, folders, words. Out: sessions, opened when needed; lists, files of a project, hits.
+ * The sessions and projects, on this server and in the agents' own stores, and text search in conversations. In: ids,
+ * folders, words. Out: sessions, opened when needed; lists, files of a project, hits.
  */
 export { AgentStores, describeAgent } from './agent-stores.ts';
 export { Directory } from './directory.ts';

@@ -5,9 +5,9 @@ export interface FoundSession extends StoredSession {
   cliType: string;
 }
 
-/** Keeps what agents have listed of their own stores across restarts, as JSON. */
+/** Stores the agents' lists of their own sessions across restarts, as JSON. */
 export interface LearntStores {
-  /** Undefined if nothing has been kept. */
+  /** Undefined if nothing is stored. */
   read: () => Promise<unknown>;
   write: (learnt: unknown) => Promise<void>;
 }
@@ -24,14 +24,14 @@ const Session = z.object({
 const Stores = z.record(z.string(), z.object({ sessions: z.array(Session) }));
 type Stores = z.infer<typeof Stores>;
 
-/** The sessions in stores that only their agents can read, as listed last. */
+/** The last listed sessions of stores that only their agents can read. */
 export class Learnt {
   readonly #kept: LearntStores | undefined;
   readonly #onTrouble: (error: unknown) => void;
   #stores: Promise<Stores> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param onTrouble - Reading or writing failed: the lists then last only as long as the server. */
+  /** @param onTrouble - Called if reading or writing failed: the lists then last only as long as the server. */
   constructor(kept: LearntStores | undefined, onTrouble: (error: unknown) => void) {
     this.#kept = kept;
     this.#onTrouble = onTrouble;

@@ -2,7 +2,7 @@ import { type SearchResult, takenBack } from '@liminal/protocol';
 import type { ResponseStore, SearchQuery, SessionRecord } from '@liminal/storage';
 import { nameOf } from '../session/index.ts';
 
-/** The store's hits, each with what a user needs to know of its session. */
+/** The store's hits, each with the summary of its session. */
 export async function searchHistory(
   store: ResponseStore,
   query: SearchQuery,

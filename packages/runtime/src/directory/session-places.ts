@@ -1,20 +1,20 @@
 import { RuntimeError } from '../errors.ts';
 
 interface SessionPlacesOptions {
-  /** How many sessions may be open at once. */
+  /** How many sessions may be open at the same time. */
   max: number;
   /** Ids of the open sessions that are stored. */
   stored: () => Promise<string[]>;
 }
 
-/** Limits the number of open sessions; those that this server is making count, too. */
+/** Limits the number of open sessions, including sessions that this server is creating. */
 export class SessionPlaces {
   readonly #options: SessionPlacesOptions;
-  /** Sessions that are being made; they may be stored already. */
+  /** Sessions that are being created; they may already be stored. */
   readonly #making = new Set<string>();
   /**
-   * One set per caller that waits for the store: the ids of sessions made before and meanwhile, which the store's answer
-   * may lack.
+   * One set per caller that waits for the store: the ids of sessions created before or during the wait, which the
+   * store's answer may lack.
    */
   readonly #counts = new Set<Set<string>>();
 
@@ -22,7 +22,7 @@ export class SessionPlaces {
     this.#options = options;
   }
 
-  /** Makes a session if there is a place for it; a failure frees the place. Throws `TOO_MANY_SESSIONS`. */
+  /** Creates a session if there is room; a failure frees the room. Throws `TOO_MANY_SESSIONS`. */
   async fill<T>(sessionId: string, make: () => Promise<T>): Promise<T> {
     await this.#take(sessionId);
     try {
@@ -43,7 +43,7 @@ export class SessionPlaces {
     if (size >= this.#options.max) {
       throw new RuntimeError(
         'TOO_MANY_SESSIONS',
-        `${size} sessions are open already. Close one that you do not need.`,
+        `${size} sessions are already open. Close a session that you do not need.`,
       );
     }
     this.#making.add(sessionId);

@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type ExportPart, LiminalError, readExport } from '@liminal/protocol';
 
-/** A checked part; a blob with its bytes. */
+/** A checked part; a blob includes its bytes. */
 export type CheckedPart =
   | Exclude<ExportPart, { type: 'blob' }>
   | { type: 'blob'; hash: string; mimeType: string; bytes: Buffer };
@@ -11,9 +11,9 @@ export type CheckedPart =
 const FILE_MAX = 4 * 1024 ** 3;
 
 /**
- * As `readExport`, for the bytes of a file, which may be packed by gzip; also checks that each blob has its hash. Throws
+ * As `readExport`, for the bytes of a file that may be compressed with gzip; also checks each blob's hash. Throws
  * `EXPORT_UNREADABLE`.
- * @param maxBytes - The most bytes of the file, unpacked.
+ * @param maxBytes - The most bytes of the uncompressed file.
  */
 export async function* checkedParts(
   file: AsyncIterable<Uint8Array>,
@@ -43,20 +43,20 @@ async function* decoded(
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined });
     } catch (cause) {
-      throw unreadable('This is not a file of liminal export: it is not text in UTF-8.', cause);
+      throw unreadable('This is not a file made by liminal export: it is not UTF-8 text.', cause);
     }
   };
   for await (const bytes of unpacked(file)) {
     size += bytes.length;
     if (size > maxBytes) {
-      throw unreadable(`The file is too large: it may have ${maxBytes / 1024 ** 3} GiB.`);
+      throw unreadable(`The file is too large: the limit is ${maxBytes / 1024 ** 3} GiB.`);
     }
     yield decode(bytes);
   }
   yield decode();
 }
 
-/** The same bytes, unless they begin as those of gzip do. Throws `EXPORT_UNREADABLE`. */
+/** The same bytes; if they begin like a gzip file, the uncompressed bytes. Throws `EXPORT_UNREADABLE`. */
 export async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const pieces = file[Symbol.asyncIterator]();
   const all = { [Symbol.asyncIterator]: () => pieces };
@@ -69,13 +69,13 @@ export async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator
   const first = Buffer.concat(begun);
   const whole = Readable.from(following(first, all));
   if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole;
-  // What goes wrong is thrown where the pieces are read.
+  // Errors are thrown where the pieces are read.
   const unpacking = pipeline(whole, createGunzip(), () => {});
   try {
     yield* unpacking;
   } catch (cause) {
     if (cause instanceof LiminalError) throw cause;
-    throw unreadable('The file cannot be unpacked: it is damaged, or cut off.', cause);
+    throw unreadable('The file cannot be uncompressed: it is damaged, or cut off.', cause);
   }
 }
 

@@ -35,18 +35,18 @@ export interface ExportStorage {
 
 export interface ExportOptions {
   versions: ExportHeader['versions'];
-  /** Secrets of this server, to take out wherever they stand. */
+  /** Secrets of this server, which are removed everywhere. */
   secrets: readonly string[];
-  /** ISO 8601 UTC. */
+  /** The current time, ISO 8601 UTC. */
   exportedAt: string;
 }
 
-/** Lines are given together, up to about so many characters. */
+/** Lines are combined into pieces of up to about so many characters. */
 const PIECE = 64 * 1024;
 
 /**
- * The text of a session's file, in pieces, with one run at a time in memory. Throws `SESSION_NOT_FOUND` before the first
- * piece. If reading fails later the text breaks off without its last line, by which a reader sees that.
+ * The text of a session's file, in pieces, with one run at a time in memory. Throws `SESSION_NOT_FOUND` before the
+ * first piece. If reading fails later, the text ends without its last line, which shows that the file is incomplete.
  */
 export async function exportSession(
   storage: ExportStorage,
@@ -65,9 +65,9 @@ class Export {
   readonly #record: SessionRecord;
   readonly #options: ExportOptions;
   readonly #redactor: Redactor;
-  /** Blobs that are other ones in the file, by their hashes here. */
+  /** Blobs whose content differs in the file because secrets were removed, by their stored hash. */
   readonly #replaced = new Map<string, ReplacedBlob>();
-  /** The hashes of blobs that were looked at. */
+  /** The hashes of blobs that were checked. */
   readonly #seen = new Set<string>();
   #blobs = 0;
   #runs = 0;
@@ -88,11 +88,11 @@ class Export {
     yield { type: 'end', runs, blobs, secrets };
   }
 
-  /** Oldest first; those that history does not have yet come last. */
+  /** Oldest first; runs that history does not have yet come last. */
   async #runIds(): Promise<Set<string>> {
     const { log, store } = this.#storage;
     const { sessionId } = this.#record;
-    // The log first: a run that moves into history meanwhile is then in both.
+    // Reads the log first: a run that moves into history in the meantime is then in both.
     const open = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
     const stored = (await store.listRuns(sessionId)) ?? [];
     return new Set([...stored.map(({ id }) => id), ...open.map(({ runId }) => runId)]);
@@ -113,7 +113,7 @@ class Export {
     }
   }
 
-  /** One that is not stored any more is left out: the file then names what it does not have, as the session does. */
+  /** A blob that is no longer stored is left out: the file then refers to a missing blob, as the session does. */
   async *#blob(hash: string): AsyncGenerator<ExportLine, void> {
     if (this.#seen.has(hash)) return;
     this.#seen.add(hash);
@@ -141,7 +141,7 @@ class Export {
   }
 }
 
-/** Lets other work run after each step, and at the end. */
+/** Lets other tasks run after each step, and at the end. */
 async function inSteps<T>(steps: Generator<void, T, void>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
@@ -167,7 +167,7 @@ function sessionLine(record: SessionRecord): ExportedSession {
   };
 }
 
-/** A run so far, with all its events if the log has them, or they were kept. */
+/** A run so far, with all its events if the log or the archive has them. */
 async function readWholeRun(
   { log, store, archive }: ExportStorage,
   runId: string,
@@ -176,11 +176,11 @@ async function readWholeRun(
   if (logged) return logged;
   const run = toResponse(await readRun({ log, store }, runId));
   const kept = wholeRun((await archive?.read(runId)) ?? []);
-  // What a log has lost, history may still have: then the events are not all.
+  // History may still have events that the log has lost: then the events are incomplete.
   return kept && kept.run.lastSeq === run?.lastSeq ? { run, events: kept.events } : { run };
 }
 
-/** Events and what they fold to; undefined if some are missing, or there are none. */
+/** Events and the run that they fold to; undefined if events are missing, or there are none. */
 function wholeRun(events: StreamEvent[]): { run: Response; events: StreamEvent[] } | undefined {
   if (events.length === 0 || !events.every(({ seq }, index) => seq === index)) return undefined;
   const run = toResponse(events.reduce(foldResponse, emptyResponse()));

@@ -22,21 +22,21 @@ import { checkedParts } from './checked-parts.ts';
 import type { ExportStorage } from './export-session.ts';
 
 export interface ImportOptions {
-  /** Whether something else has this id: a session that is only in an agent's own store. */
+  /** Whether the id is taken by a session that is only in an agent's own store. */
   isTaken: (sessionId: string) => Promise<boolean>;
-  /** Ids of imports under way here; this one adds its own. */
+  /** Ids of the imports that are running here; this import adds its own. */
   underWay: Set<string>;
 }
 
 const EXPORTED_EARLY: ErrorObject = {
   code: 'EXPORTED_EARLY',
-  message: 'The session was exported while this turn ran. What was said until then is here.',
+  message: 'The session was exported while this turn ran. Everything up to then is here.',
 };
 
 /**
- * Reads a session's file into the store: all of it, or nothing. The session keeps its ids unless something here has them.
- * A file that was imported before, and is still here, is not imported again. Throws `EXPORT_UNREADABLE`, and as the stores
- * do.
+ * Imports a session's file into the store, completely or not at all. The session keeps its ids unless they are taken
+ * here. A file that was imported before, and is still here, is not imported again. Throws `EXPORT_UNREADABLE`, and the
+ * stores' errors.
  */
 export async function importSession(
   storage: ExportStorage,
@@ -49,7 +49,7 @@ export async function importSession(
   if (header?.type !== 'header' || session?.type !== 'session') throw cutOff();
   const known = await importedBefore(storage.store, header.header, session.session);
   if (known) {
-    // The sender is heard out, and hears of damage.
+    // The file is read to its end, so that the sender gets a report of damage.
     let runs = 0;
     for await (const { type } of parts) if (type === 'run') runs += 1;
     return { result: { ...resultOf(known), runs, wasThere: true }, record: known };
@@ -59,7 +59,7 @@ export async function importSession(
   try {
     const runs = await new Import(storage, sessionId, session.session).take(parts);
     const record = recordOf(header.header, session.session, sessionId);
-    // Last: until here nobody sees anything of it.
+    // Stored last: until then nothing of the session is visible.
     await storage.store.saveSession(record);
     return { result: { ...resultOf(record), runs, wasThere: false }, record };
   } catch (error) {
@@ -73,9 +73,9 @@ export async function importSession(
 class Import {
   readonly #storage: ExportStorage;
   readonly #sessionId: string;
-  /** It has the id that it has in the file. */
+  /** Whether the session keeps the id that it has in the file. */
   readonly #keepsId: boolean;
-  /** Ids here of runs and turns, by those in the file. */
+  /** The ids of runs and turns here, by their ids in the file. */
   readonly #ids = new Map<string, string>();
 
   constructor(storage: ExportStorage, sessionId: string, session: ExportedSession) {
@@ -84,7 +84,7 @@ class Import {
     this.#keepsId = sessionId === session.sessionId;
   }
 
-  /** Stores all parts; resolves with how many runs they had. */
+  /** Stores all parts; resolves with the number of runs. */
   async take(parts: ReturnType<typeof checkedParts>): Promise<number> {
     const { store, blobs } = this.#storage;
     let [runs, hasEnd] = [0, false];
@@ -95,7 +95,7 @@ class Import {
         runs += 1;
         const run = await this.#own(part.run);
         await store.saveResponse(run);
-        // The events of a run that is over only now are not all.
+        // The events of a run that was open in the file are incomplete.
         if (part.events && run.lastSeq === part.run.lastSeq) await this.#keep(run, part.events);
       } else hasEnd = part.type === 'end';
     }
@@ -103,7 +103,7 @@ class Import {
     return runs;
   }
 
-  /** Under its ids here, and over: nothing goes on with it. */
+  /** A run under its new ids, and ended: an imported run never continues. */
   async #own(run: Response): Promise<Response> {
     const outputItems = run.outputItems.map((item) => withinSize(item, maxItemSize));
     const id = await this.#idOf(run.id);
@@ -113,7 +113,10 @@ class Import {
     return ended({ ...run, outputItems, id, turnId, sessionId: this.#sessionId, ...rewound });
   }
 
-  /** The file has them: nothing of it is lost, whatever the settings say of runs that are made here. */
+  /**
+   * Archives the events whatever the settings say for runs that are made here, because the file has them and nothing of
+   * it may be lost.
+   */
   async #keep(run: Response, events: readonly StreamEvent[]): Promise<void> {
     const { id: runId, sessionId, turnId, rewoundTo } = run;
     const own = (payload: EventPayload): EventPayload =>
@@ -127,7 +130,7 @@ class Import {
     );
   }
 
-  /** A run of another session must not be written over. */
+  /** A run of another session must not be overwritten. */
   async #idOf(id: string): Promise<string> {
     const known = this.#ids.get(id);
     if (known !== undefined) return known;
@@ -140,7 +143,7 @@ class Import {
   async #isFree(runId: string): Promise<boolean> {
     const [logged] = await this.#storage.log.read(runId, { limit: 1 });
     const stored = await this.#storage.store.getResponse(runId);
-    // What an import left that was broken off with its server is this one's.
+    // Data that an interrupted import left behind belongs to this import.
     return logged === undefined && (!stored || stored.sessionId === this.#sessionId);
   }
 }
@@ -164,7 +167,7 @@ function ended(run: Response): Response {
   return toResponse(events.reduce(foldResponse, state)) ?? run;
 }
 
-/** The session of the same file, if it is here. */
+/** The session from the same file, if it is here. */
 async function importedBefore(
   store: ResponseStore,
   { exportedAt }: ExportHeader,

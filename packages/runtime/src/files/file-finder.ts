@@ -7,14 +7,14 @@ import type { Roots } from '../roots.ts';
 import type { FoundPaths, Sought } from './find-worker.ts';
 import { mayBeShown } from './project-file.ts';
 
-/** How long (ms) the thread keeps its lists while nobody asks. */
+/** How long the thread keeps its lists without requests, in ms. */
 const idleMs = 60_000;
-/** So many more paths than asked for are looked at, since some may lead out or be gone. */
+/** How many more paths than requested are checked, because some may lead outside or be gone. */
 const spare = 50;
 
 /**
- * Finds files of a project while somebody types. Listing and ranking are done in a thread of their own: 100,000 paths
- * would hold up all else.
+ * Finds files of a project while a user types. Listing and ranking run in their own thread: 100,000 paths would block
+ * the server.
  */
 export class FileFinder {
   readonly #roots: Roots;
@@ -43,7 +43,7 @@ export class FileFinder {
   }
 
   async #ask(sought: Sought): Promise<FoundPaths> {
-    // One thread, which answers all who ask while it waits for the disk.
+    // One thread, which serves other requests while it waits for the disk.
     this.#pool ??= new Tinypool({
       filename: new URL('./find-worker.ts', import.meta.url).href,
       minThreads: 0,
@@ -60,7 +60,7 @@ export class FileFinder {
     }
   }
 
-  /** A path that leads to a file or folder here; undefined for one that leads out, or is gone. */
+  /** Returns a path that leads to a file or folder inside; undefined for a path that leads outside, or is gone. */
   async #look(folder: string, path: string): Promise<FilesResult['files'][number] | undefined> {
     const real = await realpath(join(folder, path)).catch(() => undefined);
     if (!mayBeShown(real, { projectDir: folder, roots: this.#roots })) return undefined;

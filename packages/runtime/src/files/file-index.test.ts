@@ -15,7 +15,7 @@ const files = [
   'packages/web/test/controls/composer.test.ts',
 ];
 
-test('names come before folders, the whole of a name before a part, and what is short first', () => {
+test('names come before folders, whole names before parts, and short paths first', () => {
   expect(index(files).find('composer', 10)).toEqual([
     'packages/web/src/composer/',
     'docs/composer.md',
@@ -25,7 +25,7 @@ test('names come before folders, the whole of a name before a part, and what is 
   ]);
 });
 
-test('letters are found that are spread over words, near ones first', () => {
+test('letters spread over several words are found, close ones first', () => {
   expect(index(files).find('clprompt', 10)).toEqual(['packages/agents/src/claude-code/prompt.ts']);
   expect(index(files).find('cmpsr', 3)).toEqual([
     'docs/composer.md',
@@ -45,13 +45,13 @@ test.each([
   expect(index(files).find(query, 1)).toEqual([first]);
 });
 
-test('what matches nothing finds nothing', () => {
+test('a query without matches finds nothing', () => {
   expect(index(files).find('xyzzy', 10)).toEqual([]);
   expect(index(files).find('prompt xyzzy', 10)).toEqual([]);
   expect(index([]).find('a', 10)).toEqual([]);
 });
 
-test('among equals what was changed comes first', () => {
+test('among equal matches, changed files come first', () => {
   const found = index(files, ['packages/agents/src/claude-code/prompt.ts']).find('prompt.ts', 2);
   expect(found).toEqual([
     'packages/agents/src/claude-code/prompt.ts',
@@ -59,13 +59,13 @@ test('among equals what was changed comes first', () => {
   ]);
 });
 
-test('nothing typed gives what was changed, then what lies at the top', () => {
+test('an empty query returns changed files, then those at the top level', () => {
   const changed = ['packages/web/src/composer/Composer.tsx', 'README.md'];
   expect(index(files, changed).find('', 10)).toEqual([...changed, 'docs/', 'packages/']);
   expect(index(files, changed).find(' ', 1)).toEqual(changed.slice(0, 1));
 });
 
-test('a folder stands in it once, also one that is listed as a file', () => {
+test('a folder is listed once, even if it is also listed as a file', () => {
   const found = index(['a/b/c.ts', 'a/b/d.ts', 'a/module/']).find('a', 10);
   expect(found.toSorted()).toEqual(['a/', 'a/b/', 'a/b/c.ts', 'a/b/d.ts', 'a/module/']);
 });

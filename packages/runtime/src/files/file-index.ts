@@ -1,6 +1,6 @@
 /**
- * Finds files by a few letters of their names or paths. Own code: fuzzysort keeps 5 kB for each path (480 MB for
- * 100,000), and uFuzzy finds no letters that are spread over several words.
+ * Finds files by a few letters of their names or paths. Own code, because fuzzysort keeps 5 kB for each path (480 MB
+ * for 100,000), and uFuzzy does not find letters that are spread over several words.
  */
 import type { Listing } from './list-files.ts';
 
@@ -18,7 +18,7 @@ export class FileIndex {
     this.isWhole = isWhole;
   }
 
-  /** The best matches, the best first. An empty query gives what was changed, then what lies at the top. */
+  /** The best matches, best first. An empty query returns changed files, then files and folders at the top level. */
   find(query: string, limit: number): string[] {
     const words = query
       .toLowerCase()
@@ -49,19 +49,19 @@ export class FileIndex {
       if (one === undefined) return undefined;
       score += one;
     }
-    // Among equals what was changed comes first, then what is short.
+    // Among equal matches, changed files come first, then short paths.
     const bonus = this.#changed.has(path) ? 3 : 0;
     return score + bonus - Math.min(path.length, 250) / 50;
   }
 }
 
-/** Every folder that a file lies in, with a slash at its end; so have folders that stand among the files. */
+/** Every folder that contains a file, with a trailing slash; also folders that are listed among the files. */
 function foldersOf(files: readonly string[]): string[] {
   const folders = new Set<string>();
   for (const file of files) {
     for (let cut = file.lastIndexOf('/'); cut > 0; cut = file.lastIndexOf('/', cut - 1)) {
       const folder = file.slice(0, cut + 1);
-      // Those above it are known then, too.
+      // The folders above it are already known.
       if (folders.has(folder)) break;
       if (folder !== file) folders.add(folder);
     }
@@ -69,7 +69,10 @@ function foldersOf(files: readonly string[]): string[] {
   return [...folders];
 }
 
-/** How well a word matches: its place counts, the name before the folders, and words' beginnings before the rest. */
+/**
+ * How well a word matches, by position: the file's name scores higher than its folders, and the beginning of a word
+ * higher than the rest.
+ */
 function scoreWord(word: string, path: string, lower: string, nameAt: number): number | undefined {
   const inName = lower.indexOf(word, nameAt);
   if (inName === nameAt) {
@@ -83,7 +86,7 @@ function scoreWord(word: string, path: string, lower: string, nameAt: number): n
   return scoreSpread(word, path, lower, nameAt, 30) ?? scoreSpread(word, path, lower, 0, 10);
 }
 
-/** The same for letters that stand in this order, with others between them: few of those are better. */
+/** The score of letters that occur in this order with other letters between them: the fewer others, the better. */
 function scoreSpread(
   word: string,
   path: string,
@@ -96,7 +99,7 @@ function scoreSpread(
     last = lower.indexOf(letter, last + 1);
     if (last < 0) return undefined;
   }
-  // Back from the last letter: so the first ones are as near to it as can be.
+  // Searches backwards from the last letter, so that the first letters are as near to it as possible.
   let first = last + 1;
   let starts = 0;
   for (let at = word.length - 1; at >= 0; at--) {
@@ -108,7 +111,7 @@ function scoreSpread(
   return base + Math.max(-9, Math.min(9, 2 * starts - between / 2));
 }
 
-/** Whether a word begins there: after a mark, or with a capital. */
+/** Whether a word begins at this index: after a punctuation mark, or with a capital letter. */
 function isStart(path: string, at: number): boolean {
   if (at === 0) return true;
   const here = path.charAt(at);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FileIndexes } from './file-indexes.ts';
 
-/** Indexes with a clock that is set by hand, and scans that take no time of it unless they say so. */
+/** Indexes with a clock that is set by hand; a scan advances the clock only if it says so. */
 function start() {
   const clock = { now: 0, scans: 0 };
   const indexes = new FileIndexes(() => clock.now);
@@ -15,14 +15,14 @@ function start() {
   return { clock, ask };
 }
 
-test('a hundred quick key presses start one scan', async () => {
+test('a hundred quick key presses start only one scan', async () => {
   const { clock, ask } = start();
   const found = await Promise.all(Array.from({ length: 100 }, () => ask('/code')));
   expect(found.every((index) => index.find('1', 1)[0] === '1.ts')).toBe(true);
   expect(clock.scans).toBe(1);
 });
 
-test('a list is used for some seconds, longer if it took long to make', async () => {
+test('a list is reused for some seconds, longer if its scan took long', async () => {
   const { clock, ask } = start();
   await ask('/code');
   clock.now = 4_999;
@@ -38,7 +38,7 @@ test('a list is used for some seconds, longer if it took long to make', async ()
   expect((await ask('/code')).find('3', 1)).toEqual(['3.ts']);
 });
 
-test('a scan that fails is told to those who wait for it, and tried again', async () => {
+test('a failed scan rejects for all its callers, and is retried', async () => {
   const indexes = new FileIndexes(() => 0);
   const failing = indexes.of('/code', () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');
@@ -46,7 +46,7 @@ test('a scan that fails is told to those who wait for it, and tried again', asyn
   expect((await indexes.of('/code', async () => listing)).find('a', 1)).toEqual(['a']);
 });
 
-test('few folders are kept, those that were asked for last', async () => {
+test('only the few most recently requested folders are kept', async () => {
   const { clock, ask } = start();
   for (const folder of ['/a', '/b', '/c', '/d', '/a', '/e']) await ask(folder);
   expect(clock.scans).toBe(5);

@@ -1,35 +1,35 @@
 import { FileIndex } from './file-index.ts';
 import type { Listing } from './list-files.ts';
 
-/** Folders whose files are kept in memory. */
+/** How many folders' files are kept in memory. */
 const FOLDERS_MAX = 4;
-/** How long a list is used, in ms: at least this, and longer the longer it took, as long as that is no half minute. */
+/** How long a list is reused, in ms: at least this long, and longer if the scan took longer, up to half a minute. */
 const KEPT_MIN = 5_000;
 const KEPT_MAX = 30_000;
 
-/** An index that is used until it is old. */
+/** An index and the time until which it is used. */
 interface TimedIndex {
   index: Promise<FileIndex>;
-  /** ms; endless while the folder is scanned. */
+  /** In ms; infinite while the folder is scanned. */
   until: number;
 }
 
-/** The files of the folders that were asked for last. One scan of a folder serves all who ask during it. */
+/** The files of the most recently requested folders. One scan of a folder serves all requests during it. */
 export class FileIndexes {
   readonly #kept = new Map<string, TimedIndex>();
   readonly #now: () => number;
 
-  /** @param now - ms. */
+  /** @param now - The current time in ms. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** @param list - Scans the folder, if that is needed. */
+  /** @param list - Scans the folder, if needed. */
   async of(folder: string, list: () => Promise<Listing>): Promise<FileIndex> {
     const known = this.#kept.get(folder);
     const isFresh = known !== undefined && known.until > this.#now();
     const kept = isFresh ? known : this.#scan(folder, list);
-    // The one that was asked for last goes last.
+    // Moves the folder to the end: it was requested last.
     this.#kept.delete(folder);
     this.#kept.set(folder, kept);
     const [oldest] = this.#kept.keys();
@@ -49,7 +49,7 @@ export class FileIndexes {
     try {
       await kept.index;
     } catch {
-      // Those who asked are told; the next one tries again.
+      // All callers get the error; the next caller tries again.
       this.#kept.delete(folder);
     }
     const took = this.#now() - begun;

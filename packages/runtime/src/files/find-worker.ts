@@ -6,7 +6,7 @@ import { listFiles } from './list-files.ts';
 export interface Sought {
   /** A real path. */
   folder: string;
-  /** Folders below it whose files are not named, relative to it and with a slash at the end. */
+  /** Folders below `folder` whose files are not named, relative to it and with a trailing slash. */
   hidden: readonly string[];
   query: string;
   limit: number;
@@ -15,7 +15,7 @@ export interface Sought {
 export interface FoundPaths {
   /** Relative to the folder. */
   paths: string[];
-  /** Whether all of the folder was searched. */
+  /** Whether the whole folder was searched. */
   isWhole: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function find({ folder, hidden, query, limit }: Sought): Promise<Fo
   return { paths: index.find(query, limit), isWhole: index.isWhole };
 }
 
-/** Ends the programs that were started. */
+/** Ends the started programs. */
 export function end(): void {
   ending.abort();
 }

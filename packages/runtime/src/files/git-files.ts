@@ -1,5 +1,5 @@
 /**
- * The files of a folder in a git work tree, as git sees them. A repository may come from a stranger, and its
+ * The files of a folder in a git work tree, according to git. A repository may come from a stranger, and its
  * configuration can name programs that git runs: none of them is run here.
  */
 import { spawn } from 'node:child_process';
@@ -12,14 +12,14 @@ import type { Bounds, Scan } from './bounds.ts';
 
 /** The longest list of paths, in bytes. */
 const LIST_MAX = 32 * 1024 * 1024;
-/** The most bytes of one path: no file system has longer ones. */
+/** The longest path, in bytes: no file system has longer paths. */
 const PATH_MAX = 8192;
 /** The largest index that is copied, in bytes: about a million files. */
 const INDEX_MAX = 128 * 1024 * 1024;
 
 /**
- * The files that git tracks or would track, less those that were deleted. Undefined if git cannot tell: there is no
- * git, the folder is in no work tree, belongs to somebody else, or git ignores it.
+ * The files that git tracks or would track, without deleted files. Undefined if git cannot list them: git is missing,
+ * the folder is not in a work tree, belongs to another user, or is ignored.
  */
 export async function gitFiles(
   folder: string,
@@ -28,7 +28,7 @@ export async function gitFiles(
 ): Promise<(Scan & { untracked: string[] }) | undefined> {
   const paths = new Set<string>();
   const untracked: string[] = [];
-  // Git tells those first: they must leave room for the others.
+  // Git lists untracked files first: they must leave room for the others.
   const untrackedMax = bounds.files / 2;
   let isCut = false;
   const isAll = await git(
@@ -38,7 +38,7 @@ export async function gitFiles(
     (line) => {
       const [tag, path] = [line.charAt(0), line.slice(2)];
       if (tag === 'R') paths.delete(path);
-      // What a sparse checkout leaves out is not there.
+      // Files that a sparse checkout leaves out do not exist.
       if (tag === 'R' || tag === 'S') return true;
       if (tag === '?' && untracked.length >= untrackedMax) isCut = true;
       else paths.add(path);
@@ -51,8 +51,8 @@ export async function gitFiles(
 }
 
 /**
- * Tracked files that differ from the last commit, by their times and sizes; none if git cannot tell in time. A change
- * within the second in which git last looked at the file is not found if it leaves the size.
+ * Tracked files that differ from the last commit, by their times and sizes; empty if git is too slow. A change that
+ * keeps the size, in the same second in which git last looked at the file, is not found.
  */
 export async function changedFiles(
   folder: string,
@@ -82,9 +82,9 @@ export async function changedFiles(
 }
 
 /**
- * Copies the repository's index, and gives the copy no time. Git reads files that are younger than the index, by filters,
- * which are programs that the repository names, and may name at any moment. An index without a time is younger than all.
- * Rejects if there is no index, or a larger one.
+ * Copies the repository's index, and sets the copy's time to 0. Git reads files that are newer than the index through
+ * filters, which are programs that the repository may name at any moment. Git treats an index with time 0 as newer than
+ * all files. Rejects if there is no index, or if it is too large.
  */
 async function copyIndex(folder: string, to: string, signal: AbortSignal): Promise<void> {
   let path = '';
@@ -93,7 +93,7 @@ async function copyIndex(folder: string, to: string, signal: AbortSignal): Promi
     path = line.replace(/\n$/, '');
     return true;
   });
-  // A pipe must not be waited for.
+  // Does not block on a pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const about = await file.stat();
@@ -106,8 +106,9 @@ async function copyIndex(folder: string, to: string, signal: AbortSignal): Promi
 }
 
 /**
- * Runs git, and passes its output on, one part at a time, the last one also without a zero byte, until `take` is false. True if that was all; false if it was
- * ended before, by `take`, the signal or its length; undefined if git failed.
+ * Runs git, and calls `take` with each zero-terminated part of its output, until `take` returns false; the last part
+ * may lack its zero byte. Resolves to true if that was all; false if git was ended early, by `take`, the signal or the
+ * output's length; undefined if git failed.
  */
 function git(
   folder: string,
@@ -118,7 +119,7 @@ function git(
 ): Promise<boolean | undefined> {
   if (signal.aborted) return Promise.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
-  // Not started in the folder: a search path may have "." in it.
+  // Not started in the folder: PATH may contain ".".
   const child = spawn('git', ['-C', folder, ...safe, ...args], {
     cwd: '/',
     env: { ...environment(), ...more },
@@ -149,7 +150,7 @@ function git(
   return promise;
 }
 
-/** Takes the parts that a zero byte ends; gives what is left, or undefined when no more is wanted. */
+/** Calls `take` with each part that a zero byte ends. Returns the rest, or undefined when no more parts are wanted. */
 function eachPart(bytes: Buffer, take: (part: string) => boolean): Buffer | undefined {
   let from = 0;
   for (let to = bytes.indexOf(0); to >= 0; to = bytes.indexOf(0, from)) {
@@ -159,10 +160,10 @@ function eachPart(bytes: Buffer, take: (part: string) => boolean): Buffer | unde
   return bytes.subarray(from);
 }
 
-/** Runs no program that the repository names for a watched work tree or for an event. */
+/** Prevents git from running programs that the repository names for watching the work tree or as hooks. */
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
-/** Nothing of the server's own but where git and its user's settings are; git writes nothing and fetches nothing. */
+/** Only the variables by which git and its user's settings are found; git writes nothing and fetches nothing. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
   return {
@@ -172,7 +173,7 @@ function environment(): NodeJS.ProcessEnv {
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // A partial clone would fetch what it lacks, by a program that it names.
+    // A partial clone would fetch missing objects with a program that the repository names.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: '',
   };

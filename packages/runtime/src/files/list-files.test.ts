@@ -63,7 +63,7 @@ describe('in a git work tree', () => {
     });
   });
 
-  test('names that are hard to write are listed as they are', async () => {
+  test('unusual names are listed unchanged', async () => {
     const names = [
       'a b.ts',
       'it\'s "it".ts',
@@ -79,7 +79,7 @@ describe('in a git work tree', () => {
     expect((await list()).files).toEqual(names.toSorted());
   });
 
-  test('what was changed is told, the newest first', async () => {
+  test('changed files are listed, the newest first', async () => {
     await write({ 'a.ts': 'a', 'b.ts': 'b', 'c.ts': 'c' });
     commit();
     await write({ 'b.ts': 'bb', 'new.ts': '', 'staged.ts': '' });
@@ -103,15 +103,15 @@ describe('in a git work tree', () => {
     expect((await list({}, [], join(folder, 'play'))).files).toEqual(['a.ts']);
   });
 
-  test('a variable of git’s own in the server’s environment does not lead elsewhere', async () => {
+  test('git’s own variables in the server’s environment are ignored', async () => {
     await write({ 'a.ts': '' });
     vi.stubEnv('GIT_DIR', '/nowhere');
     vi.stubEnv('GIT_WORK_TREE', '/nowhere');
-    // A walk would find the file, too, and no change.
+    // A walk would also find the file, but no change.
     expect(await list()).toMatchObject({ files: ['a.ts'], changed: ['a.ts'] });
   });
 
-  test('no program runs that the repository names', async () => {
+  test('programs that the repository names are not run', async () => {
     const ran = join(folder, 'ran');
     const program = join(folder, 'program');
     await write({
@@ -137,9 +137,9 @@ describe('in a git work tree', () => {
     git('config', 'alias.ls-files', `!${program}`);
     git('config', 'filter.evil.required', 'true');
     await write({ 'b.ts': 'bb' });
-    // Files younger than the index: only their content, by the filter, tells whether they were changed.
+    // The files are newer than the index, so only the filter on their content shows whether they were changed.
     await utimes(join(folder, '.git/index'), 1_000, 1_000);
-    // The repository does run it: what is proved here is not vain.
+    // Without protection git does run the program, so this test can fail.
     for (const asked of [['ls-files'], ['-c', 'core.fsmonitor=false', 'diff-index', 'HEAD']]) {
       git(...asked);
       expect(existsSync(ran), asked.join(' ')).toBe(true);
@@ -152,7 +152,7 @@ describe('in a git work tree', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test('nothing is fetched for a repository that lacks a part of itself', async () => {
+  test('nothing is fetched for a partial clone', async () => {
     const ran = join(folder, 'ran');
     await write({ 'a.ts': 'a' });
     commit();
@@ -169,7 +169,7 @@ describe('in a git work tree', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test('a program named git in the project does not run', async () => {
+  test('a program named git in the project is not run', async () => {
     const ran = join(folder, '..', `ran-${process.pid}`);
     await write({ git: `#!/bin/sh\ntouch ${ran}\n` });
     await chmod(join(folder, 'git'), 0o755);
@@ -183,7 +183,7 @@ describe('in a git work tree', () => {
     expect((await list()).files).toEqual(['a.ts']);
   });
 
-  test('a longer list is cut, and says so; new files do not take the place of others', async () => {
+  test('a long list is cut and marked as incomplete; new files do not displace others', async () => {
     await write({ 'src/a.ts': '', 'src/b.ts': '' });
     commit();
     await write(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}.ts`, ''])));
@@ -211,7 +211,7 @@ esac
 PATH='${path}' exec git "$@"
 `;
 
-describe('SAFE: no program starts that the repository names', () => {
+describe('SAFE: programs that the repository names are not started', () => {
   let project: string;
   let marker: string;
 
@@ -232,7 +232,7 @@ describe('SAFE: no program starts that the repository names', () => {
     person(...repositorySetup);
   });
 
-  /** Makes git take each file for one that may have changed in the second of the last look. */
+  /** Makes git treat each file as possibly changed in the second of the last look. */
   const ageIndexes = () =>
     person(
       'find . -name index -type f -exec touch -d "1970-01-02" {} +',
@@ -247,7 +247,7 @@ describe('SAFE: no program starts that the repository names', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('a filter of an included file that is written at that moment', async () => {
+  test('a filter in an included file that is written at that moment', async () => {
     person(
       'git config include.path ../shared.gitconfig; echo "* filter=x" > .gitattributes; git add .gitattributes',
     );
@@ -270,7 +270,7 @@ describe('SAFE: no program starts that the repository names', () => {
     expect((await list({}, [], project)).changed).toContain('sub/b.txt');
   });
 
-  test('a pipe in the place of the index is not waited for', async () => {
+  test('a pipe in place of the index does not block', async () => {
     person('rm .git/index; mkfifo .git/index');
     const { files, changed } = await list({ time: 200 }, [], project);
     expect(files).toContain('a.txt');
@@ -279,7 +279,7 @@ describe('SAFE: no program starts that the repository names', () => {
 });
 
 describe('without git', () => {
-  test('the folder is walked, and rules of .gitignore files hold where they stand', async () => {
+  test('the folder is walked, and the rules of .gitignore files apply in their folders', async () => {
     await write({
       '.gitignore': 'dist/\n*.log\n/top.ts\n',
       'top.ts': '',
@@ -300,7 +300,7 @@ describe('without git', () => {
     });
   });
 
-  test('links to folders are not followed, and rules in a pipe are not waited for', async () => {
+  test('links to folders are not followed, and a pipe named .gitignore does not block', async () => {
     await write({ 'a.ts': '' });
     await symlink('/', join(folder, 'out'));
     execFileSync('mkfifo', [join(folder, '.gitignore')]);
@@ -308,14 +308,14 @@ describe('without git', () => {
     expect((await list()).files).toContain('a.ts');
   });
 
-  test('without the program git it is the same', async () => {
+  test('the same holds if git is not installed', async () => {
     git('init', '-q');
     await write({ 'a.ts': '' });
     vi.stubEnv('PATH', '/nowhere');
     expect((await list()).files).toEqual(['a.ts']);
   });
 
-  test('a longer list is cut, and says so', async () => {
+  test('a long list is cut and marked as incomplete', async () => {
     await write(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n % 3}/${n}.ts`, ''])));
     const { files, isWhole } = await list({ files: 10 });
     expect({ count: files.length, isWhole }).toEqual({ count: 10, isWhole: false });

@@ -4,20 +4,20 @@ import type { Bounds } from './bounds.ts';
 import { changedFiles, gitFiles } from './git-files.ts';
 import { walkFiles } from './walk-files.ts';
 
-/** Of more changed files than this, the newest are not looked for. */
+/** The most changed files that are listed. If there are more, these need not be the newest. */
 const CHANGED_MAX = 500;
 
-/** The files of a folder, by paths relative to it. */
+/** The files of a folder, with paths relative to it. */
 export interface Listing {
   files: readonly string[];
-  /** Files that differ from the last commit or are new, the newest first; among `files`. */
+  /** Files that differ from the last commit or are new, the newest first; also in `files`. */
   changed: readonly string[];
   isWhole: boolean;
 }
 
 /**
- * Lists a folder: by git where it can tell, else by a walk. What cannot be read is left out.
- * @param hidden - Folders that are left out, each with a slash at its end.
+ * Lists a folder: with git if possible, otherwise by walking it. Unreadable folders are left out.
+ * @param hidden - Folders that are left out, each with a trailing slash.
  */
 export async function listFiles(
   folder: string,

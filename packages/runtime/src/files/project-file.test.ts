@@ -32,14 +32,14 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(base, { recursive: true }));
 
-/** The code that a path is refused with; `shown` if it is not. */
+/** The error code for a path; `shown` if the file is shown. */
 const refusal = async (path: string) =>
   read(path).then(
     () => 'shown',
     (error: { code: string }) => error.code,
   );
 
-test('a file is named from the project folder, absolutely, or through a link that stays inside', async () => {
+test('a path may be relative to the project folder, absolute, or through a link that stays inside', async () => {
   const file = { kind: 'text', text: 'const a = 1;\n', isCut: false, size: 13 };
   const path = join(shop, 'src/a b.ts');
   await symlink('src', join(shop, 'link'));
@@ -49,7 +49,7 @@ test('a file is named from the project folder, absolutely, or through a link tha
   expect(await read('../lib/b.ts')).toMatchObject({ text: 'const b = 2;\n' });
 });
 
-test('a project outside the roots shows its own files, and no others', async () => {
+test('a project outside the roots shows only its own files', async () => {
   const projectDir = join(base, 'code-private');
   const place = { projectDir, roots: await Roots.open([join(base, 'code/lib')]) };
   expect(await readProjectFile('secret', place)).toMatchObject({ text: 'secret' });
@@ -58,7 +58,7 @@ test('a project outside the roots shows its own files, and no others', async () 
   });
 });
 
-describe('what lies outside', () => {
+describe('a file outside', () => {
   test.each([
     '../../code-private/secret',
     '../../code-private/nothing',
@@ -73,12 +73,12 @@ describe('what lies outside', () => {
     '/dev/fd/0',
     '..',
     '.',
-  ])('%s is refused', async (path) => {
+  ])('%s is rejected', async (path) => {
     const code = path === '..' || path === '.' ? 'FILE_UNREADABLE' : 'FILE_NOT_ALLOWED';
     expect(await refusal(path)).toBe(code);
   });
 
-  test('is not reached by a link, and whether it exists is not told', async () => {
+  test('is not reached through a link, and the error is the same whether or not it exists', async () => {
     await symlink(join(base, 'code-private'), join(shop, 'out'));
     await symlink(join(base, 'code-private/secret'), join(shop, 'out.ts'));
     await symlink('/proc/self/environ', join(shop, 'environ'));
@@ -87,7 +87,7 @@ describe('what lies outside', () => {
     }
   });
 
-  test('is not reached in /proc and the like, even if the whole machine is a root', async () => {
+  test('is not reached in /proc, /sys or /dev, even if the root is /', async () => {
     const place = { projectDir: '/', roots: await Roots.open(['/']) };
     for (const path of ['/proc/self/environ', '/proc/1/maps', '/sys/kernel/notes', '/dev/zero']) {
       await expect(readProjectFile(path, place)).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('what lies outside', () => {
     }
   });
 
-  test('Liminal’s own folder is not shown, even if it lies below a root', async () => {
+  test('is not shown if it is in Liminal’s own folder, even below a root', async () => {
     await symlink(join(base, 'code/.liminal/token'), join(shop, 'token'));
     expect(await refusal('../.liminal/token')).toBe('FILE_NOT_ALLOWED');
     expect(await refusal('token')).toBe('FILE_NOT_ALLOWED');
@@ -125,24 +125,24 @@ describe('what lies outside', () => {
   });
 });
 
-describe('what has nothing to show', () => {
-  test('a folder is not listed', async () => {
+describe('a path without content to show', () => {
+  test('is a folder: not listed', async () => {
     expect(await refusal('src')).toBe('FILE_UNREADABLE');
   });
 
-  test('a pipe is not waited for', async () => {
+  test('is a pipe: does not block', async () => {
     execFileSync('mkfifo', [join(shop, 'pipe')]);
     expect(await refusal('pipe')).toBe('FILE_UNREADABLE');
   });
 
-  test('a file that is not there is said to be missing', async () => {
+  test('does not exist: reported as missing', async () => {
     for (const path of ['src/none.ts', 'none/none.ts', 'src/a b.ts/none', 'a\0b', 'x'.repeat(300)])
       expect(await refusal(path)).toBe('FILE_NOT_FOUND');
   });
 });
 
 describe('content', () => {
-  test('long text is cut between characters, and says so', async () => {
+  test('long text is cut between characters and marked as cut', async () => {
     await writeFile(join(shop, 'long'), `a${'é'.repeat(TEXT_MAX)}`);
     const result = await read('long');
     expect(result).toMatchObject({ kind: 'text', isCut: true, size: 2 * TEXT_MAX + 1 });
@@ -151,7 +151,7 @@ describe('content', () => {
     expect(await read('fits')).toMatchObject({ isCut: false });
   });
 
-  test('a huge file costs no more than what is shown of it', async () => {
+  test('of a huge file, only the shown part is read', async () => {
     await writeFile(join(shop, 'huge'), 'x'.repeat(10_000));
     await truncate(join(shop, 'huge'), 50 * 1024 ** 3);
     const result = await read('huge');
@@ -159,7 +159,7 @@ describe('content', () => {
     expect('text' in result && result.text.length).toBe(TEXT_MAX);
   });
 
-  test('an image is recognised by its content, and a big one is only named', async () => {
+  test('an image is recognised by its content; the content of a big image is left out', async () => {
     await writeFile(join(shop, 'shot'), png);
     const data = png.toString('base64');
     expect(await read('shot')).toMatchObject({ kind: 'image', mimeType: 'image/png', data });
@@ -171,7 +171,7 @@ describe('content', () => {
     expect(await read('shot')).toMatchObject({ kind: 'binary', size: IMAGE_MAX + 1 });
   });
 
-  test('a binary file is only named', async () => {
+  test('the content of a binary file is left out', async () => {
     await writeFile(join(shop, 'a.out'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]));
     const result = await read('a.out');
     expect(result).toMatchObject({ kind: 'binary', size: 7 });

@@ -14,32 +14,32 @@ import { type FileResult, imageType } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 import type { Roots } from '../roots.ts';
 
-/** Of a longer text only the first part is shown (bytes). */
+/** Only the first part of a longer text is shown (bytes). */
 export const TEXT_MAX = 2 * 1024 * 1024;
-/** A bigger image is only named (bytes). */
+/** The content of a bigger image is left out (bytes). */
 export const IMAGE_MAX = 8 * 1024 * 1024;
 /** How much of a file's start decides whether it is text (bytes), as in git. */
 const START = 8000;
 
-/** Made up by the system: these hold secrets of processes, and have no end. */
+/** Virtual file systems: their files contain secrets of processes, and may be endless. */
 const made = ['/proc', '/sys', '/dev'];
 
-/** Where a file may lie: below the session's project folder, or below an allowed root. */
+/** The folders that shown files may be in: the session's project folder, and the allowed roots. */
 export interface Place {
   projectDir: string;
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
 /**
- * Reads a file of a session's project for showing: regular files only; symbolic links are followed and checked.
- * `path` is absolute, from the home folder (`~/`), or from the project folder. Throws `FILE_NOT_ALLOWED`,
+ * Reads a file of a session's project for showing: regular files only; symbolic links are followed and checked. `path`
+ * is absolute, below the home folder (`~/`), or relative to the project folder. Throws `FILE_NOT_ALLOWED`,
  * `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
  */
 export async function readProjectFile(path: string, place: Place): Promise<FileResult> {
   if (path.includes('\0')) throw notFound(path);
   const named = resolve(place.projectDir, path.replace(/^~(?=\/)/, homedir()));
   const real = await realpath(named).catch(() => undefined);
-  // The same answer whether or not a path outside exists: that is not told.
+  // A path outside gets the same answer whether or not it exists, so that the answer reveals nothing about it.
   if (!mayBeShown(real ?? (await wouldBe(named)), place)) throw notAllowed(path);
   if (real === undefined) throw notFound(path);
   // Checked before opening: opening a device can have effects.
@@ -48,7 +48,7 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
   const file = await openThere(path, real);
   try {
-    // Checked again after opening: the path may lead elsewhere by now.
+    // Checked again after opening: the path may lead elsewhere now.
     if (!mayBeShown(await whereIs(file, real), place)) throw notAllowed(path);
     const opened = await file.stat();
     if (await place.roots.hidesFile(opened)) throw notAllowed(path);
@@ -60,7 +60,7 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   }
 }
 
-/** Opens a regular file without following a link or waiting for a pipe's writer. */
+/** Opens a regular file without following a link or blocking on a pipe. */
 async function openThere(path: string, real: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch((error) => {
@@ -71,7 +71,9 @@ async function openThere(path: string, real: string): Promise<FileHandle> {
   throw unreadable(path, 'is not a file with content to show');
 }
 
-/** The real path of an open file; undefined if unknown. Linux tells it; elsewhere the path is compared with the file. */
+/**
+ * The real path of an open file; undefined if unknown. Linux reports it; elsewhere the path is compared with the file.
+ */
 async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
   if (process.platform === 'linux') {
     return readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
@@ -85,7 +87,7 @@ async function whereIs(file: FileHandle, real: string): Promise<string | undefin
   return isSame ? real : undefined;
 }
 
-/** Where a path would lead of which only the first part exists. */
+/** The real path that a path would have, if only its first part exists. */
 async function wouldBe(path: string): Promise<string> {
   const parent = dirname(path);
   if (parent === path) return path;
@@ -93,7 +95,7 @@ async function wouldBe(path: string): Promise<string> {
   return join(real ?? (await wouldBe(parent)), basename(path));
 }
 
-/** Whether what lies at a real path may be shown, or named. */
+/** Whether the file at a real path may be shown, or named. */
 export function mayBeShown(real: string | undefined, { projectDir, roots }: Place): real is string {
   if (real === undefined || made.some((folder) => contains(folder, real))) return false;
   return !roots.hides(real) && (contains(projectDir, real) || roots.holds(real));
@@ -121,7 +123,7 @@ async function readContent(file: FileHandle, path: string, size: number): Promis
   return { kind: 'text', text, isCut };
 }
 
-/** Reads up to a number of bytes or the end; the stated size is not trusted: a file can grow while it is read. */
+/** Reads up to a number of bytes or the end. The stated size is not trusted: a file can grow while it is read. */
 async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let at = 0;

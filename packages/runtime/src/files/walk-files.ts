@@ -1,16 +1,16 @@
-/** The files of a folder without git; what its `.gitignore` files name is left out all the same. */
+/** The files of a folder without git; files that its `.gitignore` files name are also left out. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-// fdir walks 100,000 files in a second, many folders at a time, and can be stopped with what it has.
+// fdir walks 100,000 files in a second, many folders at the same time, and can be stopped with the files found so far.
 import { fdir } from 'fdir';
-// What git ignores, to the letter; git's own rules have many corners.
+// Implements git's ignore rules exactly, which have many special cases.
 import ignore, { type Ignore } from 'ignore';
 import type { Bounds, Scan } from './bounds.ts';
 
-/** Longer rules are not read (bytes). */
+/** Longer rule files are not read (bytes). */
 const RULES_MAX = 1024 * 1024;
 
-/** Folders with what nobody looks for, and those that the system makes up. */
+/** Folders that are never searched. */
 const leftOut = new Set(['.git', '.hg', '.svn', 'node_modules']);
 const madeUp = new Set(['/proc/', '/sys/', '/dev/']);
 
@@ -32,10 +32,10 @@ export async function walkFiles(
   return { paths, isWhole: !inTime.aborted && paths.length < bounds.files };
 }
 
-/** The `.gitignore` files of a folder and of those below it. */
+/** The `.gitignore` files of a folder and of the folders below it. */
 class Rules {
   readonly #root: string;
-  /** By folder, relative to the root and with a slash at its end; only those that have rules. */
+  /** By folder, relative to the root and with a trailing slash; only folders that have rules. */
   readonly #byFolder = new Map<string, Ignore>();
 
   constructor(root: string) {
@@ -43,7 +43,7 @@ class Rules {
     this.#read('');
   }
 
-  /** Reads the rules of a folder, unless it is ignored: then false. */
+  /** Reads the rules of a folder. Returns false, and reads nothing, if the folder is ignored. */
   enter(path: string): boolean {
     const folder = `${relative(this.#root, path)}/`;
     if (this.ignores(folder)) return false;
@@ -51,7 +51,7 @@ class Rules {
     return true;
   }
 
-  /** By the rules nearest to the path that say anything of it. */
+  /** Whether a path is ignored: the rules nearest to the path that mention it decide. */
   ignores(path: string): boolean {
     for (let cut = end(path); cut >= 0; cut = cut === 0 ? -1 : end(path.slice(0, cut))) {
       const said = this.#byFolder.get(path.slice(0, cut))?.test(path.slice(cut));
@@ -67,10 +67,10 @@ class Rules {
   }
 }
 
-/** Where the last part of a path begins. */
+/** The index at which the last part of a path begins. */
 const end = (path: string): number => path.lastIndexOf('/', path.length - 2) + 1;
 
-/** The text of a regular file; a pipe is not waited for. */
+/** The text of a regular file; does not block on a pipe. */
 function readRules(path: string): string | undefined {
   let file: number | undefined;
   try {

@@ -5,8 +5,8 @@ import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
 
 /**
- * Whether a message need not be sent again: its turn is in the log or in history. Throws `TURN_ID_TAKEN` if the turn
- * belongs to another session.
+ * Whether a turn has begun, so that its message need not be sent again: the log or history has the turn. Throws
+ * `TURN_ID_TAKEN` if the turn belongs to another session.
  */
 export async function hasBegun(
   storage: Storage,
@@ -22,10 +22,10 @@ export async function hasBegun(
   );
 }
 
-/** How far back in history a message is looked for that is said again: in items, and in bytes of JSON. */
+/** How far back in history a repeated steered message is searched: in items, and in bytes of JSON. */
 const lookedAt = { limit: 1_000, size: 1_000_000 };
 
-/** The turn in which a message was said to the agent at work, as history has it. */
+/** The turn into which a message was steered, from history. */
 export async function turnSaidIn(
   store: ResponseStore,
   sessionId: string,

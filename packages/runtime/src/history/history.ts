@@ -18,30 +18,30 @@ import { FewAtOnce } from '../few-at-once.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 import { type Beyond, type Edges, keysBeyond, type PageOfRun, pageOfRun } from './page-calls.ts';
 
-/** The most entries of one page, and bytes of its items; a larger item is a page of its own. */
+/** The most entries of one page, and the most bytes of its items; a larger item is a page of its own. */
 const PAGE_MAX = 200;
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** The tail that a reader has missed has at most this many items: a call and its result are two. */
+/** The most items of a tail for a subscriber that missed turns; a call and its result are two items. */
 const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
-/** How many readers of one session are loaded at the same time: each load keeps a page in memory. */
+/** How many subscribers of one session load at the same time: each load keeps a page in memory. */
 const LOADS_AT_ONCE = 4;
-/** A reader that has missed more turns than this gets a snapshot. */
+/** A subscriber that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;
 
 export type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
 type Place = Pick<StoredItem, 'runId' | 'index'>;
 
-/** Runs from the store; if they come from a page, only with the items on it. */
+/** Runs from the store; runs from a page have only the items on that page. */
 interface Stored {
   runs: readonly Response[];
   page?: ItemPage;
-  /** What the first run shows from before the page. */
+  /** Items before the page that the first run shows. */
   earlier?: PageOfRun['earlier'];
-  /** The store has more of the first run. */
+  /** Whether the store has more of the first run. */
   isCut?: boolean;
 }
 
-/** The same, and the stored heads of open runs that come before those runs. */
+/** Stored runs, and the stored heads of open runs that come before those runs. */
 interface Read extends Stored {
   runsBefore: readonly ResponseHead[];
 }
@@ -52,14 +52,14 @@ export interface PageOptions {
 }
 
 export interface LiveRuns {
-  /** Runs whose final state the store may lack, oldest first; they win over their stored states. */
+  /** Runs whose final state the store may lack, oldest first; they replace their stored states. */
   readonly openRuns: Response[];
   /** How many runs have left `openRuns` for the store. */
   readonly forgotten: number;
 }
 
 type Take = (resumed: Resumed) => void;
-/** Whether the open runs have reached a place now; waits for them. */
+/** Waits until the open runs have reached a place; returns whether they have. */
 type Reach = (place: Position) => Promise<boolean>;
 
 interface ResumingReader {
@@ -70,18 +70,18 @@ interface ResumingReader {
 interface HistoryOptions {
   sessionId: string;
   store: ResponseStore;
-  /** A function because the live runs are made later. */
+  /** A function because the live runs are created later. */
   live: () => LiveRuns;
   /**
-   * Set where other servers write the runs: waits for a limited time until the open runs have reached a place that a
-   * reader has seen; false if they have not.
+   * Set if other servers write the runs: waits for a limited time until the open runs have reached a place that a
+   * subscriber has seen; returns false if they have not.
    */
   reach?: Reach;
-  /** The time, ISO 8601 UTC. */
+  /** The current time, ISO 8601 UTC. */
   iso: () => string;
 }
 
-/** A session's conversation for readers: the store's part, then the runs under way. */
+/** A session's conversation for subscribers: stored runs, then open runs. */
 export class HistoryReader {
   readonly #loads = new FewAtOnce(LOADS_AT_ONCE);
   readonly #options: HistoryOptions;
@@ -106,7 +106,7 @@ export class HistoryReader {
     );
   }
 
-  /** A page of the runs in memory; if they have no items before the place, the page before them from the store. */
+  /** A page of the runs in memory; if these have no items before the place, a page from the store. */
   async #pageBefore(open: readonly Response[], wanted: number): Promise<HistoryPage> {
     const [first] = open;
     const start = first && { runId: first.id, seq: 0 };
@@ -121,26 +121,26 @@ export class HistoryReader {
     return this.#render(older);
   }
 
-  /** The newest page: the runs in memory alone may be more than that. */
+  /** The newest page; the runs in memory alone may be larger than a page. */
   #renderNewest(all: readonly Response[], wanted: number, { page, earlier }: Stored): HistoryPage {
     const open = this.#live.openRuns;
     const { before, ...fitting } = newestThatFit(all, open, roomFor(wanted));
     if (before !== undefined) return withMore(this.#render(fitting), before);
-    // A run in memory is there whole, with the items before the stored page in their places.
+    // A run in memory is complete, so the items before the stored page are in their places.
     const isWhole = open.some(({ id }) => id === all[0]?.id);
     const kept = !isWhole && earlier !== undefined && { earlier };
     return this.#render({ runs: all, ...(page && { page }), ...kept });
   }
 
   /**
-   * Gives a reader what it lacks, when its turn comes: the turns from that of its cursor on, or a snapshot. `take`
-   * is called synchronously with the newest state: events logged later are not in it. Nothing is read for a reader that
-   * has left.
+   * Loads what a subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. `take` is called
+   * synchronously with the newest state, so that it lacks only events logged later. For a subscriber that has left,
+   * nothing is read.
    */
   async resume(cursor: () => string | undefined, { take, hasLeft }: ResumingReader): Promise<void> {
     const reach = async (place: Position): Promise<boolean> => {
       const isReached = await this.#reach(place);
-      if (hasLeft()) throw new Error('The reader has left.');
+      if (hasLeft()) throw new Error('The subscriber has left.');
       return isReached;
     };
     await this.#loads.run(async () => {
@@ -152,7 +152,7 @@ export class HistoryReader {
     await othersFirst();
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
     if (from && (await this.#tail(from, take, reach))) return;
-    // Another server may have shown the reader more than is known here.
+    // Another server may have shown the subscriber more than this server knows.
     const isReached = from && (await reach(from));
     if (isReached && (await this.#tail(from, take, reach))) return;
     await this.#unlessRunsMove(
@@ -163,13 +163,13 @@ export class HistoryReader {
     );
   }
 
-  /** Other readers load while this one waits. */
+  /** Other subscribers load while this one waits. */
   async #reach(place: Position): Promise<boolean> {
     const { reach } = this.#options;
     return reach !== undefined && this.#loads.pause(async () => reach(place));
   }
 
-  /** Gives the tail if there is one and it is short enough; false otherwise. */
+  /** Passes the tail to `take` if there is one and it is short enough; otherwise returns false. */
   async #tail(from: Position, take: Take, reach: Reach): Promise<boolean> {
     return this.#unlessRunsMove(
       () => this.#readFrom(from.runId),
@@ -192,9 +192,10 @@ export class HistoryReader {
   }
 
   /**
-   * Reads, and calls `use` at once, so that the open runs match what was read. Reads again if a run moved from the open
-   * runs to the store meanwhile: it might be in neither. For a reader that goes on with the open runs (`reach`), these
-   * first reach the ends that the store has of them; what was read before is not kept in memory for that time.
+   * Reads, and calls `use` at once, so that the open runs match the stored ones. Reads again if a run moved from the
+   * open runs to the store in the meantime, because it might then be in neither. With `reach`, for a subscriber that
+   * continues with the open runs, waits first until the open runs have the ends that the store has; the earlier read is
+   * not kept in memory meanwhile.
    */
   async #unlessRunsMove<T>(
     read: () => Promise<Stored>,
@@ -212,7 +213,7 @@ export class HistoryReader {
     }
   }
 
-  /** @param awaited - Runs whose ends have been waited for; if not given, none is. */
+  /** @param awaited - Runs whose ends were already waited for; if not given, no end is waited for. */
   async #tryToUse<T>(
     read: () => Promise<Stored>,
     use: (read: Read) => T,
@@ -228,7 +229,10 @@ export class HistoryReader {
     return isUsable ? { used: use(found) } : { unread };
   }
 
-  /** An open run comes earlier if the store lists the first run after it; a run that begins meanwhile comes later. */
+  /**
+   * Adds the heads of open runs that come earlier. An open run is earlier if the store lists the first run after it; a
+   * run that begins now is later.
+   */
   async #withEarlier(stored: Stored): Promise<Read> {
     const { store, sessionId } = this.#options;
     const [first] = stored.runs;
@@ -260,7 +264,7 @@ export class HistoryReader {
     );
   }
 
-  /** Puts each open run where it is stored: it need not be the newest, nor one of these. */
+  /** Replaces stored runs with their open states. An open run need not be the newest, nor one of these runs. */
   #withOpen({ runs, runsBefore: before }: Read, openRuns = this.#live.openRuns): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
     const known = new Set([...before, ...runs].map(({ id }) => id));
@@ -283,7 +287,7 @@ export class HistoryReader {
     };
   }
 
-  /** Reads a page, with what belongs to it from beyond its edges. */
+  /** Reads a page, and the calls and answers beyond its edges that belong to its items. */
   async #readPage(before: Place | undefined, limit: number): Promise<Stored> {
     const { store, sessionId } = this.#options;
     const wanted = { ...(before && { before }), limit, size: PAGE_BYTES };
@@ -298,7 +302,7 @@ export class HistoryReader {
     });
     const cut = new Map((await Promise.all(ends)).filter((end) => end !== undefined));
     const size = [...cut.values()].reduce((sum, end) => sum + end.size, 0);
-    // What belongs to fewer items is less.
+    // Fewer items have fewer calls and answers beyond the edges.
     if (size > PAGE_BYTES && items.length > 1) {
       return this.#readPage(before, Math.ceil(items.length / 2));
     }
@@ -309,14 +313,14 @@ export class HistoryReader {
     return { runs, page, earlier: cut.get(first.runId)?.earlier ?? [] };
   }
 
-  /** The items of one run on a page, with what belongs to them from before and after it. */
+  /** One run's items on a page, and the calls and answers before and after the page that belong to them. */
   async #withCalls(run: ResponseHead, onPage: readonly StoredItem[]): Promise<PageOfRun> {
     const edges = { from: onPage[0]?.index ?? 0, to: (onPage.at(-1)?.index ?? -1) + 1 };
     const known = [...onPage];
     const asked = { before: new Set<string>(), from: new Set<string>() };
     for (;;) {
       const beyond = keysBeyond(known, edges);
-      // What comes before the run's first item, nobody has to look for.
+      // Nothing can be before a run's first item.
       const before = edges.from > 0 ? beyond.before.difference(asked.before) : new Set<string>();
       const from = beyond.from.difference(asked.from);
       if (before.size + from.size === 0) break;
@@ -355,7 +359,7 @@ export class HistoryReader {
 
 const roomFor = (items: number): PageRoom => ({ items, size: PAGE_BYTES });
 
-/** Marks that there is more before the page. */
+/** Marks that items precede the page. */
 function withMore(page: HistoryPage, before: Position): HistoryPage {
   return { ...page, hasMore: true, before: encodeCursor(before) };
 }

@@ -2,7 +2,7 @@ import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 
-/** Turns from an agent's own store as history. They were never in the log, so they have no trace. */
+/** Converts turns from an agent's own store to history. They were never in the log, so they have no trace. */
 export function importTurns(sessionId: string, turns: readonly StoredTurn[]): Response[] {
   return turns.flatMap(({ turnId, events }) => {
     const run = { sessionId, runId: turnId, traceContext: { traceparent: NO_TRACE } };

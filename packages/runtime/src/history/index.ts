@@ -1,6 +1,6 @@
 /**
- * What has been said and is over: pages of it, what a reader has missed, and how a run without a writer becomes history.
- * In: the log, the store, runs under way. Out: pages, tails, ended runs. Writes no live turn.
+ * The stored conversation: its pages, the tail that a subscriber has missed, and ending a run that has lost its writer.
+ * In: the log, the store, open runs. Out: pages, tails, ended runs. Writes no live turn.
  */
 export { hasBegun, turnSaidIn } from './has-begun.ts';
 export { HistoryReader } from './history.ts';

@@ -1,24 +1,24 @@
-/** Pages of runs that are in memory: a turn under way may be far larger than a page. */
+/** Pages of runs that are in memory: a running turn may be far larger than a page. */
 import { type Position, type Response, sizeOf } from '@liminal/protocol';
 import { type PageOfRun, pageOfRun } from './page-calls.ts';
 
 export interface PageRoom {
   items: number;
-  /** About the characters of JSON; a larger item is a page of its own. */
+  /** The approximate number of characters of JSON; a larger item is a page of its own. */
   size: number;
 }
 
 export interface OpenPage {
-  /** Oldest first; the first may lack its beginning. */
+  /** Oldest first; the first run may lack its beginning. */
   runs: Response[];
-  /** What was left out ends before the item of this index. */
+  /** The place of the first item on the page, if earlier items were left out. */
   before?: Position;
   earlier?: PageOfRun['earlier'];
 }
 
 /**
- * The newest items of runs, oldest first, that fit on one page. `inMemory` are the runs that are in memory, whole: the
- * last of `runs` may have only a part of its items, from the first on. Runs that are not in memory are taken whole.
+ * The newest items of runs, oldest first, that fit on one page. `inMemory` are the complete runs in memory: the last of
+ * `runs` may have only its first items. Runs that are not in memory are taken completely.
  */
 export function newestThatFit(
   runs: readonly Response[],
@@ -54,7 +54,7 @@ export function newestThatFit(
   return { runs: newer };
 }
 
-/** What comes before a place in runs in memory, oldest first; none if they do not have the place's run. */
+/** The items before a place in runs in memory, oldest first; empty if the place's run is not among them. */
 export function runsBefore(runs: readonly Response[], { runId, seq }: Position): Response[] {
   const at = runs.findIndex(({ id }) => id === runId);
   const own = runs[at];

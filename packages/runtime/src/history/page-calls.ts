@@ -1,6 +1,6 @@
 /**
- * A page of a run's items, with what belongs to it from beyond its edges: a call, its answer and what the call has
- * begun may be far apart.
+ * A page of a run's items, together with the calls and answers beyond its edges that belong to them: a call, its answer
+ * and the items that the call has begun may be far apart.
  */
 import {
   callKeyOf,
@@ -20,30 +20,30 @@ export interface PlacedItem {
   item: OutputItem;
 }
 
-/** A page of one run: the items from one index up to (not including) another. */
+/** A page of one run: the items from index `from` up to (not including) `to`. */
 export interface Edges {
   from: number;
   to: number;
 }
 
 export interface PageOfRun {
-  /** What the page shows of the run, in order. */
+  /** The items of the run that the page shows, in order. */
   items: OutputItem[];
-  /** Those of them from before the page, in order. */
+  /** Those of `items` that come from before the page, in order. */
   earlier: { itemId: string; index: number }[];
-  /** About the characters of JSON of the calls and answers that came from beyond the edges. */
+  /** The approximate number of characters of JSON of the calls and answers from beyond the edges. */
   size: number;
 }
 
-/** The keys of calls of which items beyond an edge may belong to the page. */
+/** The keys of calls for which items beyond each edge may belong to the page. */
 export interface Beyond {
   before: Set<string>;
   from: Set<string>;
 }
 
 /**
- * What has to be looked up beyond the edges, as far as these items show: they are the page's, and what was found
- * beyond. A found call may belong to another one, so a caller looks up what is new until nothing is.
+ * The keys to look up beyond the edges, given the items known so far: those of the page, and those already found. A
+ * found call may belong to another call, so the caller repeats this until no new keys appear.
  */
 export function keysBeyond(known: readonly PlacedItem[], { from, to }: Edges): Beyond {
   const beyond: Beyond = { before: new Set(), from: new Set() };
@@ -68,7 +68,9 @@ export function keysBeyond(known: readonly PlacedItem[], { from, to }: Edges): B
   return beyond;
 }
 
-/** The page of these items of a run, which are in order, have the page whole and all that it needs from beyond. */
+/**
+ * Builds the page of a run. `known` are the run's items in order: all items of the page, and all that belong to them.
+ */
 export function pageOfRun(
   run: Pick<Response, 'status' | 'error'>,
   known: readonly PlacedItem[],
@@ -92,7 +94,7 @@ export function pageOfRun(
   const isOpen = (view: (typeof views)[number]): boolean =>
     placeOf(view.item) < from && progressOf(view, run).status === 'open';
   for (const view of views.filter(isOpen)) shown.add(view);
-  // A set gives what is added to it meanwhile, too.
+  // A loop over a set also visits items that are added during the loop.
   for (const { item } of shown) {
     for (const callId of callsOf(item)) {
       const call = calls.get(callId)?.findLast((one) => placeOf(one.item) < placeOf(item));
@@ -115,13 +117,13 @@ export function pageOfRun(
   };
 }
 
-/** The calls that an item belongs to, by their ids. */
+/** The ids of the calls that an item belongs to. */
 function callsOf(item: OutputItem): string[] {
   const asks = item.type === 'approval' ? item.callId : undefined;
   return [item.parentCallId, asks].filter((callId) => callId !== undefined);
 }
 
-/** The id by which other items name a call. */
+/** The id by which other items refer to a call. */
 function idOfCall(item: OutputItem): string | undefined {
   if (item.type === 'function_call') return item.callId;
   return item.type === 'script_execution' ? item.id : undefined;

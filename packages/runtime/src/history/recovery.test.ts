@@ -10,11 +10,11 @@ const run = runOf([{ type: 'response_start', modelId: 'model-1', providerId: 'sc
 const [{ sessionId, runId }] = run as [StreamEvent];
 const now = () => '2026-01-01T00:00:00.000Z';
 
-test('a server that pauses while it takes a session over leaves the next owner’s run alone', async () => {
+test('a server that is suspended while it takes a session over does not change the next owner’s run', async () => {
   const { log, store } = openMemoryStorage();
   const unsettled: EventLog['unsettled'] = async () => {
     const before = await log.unsettled();
-    // The server pauses here, and loses its lease.
+    // The server is suspended here, and loses its lease.
     await log.append(runId, run);
     const response = toResponse(run.reduce(foldResponse, emptyResponse()));
     if (response) await store.saveResponse(response);
@@ -34,9 +34,9 @@ test('a server that pauses while it takes a session over leaves the next owner�
 });
 
 test.each([
-  ['an ended one before it', ['ended', 'waiting']],
-  ['one after it that was talking', ['waiting', 'talking']],
-])('a turn that waits for a person goes on, though its session has %s', async (_, runs) => {
+  ['an ended turn before it', ['ended', 'waiting']],
+  ['a running turn after it', ['waiting', 'talking']],
+])('a turn that waits for a user is resumed even if its session has %s', async (_, runs) => {
   for (const all of [true, false]) {
     const { log, store } = openMemoryStorage();
     const createdAt = now();

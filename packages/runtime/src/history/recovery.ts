@@ -25,22 +25,22 @@ import { backInQueue, openSteered, type WrittenRun } from '../turn/index.ts';
 /** Why a turn was cut off. */
 const STOPPED: ErrorObject = {
   code: 'OWNER_LOST',
-  message: 'The server stopped while this turn was running. What was said until then is kept.',
+  message: 'The server stopped while this turn was running. Everything up to then is kept.',
 };
 const FORGOTTEN: ErrorObject = {
   code: 'OWNER_LOST',
   message:
-    'The log lost a part of this turn, so it could not go on. What was known of it until then is kept.',
+    'The log lost a part of this turn, so the turn was ended. Everything known up to then is kept.',
 };
 const BROKEN: ErrorObject = {
   code: 'INTERNAL',
   message:
-    'Liminal could not deal with something in this turn, so it was ended. What was said until then is kept; the server’s log says more.',
+    'Liminal could not process an event of this turn, so the turn was ended. Everything up to then is kept; the server’s log has details.',
 };
 
 /**
- * Ends what an earlier server left behind: its open runs, and messages that were being sent. Resolves with the sessions of
- * which a turn was cut off while it waited for a person.
+ * Ends what an earlier server left open: runs, and messages that were being sent. Resolves with the sessions whose turn
+ * was cut off while it waited for a user.
  */
 export async function recover(storage: Storage, now: () => string): Promise<string[]> {
   const runs = await storage.log.unsettled();
@@ -55,14 +55,14 @@ export async function recover(storage: Storage, now: () => string): Promise<stri
     const { awaits } = await mend(storage, record, bySession.get(sessionId) ?? []);
     if (awaits === true) waiting.push(sessionId);
   }
-  // Last: until here, another try finds in the log what this one has not come to.
+  // Settled last: if recovery fails before this, the next try finds the remaining runs in the log.
   for (const run of runs) await storage.log.settle(run.runId);
   return waiting;
 }
 
 /**
- * The same for one session whose owner is lost; settling its runs is left to the projector. Call it under the session's
- * lease, whose token is `fence`.
+ * Recovers one session whose owner is lost; settling its runs is left to the projector. Call it under the session's
+ * lease, whose fencing token is `fence`.
  */
 export async function recoverSession(
   storage: Storage,
@@ -70,18 +70,18 @@ export async function recoverSession(
   fence: number,
   now: () => string,
 ): Promise<void> {
-  // First: the record then has all that the lost owner stored, and refuses more of it.
+  // First, so that the record has everything that the lost owner stored, and rejects further writes from it.
   const record = await storage.store.takeSession(sessionId, fence);
   const shown = await shownAsOpen(storage, sessionId);
   const all = await storage.log.unsettled();
   const runs = all.filter((run) => run.sessionId === sessionId);
   for (const run of runs) {
     await endRun(storage, run, now);
-    // History orders runs by when it first hears of them, and a projector may come to the next run before this one.
+    // History orders runs by their first save, and a projector may save the next run before this one.
     await saveSoFar(storage, run.runId);
   }
   for (const runId of shown) {
-    // The log has lost it, or a part of it; or it has just ended in history.
+    // The log has lost all or a part of this run; or the run has just ended in history.
     if (runs.some((run) => run.runId === runId) || (await hasEndInHistory(storage, runId)))
       continue;
     await endInHistory(storage, await readRun(storage, runId), now);
@@ -90,26 +90,26 @@ export async function recoverSession(
 }
 
 /**
- * The newest runs that history shows as under way. Call it before reading the log: then a run that a next owner begins
- * meanwhile is in neither answer, and a run that the log lacks is lost to it.
+ * The newest runs that history shows as running. Call it before reading the log: then a run that the next owner begins
+ * in between is in neither result, and a run that the log lacks was lost by the log.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });
   return heads.filter(({ status }) => status === 'in_progress').map(({ id }) => id);
 }
 
-/** The session of a turn that the log or history has. */
+/** The session of a turn, from the log or from history. */
 export async function sessionOfTurn(
   { log, store }: Pick<Storage, 'log' | 'store'>,
   turnId: string,
 ): Promise<string | undefined> {
-  // The first run of a turn shares its id.
+  // The first run of a turn shares the turn's id.
   const [first] = await log.read(turnId, { limit: 1 });
   return first?.sessionId ?? (await store.getResponse(turnId))?.sessionId;
 }
 
 async function saveSoFar(storage: Storage, runId: string): Promise<void> {
-  // A projector goes on from what history has, and does not see the events before that.
+  // A projector resumes from history, and does not see the earlier events.
   await keepEvents(storage, runId);
   const response = toResponse(await readRun(storage, runId));
   if (response) await storage.store.saveResponse(response);
@@ -129,7 +129,7 @@ async function mend(
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   const awaits = asked.some(Boolean);
   const failed = record.failed || lost;
-  // A turn that waited for a person resumes by itself; a turn that a person stopped was over.
+  // A turn that waited for a user resumes by itself; a turn that a user stopped was over.
   const isInterrupted = lost && !awaits && record.queuePaused !== true;
   const usage = await usageAfter(storage, record, runs);
   const mended = {
@@ -144,7 +144,7 @@ async function mend(
   return mended;
 }
 
-/** The session's counts with what its last runs have reported, which the record may lack. */
+/** The session's usage counts, updated with reports of its last runs that the record may lack. */
 async function usageAfter(
   storage: Storage,
   record: SessionRecord,
@@ -158,7 +158,7 @@ async function usageAfter(
   return usage;
 }
 
-/** Whether a run that was cut off waited for a person, who had not stopped it. */
+/** Whether a run that was cut off waited for a user, who had not stopped it. */
 async function waits(storage: Storage, { runId, sessionId }: LoggedRun): Promise<boolean> {
   if (await wasStopped(storage, { runId, sessionId })) return false;
   const items = toResponse(await readRun(storage, runId))?.outputItems ?? [];
@@ -169,7 +169,7 @@ async function waits(storage: Storage, { runId, sessionId }: LoggedRun): Promise
 const isForLater = (reason: string | undefined): boolean =>
   reason === 'own_turn' || reason === backInQueue;
 
-/** What was said in a run, and was to get a turn of its own after it: the queue may not have it yet. */
+/** Steered messages of a run that were moved to a later turn; the queue may lack them. */
 async function leftOver({ log }: Storage, runId: string): Promise<QueuedMessage[]> {
   const events = await log.read(runId);
   return events.flatMap(({ payload, timestamp }, at): QueuedMessage[] => {
@@ -184,7 +184,10 @@ async function leftOver({ log }: Storage, runId: string): Promise<QueuedMessage[
   });
 }
 
-/** The messages that still wait; one whose turn has begun, or that was said in another, has reached its agent. */
+/**
+ * The messages that still wait. A message whose turn has begun, or that was steered into another turn, has reached its
+ * agent.
+ */
 async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,
@@ -201,7 +204,7 @@ async function undelivered(
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
-/** Whether a person stopped a run: the session's record may have that before the log has. */
+/** Whether a user stopped a run: the session's record may have the stop before the log. */
 async function wasStopped(
   { log, store }: Storage,
   { runId, sessionId }: Pick<LoggedRun, 'runId' | 'sessionId'>,
@@ -210,7 +213,7 @@ async function wasStopped(
   return (await log.read(runId)).some(({ payload }) => payload.type === 'turn_aborted_by_user');
 }
 
-/** Gives an open run its terminal event (invariant 2), after its open items have ended (invariant 3). */
+/** Appends an open run's terminal event (invariant 2), after ending its open items (invariant 3). */
 async function endRun(
   storage: Storage,
   run: LoggedRun,
@@ -221,7 +224,7 @@ async function endRun(
   let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
-    // Nobody else adds to the run, and yet the append is refused: the log has lost what history has.
+    // Only this server adds to the run, and yet the append is rejected: the log has lost events that history has.
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
@@ -230,7 +233,8 @@ async function endRun(
       open = false;
       await count(storage, end.reduce(foldResponse, state));
     } catch (error) {
-      // Its writer is alive and was quicker, but its end stops it soon; or another server has ended the run.
+      // The run's writer is alive and was faster, but stops soon because the run has ended; or another server has ended
+      // the run.
       if (errorCode(error) === 'RUN_ENDED') return;
       if (errorCode(error) !== 'SEQ_CONFLICT') throw error;
     }
@@ -238,8 +242,9 @@ async function endRun(
 }
 
 /**
- * Ends a run whose writer cannot go on. If the log has all that it had accepted, the session's owner ends the run there.
- * If it has lost something, only the writer knows the whole run, owner or not: then it ends in history.
+ * Ends a run whose writer cannot continue. If the log has all events that it had accepted, the session's owner ends the
+ * run there. If the log has lost events, only the writer knows the complete run, so the writer ends it in history, even
+ * if it is no longer the owner.
  */
 export async function endLostRun(
   storage: Storage,
@@ -256,7 +261,7 @@ export async function endLostRun(
   }
 }
 
-/** Ends a run in history, which can be given more of it than a log has that lost something. */
+/** Ends a run in history; the state may contain more of the run than a log that has lost events. */
 export async function endInHistory(
   storage: Storage,
   state: ResponseState,
@@ -277,7 +282,7 @@ export async function endInHistory(
 }
 
 /**
- * Counts a run that was ended here, at one of the servers that end it at once. Counts no cost: agents report the session's
+ * Counts a run that was ended here, at only one of the servers that end it. Counts no cost: agents report the session's
  * cost only with a turn's regular end.
  */
 async function count({ meter, store, cluster }: Storage, ended: ResponseState): Promise<void> {
@@ -290,7 +295,10 @@ async function count({ meter, store, cluster }: Storage, ended: ResponseState): 
   if (turn) meter.turnEnded(turn);
 }
 
-/** The events that end an open run, after its open items. What a stopped run's agent had not read waits in the queue. */
+/**
+ * The events that end an open run, after its open items. Messages that a stopped run's agent had not read wait in the
+ * queue.
+ */
 function endOf(
   run: RunEnvelope & { turnId: string },
   state: ResponseState,

@@ -32,7 +32,7 @@ const run = (id: string, prompt: string, answer: string, rest: Partial<Response>
   ...rest,
 });
 
-/** `before` more runs are in history before the known ones. */
+/** `before` more runs are in history before the known runs. */
 const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0) => {
   const others = Array.from({ length: before }, (_, index) => ({ id: `older ${index}` }));
   return withKnownIds(turns, known, [...others, ...known]);
@@ -41,7 +41,7 @@ const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0)
 const ids = (turns: readonly StoredTurn[]) =>
   turns.map(({ turnId, isLeft }) => (isLeft === true ? `left ${turnId}` : turnId));
 
-test('turns that history has get its ids, and later ones are new', () => {
+test('turns that history has get history’s ids, and later turns are new', () => {
   const turns = pair(stored(['Hi', 'Hello'], ['Go', 'Gone'], ['More', 'Done']), [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),
@@ -54,7 +54,7 @@ test('turns that history has get its ids, and later ones are new', () => {
   expect(turns[1]?.events.every(({ turnId }) => turnId === 'r2')).toBe(true);
 });
 
-test('a prompt that is stored in other words is matched by its answer, and an answer by its prompt', () => {
+test('a turn whose prompt is stored differently is matched by its answer, and a different answer by its prompt', () => {
   const turns = pair(stored(['/init expanded', 'Here it is'], ['Go', 'Go']), [
     run('r1', '/init', 'Here it is'),
     run('r2', 'Go', ''),
@@ -62,7 +62,7 @@ test('a prompt that is stored in other words is matched by its answer, and an an
   expect(ids(turns)).toEqual(['r1', 'r2']);
 });
 
-test('of turns that are all the same, the last ones are new', () => {
+test('if all turns are the same, the last ones are new', () => {
   const same = ['continue', 'ok'] as [string, string];
   const known = ['r1', 'r2'].map((id) => run(id, ...same));
   expect(ids(pair(stored(same, same, same), known))).toEqual(['r1', 'r2', 'agent:3']);
@@ -72,23 +72,23 @@ test('of turns that are all the same, the last ones are new', () => {
   expect(ids(pair(stored(...many, same), tail, 10)).at(-1)).toBe('agent:41');
 });
 
-test('an agent that has forgotten the beginning is matched by what it remembers', () => {
+test('if an agent lacks the first turns, its remaining turns are matched', () => {
   const tail = [run('r98', 'x', '1'), run('r99', 'y', '2')];
   expect(ids(pair(stored(['y', '2'], ['z', '3']), tail, 97))).toEqual(['r99', 'agent:2']);
 });
 
-test('turns that have nothing in common with history prove nothing', () => {
+test('turns that have nothing in common with history are left out', () => {
   expect(pair(stored(['Other', 'thing']), [run('r1', 'Hi', 'Hello')])).toEqual([]);
   expect(ids(pair(stored(['First', 'one']), []))).toEqual(['agent:1']);
 });
 
-test('a turn between turns that history has is left alone', () => {
+test('a turn between two turns that history has is left out', () => {
   const turns = stored(['Hi', 'Hello'], ['odd', 'thing'], ['Go', 'Gone']);
   const known = [run('r1', 'Hi', 'Hello'), run('r2', 'Go', 'Gone')];
   expect(ids(pair(turns, known))).toEqual(['r1', 'r2']);
 });
 
-test('answered turns that the agent no longer knows are left; it may never have stored cut ones', () => {
+test('answered turns that the agent no longer has count as left; cut-off turns may never have been stored', () => {
   const known = [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),
@@ -98,7 +98,7 @@ test('answered turns that the agent no longer knows are left; it may never have 
   expect(ids(turns)).toEqual(['r1', 'agent:2', 'left r2']);
 });
 
-test('an agent that counts anew gives no id a second time', () => {
+test('if an agent’s ids start over, no id is used twice', () => {
   const known = [run('agent:1', 'Hi', 'Hello'), run('agent:2', 'Go', 'Gone')];
   const [first, second] = ids(pair(stored(['Hi', 'Hello'], ['Other', 'way']), known));
   expect(first).toBe('agent:1');

@@ -3,7 +3,7 @@ import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
-/** What identifies a turn if ids do not. */
+/** Identifies a turn whose id is unknown. */
 interface Said {
   prompt: string;
   answer: string;
@@ -13,10 +13,10 @@ interface Said {
 type Known = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
 
 /**
- * Stored turns with the ids of the turns in history that they match, for agents whose own ids are only numbers: matched
- * by prompt and answer, in order. `known` are the last of `all` that history has. An unmatched turn before a matched one
- * is left out: it is no proof of something new. Turns of history that the agent no longer knows (the conversation
- * forked) come last, with `isLeft`.
+ * Returns stored turns with the ids of the turns in history that they match by prompt and answer, in order; for agents
+ * whose own ids are only numbers. `known` are the last of `all` that history has. An unmatched turn before a matched
+ * turn is left out, because it does not prove that it is new. Turns of history that the agent no longer has (the
+ * conversation was forked) come last, with `isLeft`.
  */
 export function withKnownIds(
   stored: readonly StoredTurn[],
@@ -54,7 +54,7 @@ interface Pair {
   known: number;
 }
 
-/** The best pairing of two lists, in order: as many as possible, and of equal ones the first. */
+/** The best pairing of two lists, in order: as many pairs as possible; among equals, the first. */
 function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
   // The value of the best pairing up to each place.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
@@ -84,7 +84,7 @@ function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
   return pairs.toReversed();
 }
 
-/** 2 if prompt and answer are the same, 1 if one of them is: agents store some prompts in their own words. */
+/** 2 if prompt and answer are the same, 1 if only one of them is: agents store some prompts differently. */
 function alike(one: Said, other: Said): number {
   const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;
   return prompts + (one.answer !== '' && one.answer === other.answer ? 1 : 0);
@@ -104,7 +104,7 @@ function saidInRun({ outputItems }: Known): Said {
   return said;
 }
 
-/** The person's first message, and the agent's last. */
+/** Adds an item to a turn's identity: the user's first message and the agent's last. */
 function hear(said: Said, item: Known['outputItems'][number]): void {
   if (item.type !== 'message') return;
   const content = item.content.trim();

@@ -5,11 +5,11 @@ import type { WatchedSession } from './watched-session.ts';
 
 interface Found {
   view: WatchedSession;
-  /** The reader has left. */
+  /** Call when the subscriber has left. */
   done: () => void;
 }
 
-/** Subscribes to a session that is still being looked for; a failure is sent as `session:error`. */
+/** Subscribes to a session that is still being looked up; a failure is sent as `session:error`. */
 export function subscribeWhenFound(
   sessionId: string,
   find: () => Promise<Found>,

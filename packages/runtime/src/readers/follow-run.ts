@@ -3,20 +3,20 @@ import type { FollowRunOptions, RunFeed } from '../api.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 
-/** A run from history, or so far. Throws `RUN_NOT_FOUND`. */
+/** A run from history, or the run so far. Throws `RUN_NOT_FOUND`. */
 export async function wholeRun(storage: Storage, runId: string): Promise<Response> {
   const response = toResponse(await readRun(storage, runId));
   if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
   return response;
 }
 
-/** A run's events after `after` (-1: all), or the run itself if the log has dropped them. Throws `RUN_NOT_FOUND`. */
+/** A run's events after `after` (-1 for all), or the run itself if the log has dropped them. Throws `RUN_NOT_FOUND`. */
 export async function followRun(
   storage: Storage,
   runId: string,
   options: FollowRunOptions,
 ): Promise<RunFeed> {
-  // Follow before looking: a run that is settled in between is then still given to its end.
+  // Subscribes before looking the run up, so that a run that is settled in between is still sent to its end.
   const giveUp = new AbortController();
   const signal = AbortSignal.any([options.signal, giveUp.signal]);
   const following = storage.log.follow(runId, { after: options.after, signal });
@@ -27,7 +27,7 @@ export async function followRun(
     return known !== undefined && known.seq <= options.after + 1;
   };
   const response = (await isKept()) ? undefined : toResponse(await readRun(storage, runId));
-  // It may have begun since the log was asked.
+  // The run may have begun since the log was read.
   const comes = response === undefined ? options.waits === true : false;
   if (comes || (await isKept())) {
     return { kind: 'events', events: withoutGap(first, follower, options.after) };
@@ -37,8 +37,8 @@ export async function followRun(
 }
 
 /**
- * Goes on with an iterator whose first step is under way. Ends at a gap: the log has dropped events because the reader
- * was too slow. Asking again from its place, the reader is told `snapshot` (invariant 7).
+ * Continues an iterator whose first step is in progress. Ends at a gap: the log has dropped events because the
+ * subscriber was too slow. If the subscriber asks again from its place, it gets a `snapshot` (invariant 7).
  */
 async function* withoutGap(
   first: Promise<IteratorResult<StreamEvent>>,

@@ -1,6 +1,6 @@
 /**
- * The readers of a session. In: events that the log has, and other changes of the session. Out: messages, as many as
- * each reader can take, and to a reader that fell behind what it lacks. Nothing here reaches the agent.
+ * The subscribers of a session. In: events that the log has, and other changes of the session. Out: messages, as many
+ * as each subscriber can take; a subscriber that fell behind gets what it lacks. Nothing here reaches the agent.
  */
 export { subscribeWhenFound } from './deferred-subscription.ts';
 export { followRun, wholeRun } from './follow-run.ts';

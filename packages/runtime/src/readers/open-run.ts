@@ -17,29 +17,29 @@ import {
 } from '@liminal/protocol';
 import type { TracedRun } from '../tracing/index.ts';
 
-/** What one logged event, or the passing of time, means to each kind of reader. */
+/** The outputs of one logged event, or of elapsed time, for each kind of subscriber. */
 export interface RunOutputs {
-  /** For readers that take appends. */
+  /** For subscribers that take appends. */
   live: FoldOutput[];
-  /** For readers that take full states by the batch gradient; empty while `foldForPlain` was not called. */
+  /** For subscribers that take full states by the batch gradient; empty if `hasPlainReaders` is false. */
   plain: FoldOutput[];
 }
 
-/** The shared state of a run that is under way, folded from what the log has (invariant 6). */
+/** The shared state of a running turn, folded from logged events (invariant 6). */
 export class OpenRun {
   #live: UpsertFoldState;
-  /** Folded only while there are readers of full states: they are rare, and each event would cost twice. */
+  /** Folded only while there are subscribers of full states: they are rare, and each event would cost twice. */
   #plain: UpsertFoldState | undefined;
-  /** As its events say. */
+  /** The run's trace, from its events. */
   traced: TracedRun | undefined;
   #rendered: { state: ResponseState; response: Response | undefined } | undefined;
 
-  /** @param response - What is already known of the run, and shown. */
+  /** @param response - The part of the run that is already known and shown. */
   constructor(response: ResponseState = emptyResponse()) {
     this.#live = resumeUpsertFold(response, { appends: true });
   }
 
-  /** Whether there are readers of full states, who are given what the run shows when they begin. */
+  /** Whether there are subscribers of full states; when the first subscribes, it gets the run's current state. */
   set hasPlainReaders(has: boolean) {
     this.#plain = has ? (this.#plain ?? resumeUpsertFold(this.#live.response)) : undefined;
   }
@@ -65,8 +65,8 @@ export class OpenRun {
   }
 
   /**
-   * A reader that came mid-turn was given items that the folds had not shown yet, so it must be told to forget them; for
-   * readers that never had them it makes no difference.
+   * Adds a discard for a withdrawn item that the folds had not shown: a subscriber that came during the turn may have
+   * the item from its snapshot. Other subscribers ignore the discard.
    */
   #withDiscard({ payload, turnId }: StreamEvent, outputs: FoldOutput[]): FoldOutput[] {
     if (payload.type !== 'item_cancelled') return outputs;
@@ -85,12 +85,12 @@ export class OpenRun {
     return this.#live.response.lastSeq;
   }
 
-  /** When `flush` has something to give, in ms since the epoch. */
+  /** When `flush` has output, in ms since the epoch. */
   get flushAt(): number | undefined {
     return this.#plain && nextFlushAt(this.#plain);
   }
 
-  /** The same object until something changes: several readers ask for it, more than once. */
+  /** The same object until the run changes, because several subscribers read it more than once. */
   get response(): Response | undefined {
     const { response: state } = this.#live;
     if (this.#rendered?.state !== state) this.#rendered = { state, response: toResponse(state) };

@@ -2,7 +2,7 @@ import type { FoldOutput, ServerMessage } from '@liminal/protocol';
 import type { Outgoing } from '../api.ts';
 import type { TracedRun } from '../tracing/index.ts';
 
-/** Wraps a message so that many readers share one encoding. */
+/** Wraps a message so that many subscribers share one encoding. */
 export function outgoing(message: ServerMessage, run?: TracedRun): Outgoing {
   let text: string | undefined;
   let bytes: Buffer | undefined;
@@ -15,7 +15,7 @@ export function outgoing(message: ServerMessage, run?: TracedRun): Outgoing {
   };
 }
 
-/** A fold's output as a message of the wire. */
+/** A fold's output as a message of the wire protocol. */
 export function outputMessage(
   output: FoldOutput,
   sessionId: string,

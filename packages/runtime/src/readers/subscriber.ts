@@ -14,7 +14,9 @@ interface SubscriberOptions {
   deltas: boolean;
 }
 
-/** The most that waits for a full transport, in about the characters of JSON: enough for a healthy reader. */
+/**
+ * The most text that waits for a full transport, in approximate characters of JSON: enough for a healthy connection.
+ */
 const BACKLOG_MAX = 64 * 1024;
 
 interface Waiting {
@@ -23,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * One reader: how far it has got, and whether it can take more. While its transport is full a little waits for it. Past
- * that it gets nothing until the transport has drained, and then what it lacks, as a reader with a cursor does
+ * One subscriber: its position, and whether it can take more. While its transport is full, a few messages wait for it.
+ * Beyond that it gets nothing until the transport has drained, and then what it lacks, like a subscriber with a cursor
  * (invariants 7 and 9).
  */
 export class Subscriber {
@@ -33,7 +35,7 @@ export class Subscriber {
   #state: 'behind' | 'loading' | 'live' | 'full' | 'closed' = 'behind';
   #cursor: string | undefined;
   #greeted = false;
-  /** The load under way begins too late and must be repeated. */
+  /** Whether the running load began too early and must be repeated. */
   #startsOver = false;
   #backlog: Waiting[] = [];
   #backlogSize = 0;
@@ -44,28 +46,28 @@ export class Subscriber {
     this.#cursor = options.cursor;
   }
 
-  /** Whether its connection takes less than there is: the rest waits, or is left out until it can take more. */
+  /** Whether the connection is slower than the session: messages wait, or are left out until it can take more. */
   get isSlow(): boolean {
     return this.#state === 'full' || this.#state === 'behind';
   }
 
-  /** Whether the newest message that it was given is of this run. */
+  /** Whether the newest message sent to the subscriber is of this run. */
   hasSome(runId: string): boolean {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }
 
-  /** Gives a message to a reader that is up to date; others get its effect when they catch up. */
+  /** Sends a message to a subscriber that is up to date; others get its effect when they catch up. */
   offer(message: Outgoing, cursor?: string): void {
     try {
       if (this.#state === 'live') this.#send({ message, cursor });
       else if (this.#state === 'full') this.#keep({ message, cursor });
     } catch (error) {
-      // The other readers go on.
+      // The other subscribers continue.
       this.#fail(error);
     }
   }
 
-  /** The transport can take more: brings a waiting, slow or new reader to the present. */
+  /** Brings a waiting, slow or new subscriber up to date, when the transport has room. */
   catchUp(): void {
     if (this.#state === 'full') this.#sendBacklog();
     if (this.#state !== 'behind') return;
@@ -76,8 +78,8 @@ export class Subscriber {
   }
 
   /**
-   * The reader missed something: it gets that as a slow reader does, or from the beginning if its cursor may already be
-   * past it.
+   * Marks that the subscriber missed something. It gets that as a slow subscriber does, or from the beginning if its
+   * cursor may already be past it.
    */
   fallBehind(fromBeginning = false): void {
     if (fromBeginning) {
@@ -91,7 +93,7 @@ export class Subscriber {
     if (canTakeMore) this.catchUp();
   }
 
-  /** Gives it a last message, even if it is behind: it lacks nothing that is still there. */
+  /** Sends a last message, even to a subscriber that is behind: nothing else of the session is left to send. */
   end(message: Outgoing): void {
     if (this.#isClosed()) return;
     this.close();
@@ -120,7 +122,7 @@ export class Subscriber {
     this.#state = 'live';
     const backlog = this.#backlog;
     this.#forgetBacklog();
-    // If this fills the transport again, the rest goes back to waiting.
+    // If this fills the transport again, the rest waits again.
     for (const { message, cursor } of backlog) this.offer(message, cursor);
   }
 
@@ -141,7 +143,7 @@ export class Subscriber {
     }
   }
 
-  /** Called synchronously with the newest state: an event between the two would be a gap. */
+  /** Called synchronously with the newest state: an event between the two would be lost. */
   #goLive(resumed: Resumed): void {
     if (this.#isClosed()) return;
     if (this.#startsOver) {
@@ -165,7 +167,7 @@ export class Subscriber {
     try {
       sink.send(outgoing({ type: 'session:error', sessionId, ...problem }));
     } catch {
-      // The transport is broken too: the reader cannot be told.
+      // The transport is broken too, so the subscriber cannot be notified.
     }
   }
 

@@ -15,12 +15,12 @@ export interface WatchedSessionOptions {
   supervisor: Supervisor;
 }
 
-/** How long changes of a session's state are gathered, ms. */
+/** How long changes of a session's state are gathered, in ms. */
 const INFO_MS = 33;
 
 /**
- * What the readers of a session share: the runs under way, and where the session stands. A reader itself costs only a
- * position (invariant 9).
+ * The state that a session's subscribers share: its open runs and its info. A subscriber itself costs only a position
+ * (invariant 9).
  */
 export class WatchedSession implements SessionReaders {
   readonly #options: WatchedSessionOptions;
@@ -45,7 +45,7 @@ export class WatchedSession implements SessionReaders {
     return [...this.#runs.values()].flatMap((run) => run.response ?? []);
   }
 
-  /** Applies events that the log has, and gives them to every reader. */
+  /** Applies logged events, and sends them to every subscriber. */
   apply(events: readonly StreamEvent[]): void {
     for (const event of events) {
       const run = this.#runs.get(event.runId) ?? this.#begin(event.runId);
@@ -58,7 +58,7 @@ export class WatchedSession implements SessionReaders {
     this.#scheduleFlush();
   }
 
-  /** A reader that already got part of the run from history must not see it begin again. */
+  /** A subscriber that already has a part of the run from history must not see it begin again. */
   #begin(runId: string): OpenRun {
     const run = this.#add(runId, new OpenRun());
     for (const subscriber of this.#subscribers) {
@@ -83,12 +83,12 @@ export class WatchedSession implements SessionReaders {
     for (const run of this.#runs.values()) run.hasPlainReaders = has;
   }
 
-  /** How far a run has got that was applied here and that the store may lack in its final state. */
+  /** The position of a run that was applied here and whose final state the store may lack. */
   progress(runId: string): { lastSeq: number; hasEnded: boolean } | undefined {
     return this.#runs.get(runId);
   }
 
-  /** Goes on with a run from a state that readers have not seen, and brings them there. */
+  /** Continues a run from a state that subscribers have not seen, and brings them up to date. */
   restart(runId: string, response: ResponseState): void {
     this.#add(runId, new OpenRun(response));
     this.#cursor = encodeCursor({ runId, seq: response.lastSeq });
@@ -96,7 +96,7 @@ export class WatchedSession implements SessionReaders {
   }
 
   /**
-   * Readers may have missed something: each reloads from its cursor, even if it is loading already, or from the
+   * Subscribers may have missed something: each reloads from its cursor, even if it is already loading; or from the
    * start if it may lack part of a run before the newest.
    */
   resync({ fromBeginning = false } = {}): void {
@@ -117,8 +117,8 @@ export class WatchedSession implements SessionReaders {
   }
 
   /**
-   * Changes within a moment become one message: it holds all settings and commands of the agent, and giving it to every
-   * reader would hold up the words of a turn that is just beginning.
+   * Changes within a short time become one message: it contains all settings and commands of the agent, and sending it
+   * to every subscriber for each change would delay the text of a turn that is just beginning.
    */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;
@@ -177,7 +177,7 @@ export class WatchedSession implements SessionReaders {
     this.#subscribers.clear();
   }
 
-  /** Only the last output of an event carries its cursor: a reader with that cursor has all of them. */
+  /** Only the last output of an event carries the event's cursor: a subscriber with that cursor has all of them. */
   #deliver(
     outputs: readonly FoldOutput[],
     before: string,

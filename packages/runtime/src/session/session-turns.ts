@@ -50,7 +50,7 @@ export class SessionTurns {
    * The session's total cost when its last turn ended, in US dollars; undefined until a turn on this server reports it.
    */
   #cost: number | undefined;
-  /** Runs that must be brought into history, in order. */
+  /** Runs to store in history, in order. */
   readonly #finished: Response[] = [];
   #projecting: Promise<void> | undefined;
   readonly #closing = new AbortController();

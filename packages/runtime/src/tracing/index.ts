@@ -1,7 +1,7 @@
 /**
- * Where the time of a turn goes besides its agent: appends to the log, the projector, writes to the database. In: the
- * work itself, and the trace that events carry. Out: a span for each stage of a run, however much work it is. Whoever
- * traces nothing has none of this in the way.
+ * Traces how a turn's time is spent outside its agent: appends to the log, the projector, writes to the database. In:
+ * the work itself, and the trace that events carry. Out: one span for each stage of a run, however many operations the
+ * stage has. Without tracing, none of this is called.
  */
 export { newId, newTrace } from './new-id.ts';
 export { overriding } from './overriding.ts';

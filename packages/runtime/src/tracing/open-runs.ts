@@ -1,7 +1,7 @@
-/** How many runs are kept in mind: one that its writer leaves without an end must not stay for good. */
+/** How many runs are remembered: a run that its writer leaves without an end must not stay for ever. */
 const MAX = 1_000;
 
-/** What is known of runs under way, by run; the oldest is let go where there are too many. */
+/** Data about open runs, by run; above the limit, the oldest entry is removed. */
 export class OpenRuns<T> {
   readonly #runs = new Map<string, T>();
   readonly #letGo: (run: T) => void;
@@ -10,7 +10,7 @@ export class OpenRuns<T> {
     this.#letGo = letGo;
   }
 
-  /** The run's entry, made if there is none; none is kept of a run for which nothing is made. */
+  /** The run's entry, created by `make` if there is none; nothing is stored if `make` returns undefined. */
   get(runId: string, make: () => T | undefined): T | undefined {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;

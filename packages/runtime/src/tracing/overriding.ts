@@ -1,10 +1,10 @@
-/** An object with some methods of its own; all others are those of `base`, on `base`. */
+/** An object with the given methods; all other methods are those of `base`, called on `base`. */
 export function overriding<T extends object>(base: T, own: Partial<T>): T {
   return new Proxy(base, {
     get: (_, name) => {
       if (Object.hasOwn(own, name)) return Reflect.get(own, name);
       const value: unknown = Reflect.get(base, name);
-      // Its private fields are its own.
+      // Methods are bound because private fields exist only on `base`.
       return typeof value === 'function' ? (value.bind(base) as unknown) : value;
     },
   });

@@ -7,19 +7,19 @@ import {
 import { newId } from './new-id.ts';
 import type { Tracing } from './tracing.ts';
 
-/** A run, and the trace that its events carry: the stage's span is part of the turn's, in whatever process. */
+/** A run, and the trace that its events carry: the stage's span is part of the turn's trace, in whatever process. */
 export interface TracedRun {
   runId: string;
   traceContext: TraceContext | undefined;
 }
 
-/** One stage of a run's way, as one span: many short pieces of work, counted and timed. */
+/** One stage of a run as one span: many short operations, counted and timed. */
 export class Stage {
   readonly #tracing: Tracing;
   readonly #runId: string;
   readonly #turn: SpanPlace;
   readonly #name: string;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   readonly #startedAt = Date.now();
   readonly #counts: Record<string, number> = {};
   #calls = 0;
@@ -29,7 +29,7 @@ export class Stage {
   #endedAt = this.#startedAt;
   #isOver = false;
 
-  /** Undefined if the run is not to be traced. */
+  /** Undefined if the run is not traced. */
   static of(tracing: Tracing | undefined, run: TracedRun, name: string): Stage | undefined {
     if (!tracing) return undefined;
     const turn = readTraceparent(run.traceContext?.traceparent);
@@ -43,7 +43,7 @@ export class Stage {
     this.#name = name;
   }
 
-  /** Does a piece of the stage's work. */
+  /** Runs and times one operation of the stage. */
   async work<T>(step: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     try {
@@ -56,7 +56,7 @@ export class Stage {
     }
   }
 
-  /** A piece of the stage's work is done, and took so many ms. */
+  /** Adds a finished operation that took so many ms. */
   took(ms: number): void {
     this.#calls += 1;
     this.#busyMs += ms;
@@ -68,7 +68,7 @@ export class Stage {
     this.#counts[name] = (this.#counts[name] ?? 0) + more;
   }
 
-  /** Tells its span, once. */
+  /** Emits the stage's span, once. */
   end({ hasFailed = false } = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -95,7 +95,7 @@ export class Stage {
   }
 }
 
-/** To microseconds. */
+/** Rounds to microseconds. */
 function rounded(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }

@@ -6,8 +6,8 @@ import { Stage } from './stage.ts';
 import type { Tracing } from './tracing.ts';
 
 /**
- * A log that tells of each run, at its end, how its events were appended, and of each try of the model that was taken
- * back: that is said in events only, and not in history.
+ * Wraps a log: emits one `log append` span per run, and a span for each retried model call, since only events (not
+ * history) show retries.
  */
 export function tracedLog(log: EventLog, tracing: Tracing | undefined): EventLog {
   if (!tracing) return log;

@@ -5,12 +5,13 @@ import { overriding } from './overriding.ts';
 import { Stage } from './stage.ts';
 import type { Tracing } from './tracing.ts';
 
-/** How many runs are known to have been told. */
+/** How many traced runs are remembered. */
 const TOLD_MAX = 1_000;
 
 /**
- * A store that tells the spans of each run when it gets the run's end, and how the run was written. Whoever brings runs
- * into history has it, so a run is told once; a run that is brought there again, after a crash, has the same spans.
+ * Wraps a store: emits a run's spans when the store gets the run's end, and a span for its writes. The process that
+ * brings runs into history has this store, so a run is traced once; a run that is stored again after a crash has the
+ * same spans.
  */
 export function tracedStore(store: ResponseStore, tracing: Tracing | undefined): ResponseStore {
   if (!tracing) return store;

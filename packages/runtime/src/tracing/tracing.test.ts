@@ -46,7 +46,7 @@ function opened() {
   };
 }
 
-test('the appends of a run are one span of its turn, and so is each try that was taken back', async () => {
+test('the appends of a run are one span of its turn, and each withdrawn try is a span', async () => {
   const { spans, log } = opened();
   await log.append(runId, events.slice(0, 4));
   await expect(log.append(runId, events.slice(0, 1))).rejects.toMatchObject({
@@ -66,14 +66,14 @@ test('the appends of a run are one span of its turn, and so is each try that was
   expect(await log.read(runId)).toHaveLength(events.length);
 });
 
-test('a run that its writer leaves without an end is told when the log is closed', async () => {
+test('a run that its writer leaves without an end is traced when the log is closed', async () => {
   const { spans, log } = opened();
   await log.append(runId, events.slice(0, 2));
   await log.close();
   expect(spans.map(({ name }) => name)).toEqual(['log append']);
 });
 
-test('a run is told once, when history has its end', async () => {
+test('a run is traced once, when history has its end', async () => {
   const { spans, store } = opened();
   const after = (count: number) =>
     toResponse(events.slice(0, count).reduce(foldResponse, emptyResponse()))!;
@@ -91,7 +91,7 @@ test('a run is told once, when history has its end', async () => {
   expect(spans[1]).toMatchObject({ traceId, spanId: turn });
 });
 
-test('a trace that its caller does not want is not told', async () => {
+test('an unsampled trace emits no spans', async () => {
   const { spans, log, store } = opened();
   const unsampled = { traceparent: traceContext.traceparent.replace(/01$/, '00') };
   const run = runOf(payloads, { traceContext: unsampled });
@@ -100,7 +100,7 @@ test('a trace that its caller does not want is not told', async () => {
   expect(spans).toEqual([]);
 });
 
-test('off, the log and the store are themselves', () => {
+test('without tracing, the log and the store are not wrapped', () => {
   const { storage } = opened();
   expect(tracedLog(storage.log, undefined)).toBe(storage.log);
   expect(tracedStore(storage.store, undefined)).toBe(storage.store);

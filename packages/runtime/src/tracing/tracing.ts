@@ -1,11 +1,11 @@
 import type { Span } from '@liminal/protocol';
 
-/** Where spans go. Where there is none nothing is traced, and nothing is measured for it. */
+/** Receives spans. Without it nothing is traced or measured. */
 export interface Tracing {
-  /** Whether spans tell prompts, answers, and what tools are given and give. */
+  /** Whether spans include prompts, answers, and the inputs and outputs of tools. */
   readonly captureContent: boolean;
-  /** Whether a trace that begins here is told; of one that comes from elsewhere its caller has decided. */
+  /** Whether a trace that begins here is sampled; for other traces their caller has decided. */
   samples(traceId: string): boolean;
-  /** Takes spans that have ended. Neither waits nor throws: what takes them must not hold up or end a turn. */
+  /** Adds finished spans. Neither blocks nor throws: a slow or broken collector must not delay or end a turn. */
   add(spans: readonly Span[]): void;
 }

@@ -6,7 +6,7 @@ function paceAt(cadenceMs: number) {
   return { clock, pace: new DeltaPace(cadenceMs, () => clock.now) };
 }
 
-test('while appends cost little, no run gathers', () => {
+test('while appends are cheap, no run gathers deltas', () => {
   const { clock, pace } = paceAt(33);
   for (let i = 0; i < 10_000; i++) {
     expect(pace.wait(clock.now)).toBeLessThanOrEqual(0);
@@ -16,7 +16,7 @@ test('while appends cost little, no run gathers', () => {
   }
 });
 
-test('appends that cost more are spread over the time, up to the cadence', () => {
+test('more expensive appends are spread over time, up to the cadence', () => {
   const { clock, pace } = paceAt(33);
   const waits: number[] = [];
   let lastAt = clock.now;
@@ -29,18 +29,18 @@ test('appends that cost more are spread over the time, up to the cadence', () =>
     clock.now += 2;
   }
   expect(Math.max(...waits)).toBeLessThanOrEqual(33);
-  // A tenth of the time, besides what was saved before.
+  // A tenth of the time, not counting the saved time.
   const share = (100 * 2) / (clock.now - 1_000);
   expect(share).toBeGreaterThan(0.08);
   expect(share).toBeLessThan(0.12);
 });
 
-test('many runs together take no more than one', () => {
+test('many runs together take no more time than one run', () => {
   const { clock, pace } = paceAt(33);
   const lastAts = Array.from({ length: 50 }, () => clock.now);
   const dues: (number | undefined)[] = lastAts.map(() => undefined);
   let appends = 0;
-  // Each of 50 runs has a delta each millisecond, and an append costs 0.2 ms.
+  // Each of 50 runs has a delta every millisecond, and an append costs 0.2 ms.
   for (let ms = 0; ms < 2_000; ms++) {
     for (const [run, lastAt] of lastAts.entries()) {
       const due = dues[run];
@@ -56,11 +56,11 @@ test('many runs together take no more than one', () => {
     }
     clock.now += 1;
   }
-  // Gathered for the whole cadence there are 50 × 2,000 / 33; at once there would be 100,000.
+  // Gathered for the whole cadence there are 50 × 2,000 / 33 appends; without gathering there would be 100,000.
   expect(appends).toBeLessThan(2 * ((50 * 2_000) / 33));
 });
 
-test('after one long append the others wait for one cadence at the most', () => {
+test('after a long append, other runs wait for one cadence at most', () => {
   const { clock, pace } = paceAt(33);
   pace.spent(5_000);
   expect(pace.wait(clock.now)).toBe(33);

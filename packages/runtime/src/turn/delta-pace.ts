@@ -1,14 +1,14 @@
 /** The share of one core that appending and delivering single deltas may take. */
 const SHARE = 0.1;
-/** How much unused time is saved up, in ms of a core. */
+/** The most unused time that is saved up, in ms of a core. */
 const SAVED_MAX_MS = 5;
 
 /**
  * Decides how long a run gathers deltas before it appends them. While the server has time, a delta is appended at once.
  * The more the appends and their deliveries cost, the longer deltas are gathered, but never longer than the cadence.
  *
- * All runs of a server share one pace, since they share its thread: their appends of deltas together take about a tenth
- * of it, however many runs, readers or deltas there are.
+ * All runs of a server share one pace, because they share its thread: their appends of deltas together take about a
+ * tenth of it, however many runs, subscribers or deltas there are.
  */
 export class DeltaPace {
   readonly #cadenceMs: number;
@@ -17,7 +17,7 @@ export class DeltaPace {
   #saved = SAVED_MAX_MS;
   #savedAt: number;
 
-  /** @param cadenceMs - The longest that deltas are gathered, in ms; 0 gathers none. */
+  /** @param cadenceMs - The longest time that deltas are gathered, in ms; 0: never. */
   constructor(cadenceMs: number, now: () => number = () => performance.now()) {
     this.#cadenceMs = cadenceMs;
     this.#now = now;
@@ -42,9 +42,9 @@ export class DeltaPace {
     return Math.min(-this.#saved / SHARE, lastAt + this.#cadenceMs - now);
   }
 
-  /** Takes note of work that an append of deltas has cost, in ms. */
+  /** Records the time that an append of deltas has taken, in ms. */
   spent(ms: number): void {
-    // What was spent is owed for one cadence at the most: a single long append must not slow all runs for seconds.
+    // The debt is limited to one cadence: a single long append must not slow all runs for seconds.
     this.#saved = Math.max(-this.#cadenceMs * SHARE, this.#saved - ms);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One turn of one session, from its first event to its last. In: what the agent says (drafts), time limits, the user's
- * stop. Out: events, numbered, closed and ended once; listeners get them when the log has them. Knows no session and no
- * reader.
+ * One turn of one session, from its first event to its last. In: the agent's drafts, time limits, the user's stop. Out:
+ * events, numbered, closed and ended once; listeners get them when the log has them. Knows no session and no
+ * subscriber.
  */
 export { DeltaPace } from './delta-pace.ts';
 export { isLargeRun } from './large.ts';

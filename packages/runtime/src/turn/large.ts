@@ -1,10 +1,10 @@
-/** What counts as so large that other work gets a turn before and after it. */
+/** Sizes from which other tasks run before and after an operation. */
 import type { Response, StreamEvent } from '@liminal/protocol';
 import { sizeOf } from '@liminal/protocol';
 
-/** About the characters that are handled at once. */
+/** The approximate number of characters that are handled at once. */
 const LARGE = 256 * 1024;
-/** Events: each costs readers more than its size says. */
+/** A number of events: each costs subscribers more than its size suggests. */
 const MANY = 500;
 
 export interface Batch {
@@ -12,7 +12,7 @@ export interface Batch {
   isLarge: boolean;
 }
 
-/** The first waiting events, as many as are written and shown at once; a larger event goes alone. */
+/** The first waiting events, as many as are written and shown at once; a larger event is a batch of its own. */
 export function firstBatch(waiting: readonly StreamEvent[]): Batch {
   let size = 0;
   let count = 0;

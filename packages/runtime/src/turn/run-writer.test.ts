@@ -64,7 +64,7 @@ const text = (itemId: string, deltaContent: string): EventPayload => ({
   deltaContent,
 });
 
-test('INV-1 events are numbered from 0 without a gap, and are the ones that the log has', async () => {
+test('INV-1 events are numbered from 0 without a gap, and equal the events in the log', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   say(start, open, text('a', 'x'), text('a', 'y'), done);
@@ -93,7 +93,7 @@ test('INV-3 open items are closed before the terminal event', async () => {
   expect(logged.map((event) => event.type).slice(-2)).toEqual(['item_error', 'response_error']);
 });
 
-test('INV-5 a flood on a busy server becomes few events, and the text is whole', async () => {
+test('INV-5 a flood on a busy server becomes few events, and the text is complete', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, slowPace(10_000));
   say(start, open);
@@ -107,7 +107,7 @@ test('INV-5 a flood on a busy server becomes few events, and the text is whole',
   );
 });
 
-test('INV-5 arguments that are replaced within the cadence are the same as without one', async () => {
+test('INV-5 arguments that are replaced within the cadence are the same as without a cadence', async () => {
   const shown = async (cadenceMs: number) => {
     const { writer, say } = makeWriter(openMemoryStorage().log, slowPace(cadenceMs));
     const call = { type: 'item_start', itemId: 'a', itemType: 'function_call' } as const;
@@ -127,7 +127,7 @@ test('INV-5 arguments that are replaced within the cadence are the same as witho
 });
 
 test.each(['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'] as const)(
-  'a writer whose run is another’s (%s) stops, and does not try again',
+  'a writer whose run belongs to another writer (%s) stops and does not retry',
   async (code) => {
     const { log } = openMemoryStorage();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
@@ -140,7 +140,7 @@ test.each(['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'] as const)(
   },
 );
 
-test('a writer whose run was ended and settled by another stops', async () => {
+test('a writer stops if another server has ended and settled its run', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, troubles } = makeWriter(log, 0);
   const follow = log.follow('r')[Symbol.asyncIterator]();
@@ -168,7 +168,7 @@ test('the first delta after silence is logged at once, whatever the cadence', as
   await follow.return?.();
 });
 
-test('INV-5 on an idle server each delta is logged at once, and those that come during an append are one event', async () => {
+test('INV-5 on an idle server each delta is logged at once, and deltas during an append become one event', async () => {
   const { log } = openMemoryStorage();
   let appended = Promise.withResolvers<void>();
   let takes = Promise.resolve();
@@ -195,7 +195,7 @@ test('INV-5 on an idle server each delta is logged at once, and those that come 
   await appended.promise;
   for (let i = 0; i < 100; i++) say(text('a', '.'));
   held.resolve();
-  // Without a further event: the end of the append is what they wait for.
+  // Nothing else happens after this: the waiting deltas are logged at the end of the append.
   await vi.waitFor(() => expect(deltas()).toEqual(['one', 'two', 'three', '.'.repeat(100)]));
   say(done);
   await writer.ended;
@@ -218,7 +218,7 @@ test.each<[string, EventPayload]>([
   ['a delta', { type: 'item_delta', itemId: 'a', deltaContent: '', patch: { raw: 1n } }],
   ['a whole item', { ...itemDone, finalItem: { ...itemDone.finalItem, raw: 1n } }],
 ])(
-  'SAFE: %s that cannot be serialised is left out, with a note, and the run goes on',
+  'SAFE: %s that cannot be serialised is left out, with a note, and the run continues',
   async (_, bad) => {
     const { log } = openMemoryStorage();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
@@ -233,7 +233,7 @@ test.each<[string, EventPayload]>([
   },
 );
 
-test('SAFE: a run whose end cannot be serialised ends nevertheless', async () => {
+test('SAFE: a run whose end cannot be serialised still ends', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   say(start, { type: 'response_error', error: { code: 'X', message: 'x', details: 1n } });
@@ -244,7 +244,7 @@ test('SAFE: a run whose end cannot be serialised ends nevertheless', async () =>
   });
 });
 
-describe('while the log refuses', () => {
+describe('while the log rejects events', () => {
   /** A log whose disk is full until `free` is called. */
   function fullLog() {
     const { log } = openMemoryStorage();
@@ -264,14 +264,14 @@ describe('while the log refuses', () => {
       settle: async (runId) => log.settle(runId),
       close: async () => log.close(),
     };
-    /** Resolves when the log has been asked this many times in total. */
+    /** Resolves when the log has been called this many times in total. */
     const tried = async (times: number): Promise<void> => {
       while (tries < times) await new Promise<void>((resolve) => waiting.push(resolve));
     };
     return { log: full, tried, free: () => (isFull = false) };
   }
 
-  test('INV-1 INV-6 events are kept, the trouble is reported, and they are written in order afterwards', async () => {
+  test('INV-1 INV-6 events are kept, the error is reported, and the events are written in order afterwards', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
     say(start, open, text('a', 'kept'), done);
@@ -284,7 +284,7 @@ describe('while the log refuses', () => {
     expect(logged.map((event) => event.seq)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('INV-5 deltas go on being joined, whatever the cadence, and are all written when there is room', async () => {
+  test('INV-5 deltas are still joined, whatever the cadence, and all are written when there is room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, 0);
     say(start, open, text('a', 'first'));
@@ -303,7 +303,7 @@ describe('while the log refuses', () => {
     expect(response?.outputItems).toMatchObject([{ content: `first${'.'.repeat(1000)}last` }]);
   });
 
-  test('INV-1 INV-2 INV-3 past the bound the run ends, and the events until then are written when there is room', async () => {
+  test('INV-1 INV-2 INV-3 beyond the limit the run ends, and the events up to then are written when there is room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, overflowed } = makeWriter(log, 0, 100_000);
     say(start, open, text('a', 'x'.repeat(99_000)));
@@ -332,18 +332,18 @@ describe('while the log refuses', () => {
     expect(await log.read('r')).toEqual(logged);
   });
 
-  test('the bound counts all events, not only deltas', async () => {
+  test('the limit counts all events, not only deltas', async () => {
     const { writer, say, overflowed } = makeWriter(fullLog().log, 0, 100_000);
     const content = 'x'.repeat(100_000);
     const finalItem = { id: 'a', type: 'message', origin: 'agent', content } as const;
     say(start, { type: 'item_done', itemId: 'a', finalItem });
     await overflowed;
     expect(writer.sealed).toBe(true);
-    // Else it would try for ever, beside the tests that follow in this process.
+    // Otherwise the writer would retry for ever, during later tests in this process.
     writer.abandon();
   });
 
-  test('an abandoned run returns how much is lost, and writes nothing more', async () => {
+  test('abandoning a run returns how much is lost, and stops writing', async () => {
     vi.useFakeTimers();
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, slowPace(10_000));
@@ -370,7 +370,7 @@ describe('while the log refuses', () => {
   });
 });
 
-test('SAFE: a long text and a flood are written in batches, and other work gets a turn between them', async () => {
+test('SAFE: a long text and a flood are written in batches, and other tasks run between them', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   let turns = 0;
@@ -393,7 +393,7 @@ test('SAFE: a long text and a flood are written in batches, and other work gets 
   await writer.ended;
   expect(await log.read('r')).toEqual(logged);
   expect(logged).toHaveLength(6_000 + 3_001 + 4);
-  // The long text, and the flood at 1,500 or so at a time.
+  // The long text, and the flood at about 1,500 events per batch.
   expect(sizes.length).toBeGreaterThan(5);
   expect(Math.max(...sizes)).toBeLessThan(5_000);
   expect(turns).toBeGreaterThanOrEqual(sizes.length);

@@ -35,61 +35,61 @@ import { writable } from './writable.ts';
 export interface RunWriterOptions {
   log: EventLog;
   run: RunEnvelope;
-  /** Stands in for a `response_start` that the agent never gave. */
+  /** The provider in a `response_start` that is added if the agent sent none. */
   providerId: string;
-  /** Whether this writer may begin the run: called before its first event, and again if it rejects. */
+  /** Whether this writer may begin the run. Called before the first event, and again if it rejects. */
   mayBegin: () => Promise<boolean>;
-  /** Says when deltas are appended; those of one item that were gathered until then become one event. */
+  /** Decides when deltas are appended; the gathered deltas of one item become one event. */
   pace: DeltaPace;
-  /** Characters of events that may wait while the log refuses them. */
+  /** The most characters of events that may wait while the log rejects them. */
   maxUnlogged: number;
-  /** Keeps the bytes of what is said; the log only names them. */
+  /** Stores the bytes in the run's events; the log only refers to them. */
   blobs: Pick<BlobKeeper, 'take' | 'store' | 'waiting'>;
   supervisor: Supervisor;
   meter?: Pick<Meter, 'appended' | 'appendRefused'> | undefined;
 }
 
-/** The events of a writer. */
+/** The events that a writer emits. */
 export interface RunNews {
-  /** The log has just taken these events, in order (invariant 6). */
+  /** The log has just accepted these events, in order (invariant 6). */
   logged: [events: readonly StreamEvent[]];
-  /** The log refuses events; they are kept and retried. Emitted at first, and then now and again. */
+  /** The log rejects events, which are kept and retried. Emitted at first, and then once per several retries. */
   refused: [error: unknown];
-  /** Too much waits: the listener ends the run, whose end then waits with the rest. */
+  /** Too many events wait: the listener must end the run, whose end then waits with the rest. */
   overflow: [];
 }
 
-/** A run as its writer knows it. */
+/** The state of a run in its writer. */
 export interface WrittenRun {
   runId: string;
-  /** Including what the log has not taken yet. */
+  /** Including events that the log has not accepted yet. */
   state: ResponseState;
-  /** `seq` of the last event that the log has taken; -1 before the first. */
+  /** `seq` of the last event that the log has accepted; -1 before the first. */
   loggedSeq: number;
-  /** The writer stopped because of an error of its own, not because of the log. */
+  /** Whether the writer stopped because of an error of its own, not because of the log. */
   isBroken: boolean;
 }
 
-/** Events that the log never took. */
+/** Events that the log never accepted. */
 export interface Unwritten {
   events: number;
   /** The size of these events as JSON. */
   characters: number;
 }
 
-/** How long to wait before the log is tried again after it refused, in ms. */
+/** Delay before the log is tried again after it rejected events, in ms. */
 const RETRY_MS = 500;
-/** `refused` is emitted once per this many refusals. */
+/** `refused` is emitted once per this many rejections. */
 const TELL_EVERY = 20;
 
 /**
- * The one writer of a run: numbers its events (invariant 1), lets exactly one terminal event through (invariant 2),
- * closes what is open before it (invariant 3), and coalesces deltas before the log, so that a flood costs a few
- * appends a second whatever its rate.
+ * The only writer of a run: numbers its events (invariant 1), writes exactly one terminal event (invariant 2), closes
+ * open items before it (invariant 3), and joins deltas before the log, so that a flood costs a few appends a second
+ * whatever its rate.
  */
 export class RunWriter extends EventEmitter<RunNews> {
   readonly #options: RunWriterOptions;
-  /** Deltas that are gathered, by item. */
+  /** Gathered deltas, by item. */
   readonly #pending = new Map<string, Gathering>();
   /** Numbered events that the log does not have yet. */
   #outbox: StreamEvent[] = [];
@@ -100,9 +100,9 @@ export class RunWriter extends EventEmitter<RunNews> {
   #abandoned = false;
   #isBroken = false;
   #appending = false;
-  /** Deltas wait only for the append that is under way. */
+  /** Whether deltas only wait for the running append. */
   #isDue = false;
-  /** How many times in a row the log has refused. */
+  /** How many times in a row the log has rejected events. */
   #refusals = 0;
   /** The measured size of the first events of the outbox. */
   #waiting: Unwritten = { events: 0, characters: 0 };
@@ -130,12 +130,12 @@ export class RunWriter extends EventEmitter<RunNews> {
     };
   }
 
-  /** Whether the terminal event has been given; later drafts are ignored. */
+  /** Whether the terminal event was added; later drafts are ignored. */
   get sealed(): boolean {
     return this.#sealed;
   }
 
-  /** Stops writing because the server closes; returns what is lost. */
+  /** Stops writing because the server closes; returns the size of the lost events. */
   abandon(): Unwritten {
     this.#abandoned = true;
     this.#numberPending();
@@ -143,7 +143,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     return this.#measure();
   }
 
-  /** Stops writing: the run is then ended from what the log has of it. */
+  /** Stops writing: the run is then ended from the events in the log. */
   giveUp(): void {
     this.#abandoned = true;
     this.#isBroken = true;
@@ -170,7 +170,7 @@ export class RunWriter extends EventEmitter<RunNews> {
 
   #addNow(draft: EventDraft): void {
     this.#numberPending();
-    // Checked first: a numbered end seals the run, even if something fails after that.
+    // Checked first: a numbered end seals the run, even if a later step fails.
     const isEnd = isTerminal(draft.payload);
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
@@ -195,7 +195,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#lastDeltaAt = performance.now();
-    // While the log refuses, deltas go on being joined until it is tried again.
+    // While the log rejects events, deltas are joined until the next retry.
     if (this.#refusals > 0) return;
     if (this.#appending && this.#options.pace.gathers) this.#isDue = true;
     else this.#numberPending();
@@ -217,7 +217,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     }
   }
 
-  /** If draining fails, the run ends as lost: the log says how far it got. */
+  /** If draining fails, the run ends as lost, as far as the log has it. */
   #startDraining(): void {
     this.#drain().catch((error: unknown) => {
       this.#options.supervisor.fault(error);
@@ -225,11 +225,11 @@ export class RunWriter extends EventEmitter<RunNews> {
     });
   }
 
-  /** Appends until nothing is left, including what comes while an append is under way. */
+  /** Appends until no events wait, including events that arrive during an append. */
   async #drain(): Promise<void> {
     if (this.#appending) return;
     this.#appending = true;
-    // One append for what comes in the same tick: a turn must not be in the log without its user message.
+    // Events of the same tick are one append: a turn must not be in the log without its user message.
     await Promise.resolve();
     while (this.#hasMore() && !this.#abandoned) {
       const { events, isLarge } = firstBatch(this.#outbox);
@@ -238,7 +238,7 @@ export class RunWriter extends EventEmitter<RunNews> {
       this.#outbox = this.#outbox.slice(events.length);
       try {
         if (events[0]?.seq === 0) await this.#assertMayBegin();
-        // Nobody must be told of bytes that are nowhere.
+        // Bytes are stored first, so that no subscriber gets a reference to missing bytes.
         if (this.#options.blobs.waiting > 0) await this.#options.blobs.store();
         const startedAt = performance.now();
         const appended = this.#options.log.append(this.#options.run.runId, events);
@@ -248,7 +248,7 @@ export class RunWriter extends EventEmitter<RunNews> {
         this.#options.meter?.appended((performance.now() - startedAt) / 1_000);
       } catch (error) {
         if (isTakenOver(error)) {
-          // The run has another writer now: what it says is the truth (invariant 1).
+          // The run has another writer now, whose events count (invariant 1).
           this.emit('refused', error);
           return this.#end(undefined);
         }
@@ -278,7 +278,7 @@ export class RunWriter extends EventEmitter<RunNews> {
   async #assertMayBegin(): Promise<void> {
     if (await this.#options.mayBegin()) return;
     const { runId } = this.#options.run;
-    throw new StorageError('STALE_OWNER', `Run ${runId} is another server's to begin.`);
+    throw new StorageError('STALE_OWNER', `Run ${runId} must be begun by another server.`);
   }
 
   #accepted(events: readonly StreamEvent[]): void {
@@ -303,7 +303,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     }
   }
 
-  /** Measures each event once, and none while the log accepts them. */
+  /** Measures each event once, and no events while the log accepts them. */
   #measure(): Unwritten {
     const waiting = this.#waiting;
     for (const { payload } of this.#outbox.slice(waiting.events)) {

@@ -1,12 +1,12 @@
-/** Reports an error and ends what cannot go on; the sentence is for people. Its own errors are ignored. */
+/** Reports an error and ends the turn and the agent; the sentence is for users. Its own errors are ignored. */
 type OnFault = (error: unknown, sentence: string) => void;
 
 const WENT_WRONG =
-  'Liminal could not deal with something in this session, so its agent was stopped. What was said until then is kept; the server’s log says more.';
+  'Liminal could not process an event of this session, so its agent was stopped. Everything up to then is kept; the server’s log has details.';
 
 /**
- * Keeps an error inside the session in which it happened. Work that no caller awaits (timers, what the agent says, what
- * the log has taken) runs through here: its errors are reported, and never reach the process.
+ * Keeps an error inside the session in which it happened. Work that no caller awaits (timers, agent drafts, logged
+ * events) runs through here: its errors are reported, and never reach the process.
  */
 export class Supervisor {
   readonly #onFault: OnFault;
@@ -24,7 +24,7 @@ export class Supervisor {
     }
   }
 
-  /** The same for asynchronous work. */
+  /** As `run`, for asynchronous work. */
   start(work: () => Promise<unknown>): void {
     Promise.try(work).catch((error: unknown) => this.fault(error));
   }
@@ -35,7 +35,7 @@ export class Supervisor {
     try {
       this.#onFault(error, WENT_WRONG);
     } catch {
-      // Ending it has failed too: the session stays as it is, and the others go on.
+      // Ending the session's turn has failed too: the session stays as it is, and other sessions continue.
     } finally {
       this.#isTelling = false;
     }

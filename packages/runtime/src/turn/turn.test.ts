@@ -31,7 +31,7 @@ function begin(append: EventLog['append']) {
   return { turn, add };
 }
 
-test('INV-1: what is said in a turn is not taken for stored when the server ends before the log has it', async () => {
+test('INV-1: a steered message does not count as stored if the server stops before the log has it', async () => {
   const { turn, add } = begin(() => new Promise(() => {}));
   const said = turn.say('t/word', async () => {
     add({ type: 'item_start', itemId: 't/word', itemType: 'message' });
@@ -40,7 +40,7 @@ test('INV-1: what is said in a turn is not taken for stored when the server ends
   await expect(said).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
 });
 
-test('what is said in a turn is taken for stored when the log has it, or the turn has ended without it', async () => {
+test('a steered message counts as stored when the log has it, or the turn has ended without it', async () => {
   const stored = begin(async () => {});
   await stored.turn.say('t/word', async () => {
     stored.add({ type: 'item_start', itemId: 't/word', itemType: 'message' });

@@ -25,27 +25,30 @@ import { newId, newTrace, type Tracing } from '../tracing/index.ts';
 import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** How long a turn waits for the log to have the end of the turn before, in ms, until that counts as a refusal. */
+/**
+ * How long a turn waits until the log has the end of the previous turn, in ms; after that, the append counts as
+ * rejected.
+ */
 const BEFORE_MS = 500;
 
 const NOT_KEPT =
-  'The server ends this turn before it could store the message. Send it again, if the turn does not show it.';
+  'The server is stopping and may not have stored your message. If the turn does not show it, send it again.';
 
-/** How a turn ends that its server's orderly end has cut off. */
+/** The error of a turn that an orderly stop of its server has cut off. */
 const SERVER_ENDED: ErrorObject = {
   code: 'SERVER_ENDED',
   message:
     'The server stopped while the agent was working. Everything up to then is kept; send a message to continue.',
 };
 
-/** What a turn needs of its session. */
+/** The data that a turn needs from its session. */
 export interface TurnContext {
   sessionId: string;
   cliType: string;
   log: EventLog;
   settings: RuntimeSettings;
   pace: DeltaPace;
-  /** ISO 8601 UTC. */
+  /** The current time, ISO 8601 UTC. */
   iso: () => string;
   supervisor: Supervisor;
   blobKeeper: BlobKeeper;
@@ -55,19 +58,19 @@ export interface TurnContext {
 
 interface TurnOptions {
   turnId: string;
-  /** The trace of the request that brought its message; a new one without it. */
+  /** The trace of the request that sent the turn's message; without it, a new trace begins. */
   parent?: TraceContext | undefined;
-  /** Resolves when the log has the end of the turn before. */
+  /** Resolves when the log has the end of the previous turn. */
   before: Promise<unknown> | undefined;
-  /** Whether the turn waits for a person: then silence is right. */
+  /** Whether the turn waits for a user: then silence is no reason to end it. */
   waitsForPerson: () => boolean;
   /** Whether this server still owns the session. */
   owns: () => Promise<boolean>;
 }
 
-/** Something said in the middle of a turn. */
+/** A message that is being steered into the turn. */
 interface Said {
-  /** The log has its beginning. */
+  /** Call when the log has the beginning of the message's item. */
   begins: () => void;
   done: Promise<unknown>;
 }
@@ -75,29 +78,29 @@ interface Said {
 interface TurnNews extends RunNews {
   /** The agent has been silent for too long. */
   silent: [];
-  /** A message that was steered into a turn and not read before a person stopped the turn, which no longer contains it. */
+  /** A steered message that was not read before a user stopped the turn; the turn no longer contains it. */
   unread: [message: SteeredMessage];
 }
 
 /** A message that was steered into a turn. */
 export type SteeredMessage = Extract<OutputItem, { type: 'message' }>;
 
-/** A turn under way: its writer and its watchdog. */
+/** A running turn: its writer and its watchdog. */
 export class Turn extends EventEmitter<TurnNews> {
   readonly turnId: string;
   /** For the server's log. */
   readonly ids: { turnId: string; runId: string; traceId: string };
   readonly #writer: RunWriter;
-  /** The span of the request that brought its message. */
+  /** The span of the request that sent the turn's message. */
   readonly #parent: SpanPlace | undefined;
   readonly #watchdog: Watchdog;
   readonly #iso: () => string;
   readonly #heard = Promise.withResolvers<void>();
-  /** What was said in the middle of the turn, by item. */
+  /** Messages that were steered into the turn, by item. */
   readonly #said = new Map<string, Said>();
   #aborted = false;
   #endsWithServer = false;
-  /** The log does not have the turn's message: the next owner must give it to an agent. */
+  /** True if the log lacks the turn's message: the next owner must send it to an agent. */
   #passedOn = false;
 
   constructor(context: TurnContext, { turnId, parent, ...options }: TurnOptions) {
@@ -114,7 +117,7 @@ export class Turn extends EventEmitter<TurnNews> {
       maxUnlogged: settings.maxUnlogged,
       pace,
       log,
-      // The first run of a turn shares its id.
+      // The first run of a turn shares the turn's id.
       run: { sessionId, runId: turnId, traceContext },
       providerId: cliType,
       mayBegin: async () => {
@@ -157,21 +160,24 @@ export class Turn extends EventEmitter<TurnNews> {
     return this.#writer.written;
   }
 
-  /** Resolves when the log has the turn's user message, or the turn has ended; never if it is passed on. */
+  /**
+   * Resolves when the log has the turn's user message, or the turn has ended; never if the message is left to the next
+   * owner.
+   */
   get heard(): Promise<void> {
     return this.#heard.promise;
   }
 
   /**
-   * Has something said in the middle of the turn, once per item. Resolves when the log has the item's beginning, or the
-   * turn's end; rejects as `say` does, and with `SHUTTING_DOWN` if this server stops writing the turn before.
+   * Steers a message into the turn, once per item. Resolves when the log has the item's beginning, or the turn's end.
+   * Rejects as `say` does, and with `SHUTTING_DOWN` if this server stops writing the turn first.
    */
   async say(itemId: string, say: () => Promise<void>): Promise<void> {
     const said = this.#said.get(itemId) ?? this.#saying(itemId, say);
     await said.done;
   }
 
-  /** Whether something was said in the middle of the turn, or is being said. */
+  /** Whether a message was steered into the turn, or is being steered. */
   hasSaid(itemId: string): boolean {
     return this.#said.has(itemId);
   }
@@ -192,7 +198,7 @@ export class Turn extends EventEmitter<TurnNews> {
     return said;
   }
 
-  /** Whether its terminal event has been given. */
+  /** Whether the turn's terminal event was added. */
   get over(): boolean {
     return this.#writer.sealed;
   }
@@ -218,7 +224,7 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#say({ type: 'response_error', error: { code, message } });
   }
 
-  /** Ends the turn after an internal error; if even that fails, as a lost one. */
+  /** Ends the turn after an internal error; if even that fails, ends it as lost. */
   breakOff(code: string, message: string): void {
     try {
       this.fail(code, message);
@@ -227,13 +233,13 @@ export class Turn extends EventEmitter<TurnNews> {
     }
   }
 
-  /** Gives the turn up because the server closes; returns what the log never took. */
+  /** Gives the turn up because the server closes; returns the size of the events that the log never accepted. */
   abandon(): Unwritten {
     this.#passedOn = true;
     return this.#writer.abandon();
   }
 
-  /** The server ends it: unless a person has stopped it before, its end says so. */
+  /** Marks that the server ends the turn: unless a user has stopped it before, its end reports that. */
   endsWithServer(): void {
     this.#endsWithServer = !this.#aborted;
   }
@@ -242,7 +248,10 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#say({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
   }
 
-  /** An agent that is ended with the server calls its turn cancelled, as if a person had stopped it. */
+  /**
+   * An agent that is ended with the server reports its turn as cancelled, as if a user had stopped it; the error
+   * `SERVER_ENDED` replaces that.
+   */
   #explained(draft: EventDraft): EventDraft {
     const { payload } = draft;
     const isCancelled = payload.type === 'response_done' && payload.status === 'cancelled';
@@ -254,7 +263,7 @@ export class Turn extends EventEmitter<TurnNews> {
     };
   }
 
-  /** The first event says where the turn's span belongs. */
+  /** Adds the parent of the turn's span to the first event. */
   #traced(draft: EventDraft): EventDraft {
     if (draft.payload.type !== 'response_start' || !this.#parent) return draft;
     return { ...draft, payload: { ...draft.payload, parentSpanId: this.#parent.spanId } };
@@ -276,7 +285,7 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#writer.add(this.#explained(draft));
   }
 
-  /** The messages that a payload would close as not read. */
+  /** The messages that a payload would close as unread. */
   #unreadAt(payload: EventDraft['payload']): SteeredMessage[] {
     if (payload.type === 'item_done') {
       const { finalItem: item } = payload;
@@ -286,7 +295,7 @@ export class Turn extends EventEmitter<TurnNews> {
   }
 }
 
-/** Why a steered message is withdrawn from its turn: it waits in the queue again. */
+/** The reason for withdrawing a steered message from its turn: it is in the queue again. */
 export const backInQueue = 'back_in_queue';
 
 /** The steered messages of a run that its agent has not read, in the order in which they were sent. */
@@ -296,10 +305,10 @@ export function openSteered(state: ResponseState): SteeredMessage[] {
   );
 }
 
-/** Throws after `BEFORE_MS`: that is then retried and reported like a refusal of the log. */
+/** Throws after `BEFORE_MS`; that is retried and reported like a rejection by the log. */
 async function loggedSoon(end: Promise<unknown>): Promise<void> {
   const late = delay(BEFORE_MS, undefined, { ref: false }).then(() => {
-    throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the turn before.');
+    throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the previous turn.');
   });
   await Promise.race([end, late]);
 }

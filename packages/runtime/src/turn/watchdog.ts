@@ -1,11 +1,11 @@
 interface WatchdogOptions {
-  /** A run that has been silent for this long gets a heartbeat (ms); 0 gives none. */
+  /** A run that has been silent for this long gets a heartbeat, in ms; 0: never. */
   heartbeatMs: number;
-  /** A run whose agent has been silent for this long is ended (ms); 0 never. */
+  /** A run whose agent has been silent for this long is ended, in ms; 0: never. */
   idleLimitMs: number;
   onHeartbeat: () => void;
   onIdle: () => void;
-  /** While true, silence is right: the turn waits for a person. */
+  /** While true, silence is allowed: the turn waits for a user. */
   excused: () => boolean;
 }
 
@@ -21,7 +21,7 @@ export class Watchdog {
     this.#watch(options.idleLimitMs, () => this.#silent());
   }
 
-  /** The agent has said something. Called for every delta, so it only notes the time. */
+  /** Records that the agent has reported something. Called for every delta, so it only stores the time. */
   heard(): void {
     this.#heardAt = performance.now();
   }

@@ -2,10 +2,12 @@ import type { StreamEvent } from '@liminal/protocol';
 
 const unwritable = {
   code: 'NOT_WRITABLE',
-  message: 'Something that the agent said cannot be written down, and is left out.',
+  message: 'An event of the agent cannot be serialised and was left out.',
 };
 
-/** The event, or one that says it was left out if no log can take it: it would be refused each time. */
+/**
+ * The event; if it cannot be serialised, an event that reports the omission, because the log would reject it each time.
+ */
 export function writable(event: StreamEvent): StreamEvent {
   try {
     JSON.stringify(event);

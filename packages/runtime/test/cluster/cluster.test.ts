@@ -13,7 +13,7 @@ async function newSession({ runtime }: Server, projectDir: string): Promise<stri
   return sessionId;
 }
 
-test('INV-7: a session made on one server, sent to on a second, is watched on a third', async () => {
+test('INV-7: a session created on one server gets a message on a second and has a reader on a third', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -38,7 +38,7 @@ test('INV-7: a session made on one server, sent to on a second, is watched on a 
   }
 });
 
-test('a message amid a turn and the order of the queue go through any server, once', async () => {
+test('steering and reordering the queue work once, through any server', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -68,7 +68,7 @@ test('a message amid a turn and the order of the queue go through any server, on
   ]);
 });
 
-test('a stop on any server pauses the queue on all of them, also after the owner’s death, until one resumes it', async () => {
+test('a stop on any server pauses the queue on all servers, also after the owner’s death, until one of them resumes it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -84,7 +84,7 @@ test('a stop on any server pauses the queue on all of them, also after the owner
   await Promise.all([a.runtime.cancel(sessionId), b.runtime.cancel(sessionId)]);
   await reader.until(() => shown().join() === 'true,A word. One.');
   a.kill();
-  // Nobody owns the session.
+  // The session has no owner.
   await expect
     .poll(async () => b.runtime.cancel(sessionId), { timeout: 10 * LEASE_MS })
     .toBeUndefined();
@@ -98,7 +98,7 @@ test('a stop on any server pauses the queue on all of them, also after the owner
   expect([...a.agent.received, ...a.agent.steered]).toEqual(['Go.', 'A word.']);
 });
 
-test('MCP servers that are named on any server reach the owner, whose agent gets them at its next start', async () => {
+test('MCP servers added on any server reach the owner, whose agent gets them at its next start', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -113,7 +113,7 @@ test('MCP servers that are named on any server reach the owner, whose agent gets
   expect(a.agent.mcpServers.at(-1)).toEqual(mcpServers);
 });
 
-test('a notification on any server ends the turn where it runs, by the agent’s own ids, too', async () => {
+test('a notification on any server ends the turn on its owner, also by the agent’s own ids', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -124,7 +124,7 @@ test('a notification on any server ends the turn where it runs, by the agent’s
   expect(await b.runtime.getRun(turnId)).toMatchObject({ finishReason: 'notified' });
 });
 
-test('a permission is asked once, and answered on any server, with what is said about it', async () => {
+test('a permission is asked once, and any server passes the answer with its note', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -144,7 +144,7 @@ test('a permission is asked once, and answered on any server, with what is said 
   expect(reader.items.get('ask-1')).toMatchObject({ outcome: answer });
 });
 
-test('a server that was cut off gives its agent no answer to a permission request once another server may have the session', async () => {
+test('a server that was cut off does not answer its agent’s permission request once another server may own the session', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -167,7 +167,7 @@ test('a server that was cut off gives its agent no answer to a permission reques
   expect(await b.runtime.getRun(turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
 });
 
-test('a command that reaches a server long after it was sent changes nothing, if another server has done it since', async () => {
+test('a late command changes nothing if another server has run it since', async () => {
   const servers = await startServers();
   const a = await servers.start();
   const sessionId = await newSession(a, servers.projectDir);
@@ -186,7 +186,7 @@ test('a command that reaches a server long after it was sent changes nothing, if
   expect((await a.runtime.info(sessionId)).session.title).not.toBe('An old title');
 });
 
-test('a session is forked by its owner, and the fork goes on on any server', async () => {
+test('a session is forked by its owner, and the fork continues on any server', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -227,7 +227,7 @@ test('an agent’s activity and notices are shown on every server', async () => 
   expect((await b.runtime.info(sessionId)).notices).toEqual(notices);
 });
 
-test('INV-7: a turn that its owner could not tell the other servers of is told as soon as it can', async () => {
+test('INV-7: a turn that its owner could not post to the other servers is posted as soon as possible', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -235,10 +235,10 @@ test('INV-7: a turn that its owner could not tell the other servers of is told a
   const mend = a.cutBoard();
   const { turnId } = await a.runtime.send(sessionId, 'Hello');
   a.agent.text(sessionId, 'a', 'Shall I?');
-  // The turn’s beginning, its first items, and what was gathered after them.
+  // The turn’s beginning, its first items, and items gathered after them.
   const before = a.postings;
   await expect.poll(() => a.postings - before).toBeGreaterThan(2);
-  // The log names the trouble once.
+  // The error is logged once.
   expect(a.warnings.filter((warning) => warning.includes('The board is away.'))).toHaveLength(1);
   expect([...reader.items.values()]).toEqual([]);
   mend();
@@ -246,7 +246,7 @@ test('INV-7: a turn that its owner could not tell the other servers of is told a
   expect(reader.items.get('a')).toMatchObject({ turnId });
 });
 
-test('INV-7: a server that cannot find out what it missed tries again until it can', async () => {
+test('INV-7: a server that cannot read the postings that it missed retries until it can', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -254,7 +254,7 @@ test('INV-7: a server that cannot find out what it missed tries again until it c
   const hearAgain = b.missPostings();
   await a.runtime.send(sessionId, 'Hello');
   a.agent.text(sessionId, 'a', 'Shall I?');
-  // All of that has been posted, and missed.
+  // All these changes were posted while the server missed postings.
   await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toEqual([]);
   const mend = b.cutBoard();
   hearAgain();
@@ -263,7 +263,7 @@ test('INV-7: a server that cannot find out what it missed tries again until it c
   await reader.until(({ items }) => items.has('a'));
 });
 
-test('a list of sessions shows what its server missed as soon as that can be found out', async () => {
+test('a list of sessions shows missed changes as soon as the server can read them', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -283,7 +283,7 @@ test('a list of sessions shows what its server missed as soon as that can be fou
   await expect.poll(() => listed.get(sessionId)).toBe('After');
 });
 
-/** What an agent has stored of a turn with one answer. */
+/** An agent's stored turn with one answer. */
 function stored(turnId: string, content: string): StoredTurn {
   const at = (payload: EventPayload) => ({
     turnId,
@@ -328,7 +328,7 @@ test('INV-7: only the owner finds a turn made outside, once, and every server sh
   expect(b.agent.alive.size).toBe(0);
 });
 
-test('INV-2: that a lost turn is over is posted, even if the board was away as it was ended', async () => {
+test('INV-2: the end of a lost turn is posted, even if the board was unreachable when the turn was ended', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -345,7 +345,7 @@ test('INV-2: that a lost turn is over is posted, even if the board was away as i
   await expect.poll(posted).not.toHaveProperty('runId');
 });
 
-test('what runs beside the turns is seen and stopped on every server, and its end is told by the next owner', async () => {
+test('background tasks are shown and stopped on every server, and the next owner reports their end', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -359,13 +359,13 @@ test('what runs beside the turns is seen and stopped on every server, and its en
 
   a.kill();
   await b.runtime.send(sessionId, 'Is it up?');
-  const notice = 'and with it what ran in the background: npm run dev.';
+  const notice = 'and with it its background tasks: npm run dev.';
   const isTold = ({ items }: Reader) =>
     [...items.values()].some((item) => 'content' in item && item.content.includes(notice));
   await reader.until(isTold);
 });
 
-test('every server lists every session in its present state', async () => {
+test('every server lists every session in its current state', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const states: string[] = [];
@@ -383,7 +383,7 @@ test('every server lists every session in its present state', async () => {
   stop();
 });
 
-test('INV-2, FR-001-20: the turn of a dead server ends as lost for readers on other servers, and they go on', async () => {
+test('INV-2, FR-001-20: the turn of a dead server ends as lost for readers on other servers, and the readers continue', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -423,7 +423,7 @@ test('history has a dead server’s turn before the next turn begins, so that th
   });
 });
 
-test('a message that the owner never answered for is sent by the next one, and once', async () => {
+test('a message that the owner never confirmed is sent once, by the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -440,7 +440,7 @@ test('a message that the owner never answered for is sent by the next one, and o
   await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toEqual([]);
 });
 
-test('a message that the log never got goes to the agent again, from the next owner', async () => {
+test('a message that the log never got is sent to the agent again by the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start({ projects: false }), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -457,7 +457,7 @@ test('a message that the log never got goes to the agent again, from the next ow
   expect(await b.runtime.getRun(turnId)).toMatchObject({ outputItems: [{ content: 'Hello' }] });
 });
 
-test('a message that an agent is given while its server ends goes to the next owner’s', async () => {
+test('a message that an agent gets while its server stops is sent again by the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start({ projects: false }), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -476,7 +476,7 @@ test('a message that an agent is given while its server ends goes to the next ow
   expect(await b.runtime.getRun(turnId)).toMatchObject({ outputItems: [{ content: 'Hello' }] });
 });
 
-test('a server that shuts down in order hands its sessions over at once', async () => {
+test('an orderly shutdown hands the sessions over at once', async () => {
   const servers = await startServers();
   const [a, b] = [
     await servers.start({ leaseMs: 60_000 }),
@@ -504,7 +504,7 @@ test('a server that shuts down in order hands its sessions over at once', async 
   expect(b.agent.received).toEqual(['Take this over', 'And now?']);
 });
 
-test('an owner that comes back too late changes nothing', async () => {
+test('a former owner that comes back too late changes nothing', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -524,7 +524,7 @@ test('an owner that comes back too late changes nothing', async () => {
   });
 });
 
-test('SAFE: on a server that follows a session four of its readers are loaded at the same time, and none that has left', async () => {
+test('SAFE: a server that follows a session loads four of its readers at the same time, and none that has left', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -536,7 +536,7 @@ test('SAFE: on a server that follows a session four of its readers are loaded at
   kept.close();
 });
 
-test('SAFE: readers that wait for what another server has shown them do not hold up others; those that leave meanwhile are not loaded', async () => {
+test('SAFE: readers that wait for events that another server has shown do not delay others, and are not loaded if they leave', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -574,7 +574,7 @@ test('INV-8: a server that cannot renew its leases keeps its agent until another
   await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
   expect(a.agentsEndAt).toBeGreaterThan(0);
   const reconnect = a.isolate();
-  // Nobody wants the session for several leases, as if Redis were away for everybody.
+  // No other server takes the session for several leases, as if Redis were down for all.
   await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(20);
   expect(a.agent.alive.has(sessionId)).toBe(true);
   const last = a.agentsEndAt ?? 0;
@@ -587,7 +587,7 @@ test('INV-8: a server that cannot renew its leases keeps its agent until another
   expect(b.agent.received).toEqual(['Go on']);
 });
 
-test('INV-8: a server that can ask neither Redis nor the database has its agents ended before another server can have the session', async () => {
+test('INV-8: a server that reaches neither Redis nor the database has its agents ended before another server can take the session', async () => {
   const servers = await startServers();
   const [a, b] = [
     await servers.start({ projects: false }),
@@ -605,23 +605,23 @@ test('INV-8: a server that can ask neither Redis nor the database has its agents
   expect(b.agentsEndAt).toBe(undefined);
 });
 
-test('INV-1: an owner that comes back too late begins no run, nor ends the one that the next owner has begun', async () => {
+test('INV-1: a former owner that comes back too late neither begins a run nor ends a run of the next owner', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start({ projects: false }), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
   const mendLog = a.cutLog();
   const { turnId } = await a.runtime.send(sessionId, 'Hello');
   const rejoin = a.isolate({ records: true });
-  // No server owns it now.
+  // No server owns the session now.
   await expect.poll(async () => (await b.runtime.status(sessionId)).isAlive).toBe(false);
   const held = Promise.withResolvers<void>();
   b.agent.hold = held.promise;
   await b.runtime.send(sessionId, 'And then');
-  // On its way to the next owner's agent: its run is still to begin.
+  // The message is on its way to the next owner's agent, and its run has not begun.
   const [first] = (await b.runtime.info(sessionId)).queue;
   expect(first).toMatchObject({ turnId, state: 'sending' });
   mendLog();
-  // Long enough for the log to have been tried again.
+  // Long enough for the log to be tried again.
   const { renewals } = a;
   await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(renewals + 12);
   rejoin();
@@ -637,7 +637,7 @@ test('INV-1: an owner that comes back too late begins no run, nor ends the one t
   });
 });
 
-test('INV-1: a former owner that is still making a fork leaves it as the next owner has made it', async () => {
+test('INV-1: a former owner that is still creating a fork does not change the fork that the next owner has created', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -665,7 +665,7 @@ test('INV-1: a former owner that is still making a fork leaves it as the next ow
   expect(b.agent.forks).toHaveLength(1);
 });
 
-test('a message whose run another server is to begin waits for that one, which has not looked at it yet', async () => {
+test('a message whose run another server must begin waits until that server has read it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -677,7 +677,7 @@ test('a message whose run another server is to begin waits for that one, which h
   mendLog();
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  await expect.poll(() => a.warnings.join()).toContain('is another server');
+  await expect.poll(() => a.warnings.join()).toContain('must be begun by another server');
 
   expect((await servers.store.getSession(sessionId))?.queue).toMatchObject([{ turnId }]);
   await servers.leases.release(lease!);
@@ -721,7 +721,7 @@ test.each([
 
     const { turnId } = await sending;
     await expect.poll(() => a.agent.received).toEqual(['Hello', 'And then']);
-    // The log has it, too.
+    // The log also has the turn.
     await expect.poll(status).toBe('running');
     expect(await a.runtime.getRun(turnId)).toMatchObject({
       outputItems: [{ content: 'And then' }],
@@ -741,12 +741,12 @@ test('a session does not show what a former owner posts', async () => {
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  // What its end has set off is over when its list no longer has the session.
+  // The effects of the turn's end are over when the list no longer has the session.
   await expect.poll(async () => (await a.runtime.status(sessionId)).state).toBe('running');
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
 });
 
-test('INV-7: what a former owner still posts is shown nowhere', async () => {
+test('INV-7: postings of a former owner are shown on no server', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -772,7 +772,7 @@ test('INV-7: what a former owner still posts is shown nowhere', async () => {
   expect(JSON.stringify(reader.ofType('session:info'))).not.toContain('Still at it.');
 });
 
-test('an owner that loses a session while opening it passes the command on to the next owner', async () => {
+test('an owner that loses a session while opening it forwards the command to the next owner', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(c, servers.projectDir);
@@ -793,7 +793,7 @@ test('an owner that loses a session while opening it passes the command on to th
   expect(a.agent.received).toEqual([]);
 });
 
-test('commands for an unknown session are refused on every server', async () => {
+test('commands for an unknown session are rejected on every server', async () => {
   const servers = await startServers();
   const b = await servers.start();
   for (const command of [
@@ -808,7 +808,7 @@ test('commands for an unknown session are refused on every server', async () => 
   await reader.untilType('session:error');
 });
 
-test('FR-001-16: any projecting server brings runs into history, and reports how far it is behind', async () => {
+test('FR-001-16: any projecting server stores runs in history, and reports how far it is behind', async () => {
   const servers = await startServers();
   const a = await servers.start({ projects: false });
   const sessionId = await newSession(a, servers.projectDir);
@@ -843,7 +843,7 @@ test('upserts are published for other readers if that is configured, once per tu
   expect(last).toMatchObject({ itemId: 'a', content: 'One', status: 'complete' });
 });
 
-test('upserts that cannot be published hold up neither the turn’s end nor its way into history', async () => {
+test('upserts that cannot be published delay neither the turn’s end nor history', async () => {
   const servers = await startServers();
   const a = await servers.start({ publishUpserts: true, upserts: { retryAttempts: 0 } });
   servers.refuseUpserts(({ payloadType }) => payloadType === 'item_upsert');
@@ -858,7 +858,7 @@ test('upserts that cannot be published hold up neither the turn’s end nor its 
   expect(a.warnings.filter((warning) => warning.includes('upserts'))).toHaveLength(1);
 });
 
-test('FR-003-05: a projector that is ended in order first publishes what it has buffered', async () => {
+test('FR-003-05: an orderly stop of a projector publishes its buffered text first', async () => {
   const servers = await startServers();
   const a = await servers.start({ projects: false });
   const upserts = { batchTimeoutMs: 60_000 };
@@ -870,20 +870,20 @@ test('FR-003-05: a projector that is ended in order first publishes what it has 
   a.agent.text(sessionId, 'a', 'One');
   await expect.poll(contents).toContain('One');
   a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
-  // All but the first event, which is stored at once.
+  // All events but the first, which is stored at once.
   await expect.poll(async () => (await projecting.runtime.metrics()).lagEvents).toBe(5);
   await projecting.runtime.close();
   expect(contents().at(-1)).toBe('One two');
 });
 
-/** Whether a reader was given history with this turn in this state. */
+/** Whether a reader got a history with this turn in this state. */
 const isShown = (turnId: string, status: string) => (reader: Reader) =>
   reader
     .ofType('session:history')
     .some(({ turns }) => turns.some((turn) => turn.turnId === turnId && turn.status === status));
 
-describe('a log that has lost something', () => {
-  test('INV-2: ends the turn whose next event does not fit, and the session goes on', async () => {
+describe('a log that has lost events', () => {
+  test('INV-2: ends the turn whose next event has a wrong number, and the session continues', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);
@@ -902,7 +902,7 @@ describe('a log that has lost something', () => {
     await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
   });
 
-  test('INV-2: a turn whose end it has lost is stored by its writer', async () => {
+  test('INV-2: a turn whose end was lost is stored by its writer', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);
@@ -920,7 +920,7 @@ describe('a log that has lost something', () => {
     expect(await b.runtime.metrics()).toMatchObject({ openRuns: 1, backlogRuns: 0 });
   });
 
-  test('INV-2: a turn that it has lost ends in history when its session is next taken up', async () => {
+  test('INV-2: a turn that was lost ends in history when its session is opened again', async () => {
     const servers = await startServers();
     const a = await servers.start();
     const sessionId = await newSession(a, servers.projectDir);
@@ -947,7 +947,7 @@ describe('a log that has lost something', () => {
     expect(await b.runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
   });
 
-  test('INV-2: a turn that history has more of ends there, with all of it', async () => {
+  test('INV-2: a turn that is more complete in history ends there, with all its items', async () => {
     const servers = await startServers();
     const a = await servers.start({ projects: false });
     const sessionId = await newSession(a, servers.projectDir);

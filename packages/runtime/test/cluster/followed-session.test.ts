@@ -36,7 +36,7 @@ const postedState: PostedState = {
   },
 };
 
-/** The same run under other ids. */
+/** The same run with other ids. */
 const runNamed = (id: string): StreamEvent[] =>
   runOf(
     run.map(({ payload }) => payload),
@@ -53,7 +53,7 @@ function replicaOf(storage: { log: EventLog; store: ResponseStore }): FollowedSe
   return new FollowedSession({ sessionId, storage, postedState, now: Date.now, onTrouble });
 }
 
-test('a run that comes into history just as a reader begins is shown there, in its place', async () => {
+test('a run that comes into history while a reader subscribes is shown in its place', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   const read: EventLog['read'] = async (...args) => {
@@ -72,7 +72,7 @@ test('a run that comes into history just as a reader begins is shown there, in i
   await followed.close();
 });
 
-test('INV-7: a reader that is already in the next run is given the unseen one before it', async () => {
+test('INV-7: a reader that is already in the next run gets the earlier run that it lacks', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, runNamed('1'));
   const followed = replicaOf({ log, store });
@@ -104,14 +104,14 @@ test('INV-7: no reader gets a part of the next run before the end of a run that 
   slow.catchUp();
   await followed.read();
   expect(first.told[1]).toMatch(/^tail complete/);
-  // The rest of it no longer matters.
+  // The rest of the slow run is not needed.
   expect(slow.given).toEqual(new Set(['2:0', '2:1']));
   expect(followed.view.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
   first.subscription.close();
   await followed.close();
 });
 
-test('INV-7: nor before an end that is in the log, while history does not have it', async () => {
+test('INV-7: no reader gets a part of the next run before an end that is in the log but not yet in history', async () => {
   const { log, slow, followed } = await openedSlow();
   const { told, subscription } = watch(followed);
   await expect.poll(() => told).toEqual(['snapshot in_progress']);
@@ -136,7 +136,7 @@ function cursorsBefore(told: readonly ServerMessage[], turnId: string): string[]
   return told.slice(0, end).flatMap((one) => ('cursor' in one ? one.cursor : []));
 }
 
-/** A log that gives only the first event of one run, or of all, until `catchUp` is called. */
+/** A log that returns only the first event of one run, or of all runs, until `catchUp` is called. */
 function lagging(log: EventLog, runId?: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const given = new Set<string>();
@@ -158,7 +158,7 @@ function lagging(log: EventLog, runId?: string) {
   return { log: slow, catchUp: resolve, given };
 }
 
-/** A session opened when the log and history both have only the first event of run 1, which is over. */
+/** A session opened when log and history both have only the first event of run 1, which has ended. */
 async function openedSlow() {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
@@ -169,7 +169,7 @@ async function openedSlow() {
   return { log, store, slow, followed };
 }
 
-/** Subscribes, and keeps what it is told of turns. */
+/** Subscribes, and collects the messages about turns. */
 function watch(followed: FollowedSession, cursor?: string) {
   const told: string[] = [];
   const send = ({ message }: Outgoing) => {
@@ -185,7 +185,7 @@ function watch(followed: FollowedSession, cursor?: string) {
   return { told, subscription: followed.view.subscribe(options, { send }) };
 }
 
-test('INV-7: a server that is behind never shows an ended turn as running to a reader that saw it end', async () => {
+test('INV-7: a server that is behind never shows an ended turn as running to a reader that has its end', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
@@ -206,7 +206,7 @@ test('INV-7: a server that is behind never shows an ended turn as running to a r
   await followed.close();
 });
 
-test('INV-7: a turn that a reader got from history does not begin again when the log is read later', async () => {
+test('INV-7: a turn that a reader got from history does not begin again when the log is read', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -222,7 +222,7 @@ test('INV-7: a turn that a reader got from history does not begin again when the
   await followed.close();
 });
 
-test('INV-7: nor does one that came into history just as its first event was read', async () => {
+test('INV-7: a turn that came into history while its first event was read does not begin again', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -246,7 +246,7 @@ test('INV-7: nor does one that came into history just as its first event was rea
   await followed.close();
 });
 
-test('INV-7: a server that closes before it has caught up with a reader shows it nothing older', async () => {
+test('INV-7: a server that closes before it has caught up with a reader sends the reader nothing older', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
@@ -258,7 +258,7 @@ test('INV-7: a server that closes before it has caught up with a reader shows it
   expect(told).toEqual([]);
 });
 
-test('INV-7: a run that a reader has seen on another server is found, even if it was not posted here', async () => {
+test('INV-7: a run that a reader has from another server is found, even if it was not posted here', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -269,7 +269,7 @@ test('INV-7: a run that a reader has seen on another server is found, even if it
   await followed.close();
 });
 
-test('a turn whose end history has is nowhere shown as running, and to those who go on from there when it is theirs', async () => {
+test('a turn whose end is in history is never shown as running; readers that were in it get its end in order', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   const slow = lagging(log);
@@ -287,7 +287,7 @@ test('a turn whose end history has is nowhere shown as running, and to those who
   await followed.close();
 });
 
-test('INV-7: a reader that goes on in a turn is given no earlier one, even if that is still open here', async () => {
+test('INV-7: a reader that continues in a turn gets no earlier turn, even if that is still open here', async () => {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
   await keep(store, runNamed('1'));
@@ -301,7 +301,7 @@ test('INV-7: a reader that goes on in a turn is given no earlier one, even if th
   await followed.close();
 });
 
-test('INV-7: nor any part of an earlier one whose end this server has not read yet', async () => {
+test('INV-7: a reader that continues in a turn gets no part of an earlier turn whose end this server has not read yet', async () => {
   const { store, slow, followed } = await openedSlow();
   await keep(store, runNamed('1'));
   await keep(store, runNamed('2').slice(0, 1));
@@ -315,7 +315,7 @@ test('INV-7: nor any part of an earlier one whose end this server has not read y
   await followed.close();
 });
 
-test('a cursor of an unknown run is no reason to wait', async () => {
+test('a reader with a cursor of an unknown run does not wait', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, run);
   const followed = replicaOf({ log, store });
@@ -326,7 +326,7 @@ test('a cursor of an unknown run is no reason to wait', async () => {
   await followed.close();
 });
 
-test('an open run is shown where it began, before a later one that is over', async () => {
+test('an open run is shown where it began, before a later run that is over', async () => {
   const { log, store } = openMemoryStorage();
   const begun = runNamed('1').slice(0, 1);
   await log.append('1', begun);
@@ -343,7 +343,7 @@ test('an open run is shown where it began, before a later one that is over', asy
   await followed.close();
 });
 
-test('INV-7 a run that is posted, and goes on, while it is being read for the first reader lacks nothing', async () => {
+test('INV-7 a run that is posted and continues while it is read for the first reader is complete', async () => {
   const { log, store } = openMemoryStorage();
   const said = runOf(
     [

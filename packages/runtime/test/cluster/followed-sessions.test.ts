@@ -29,7 +29,7 @@ const postedState = (state: SessionState): PostedState => ({
   fence: 1,
 });
 
-test('what is posted while a session’s state is read, for its first reader or after a gap, is not undone', async () => {
+test('a posting during the read of a session’s state, for its first reader or after a gap, is not undone', async () => {
   const storage = openSharedMemoryStorage();
   const { board } = storage.coordination;
   let read = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import { startServers } from './servers.ts';
 const approvals = (reader: Reader) =>
   [...reader.items.values()].filter((item) => item.type === 'approval');
 
-test('what a project allows is shown and taken back on every server, whoever owns its sessions', async () => {
+test('a project’s grants are listed and removed on every server, whichever owns its sessions', async () => {
   const acts = [1, 2, 3].flatMap(() => [calls(['echo', { text: 'loud' }]), says('So.')]);
   const client = new ScriptedClient(acts);
   const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];

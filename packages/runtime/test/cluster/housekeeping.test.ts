@@ -5,7 +5,7 @@ import { Reader } from '../reader.ts';
 import { startServers, type Server } from './servers.ts';
 
 interface ListReader {
-  /** The sessions as a reader of the list has them. */
+  /** The sessions in a reader's list. */
   sessions: Map<string, SessionSummary>;
   removed: string[];
 }
@@ -34,7 +34,7 @@ async function startThree() {
 
 const notFound = { code: 'SESSION_NOT_FOUND' };
 
-test('what one server is asked to archive and pin, every server shows so, with and without an owner', async () => {
+test('archiving and pinning on one server is shown on every server, with and without an owner', async () => {
   const { a, b, c, sessionId } = await startThree();
   const lists = [a, b, c].map(readList);
   const marks = () =>
@@ -45,7 +45,7 @@ test('what one server is asked to archive and pin, every server shows so, with a
   await b.runtime.archive(sessionId);
   await c.runtime.pin(sessionId);
   await expect.poll(marks).toEqual(Array(3).fill({ archived: true, pinned: true }));
-  // Without its agent it has no owner, and any server may carry the next command out.
+  // Without its agent the session has no owner, and any server may run the next command.
   await a.runtime.kill(sessionId);
   await c.runtime.unpin(sessionId);
   await expect.poll(marks).toEqual(Array(3).fill({ archived: true, pinned: undefined }));
@@ -53,7 +53,7 @@ test('what one server is asked to archive and pin, every server shows so, with a
   await expect.poll(marks).toEqual(Array(3).fill({ archived: undefined, pinned: undefined }));
 });
 
-test('a session that is deleted on one server ends on its owner, and is gone on every server', async () => {
+test('a session deleted on one server ends on its owner and disappears on every server', async () => {
   const { servers, a, b, c, sessionId } = await startThree();
   const lists = [a, b, c].map(readList);
   const readers = [a, b, c].map(({ runtime }) => new Reader(runtime, sessionId));
@@ -86,7 +86,7 @@ test('a session that is deleted on one server ends on its owner, and is gone on 
   expect([a, b, c].flatMap(({ warnings }) => warnings)).toEqual([]);
 });
 
-test('the owner dies as it is asked to delete: the next one does it', async () => {
+test('if the owner dies while it is asked to delete, the next owner deletes the session', async () => {
   const { a, b, sessionId } = await startThree();
   await a.runtime.send(sessionId, 'Work');
   const release = a.holdRecords();
@@ -98,7 +98,7 @@ test('the owner dies as it is asked to delete: the next one does it', async () =
   await expect(b.runtime.info(sessionId)).rejects.toMatchObject(notFound);
 });
 
-test('a cut-off owner that has not heard of it brings nothing back, and ends its agent when it hears', async () => {
+test('an owner that was cut off during the deletion restores nothing, and ends its agent when it is notified', async () => {
   const { servers, a, b, sessionId } = await startThree();
   const { turnId } = await a.runtime.send(sessionId, 'Work');
   a.agent.text(sessionId, 'before', 'Said before.');
@@ -116,7 +116,7 @@ test('a cut-off owner that has not heard of it brings nothing back, and ends its
   expect(await a.runtime.listProjects()).toEqual([]);
 });
 
-test('a server that was cut off as a session was deleted tells its readers when it is back', async () => {
+test('a server that was cut off when a session was deleted notifies its readers when it is back', async () => {
   const { servers, a, b, sessionId } = await startThree();
   const { projectDir } = servers;
   const listed = await a.runtime.createSession({ cliType: 'scripted', projectDir });

@@ -5,7 +5,7 @@ import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
 
-test('a refusal that comes before the question is known to be sent reaches the asker, and does no harm', async () => {
+test('an error that arrives before the question’s send resolves rejects the call, and is not unhandled', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const answered = Promise.withResolvers<void>();
   const slow: Inboxes = {
@@ -13,7 +13,7 @@ test('a refusal that comes before the question is known to be sent reaches the a
     send: async (name, message) => {
       const heard = await inboxes.send(name, message);
       await answered.promise;
-      // An unhandled rejection would have ended the process by now.
+      // An unhandled rejection would have ended the process here.
       await setImmediate();
       await setImmediate();
       return heard;
@@ -32,7 +32,7 @@ test('a refusal that comes before the question is known to be sent reaches the a
   await Promise.all([asking.close(), asked.close()]);
 });
 
-test('an answer that cannot be sent while Redis is away is sent when it is back', async () => {
+test('an answer that cannot be sent while Redis is unreachable is sent when it is back', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   let failures = 0;
   const restarting: Inboxes = {
@@ -58,9 +58,9 @@ test('an answer that cannot be sent while Redis is away is sent when it is back'
   await Promise.all([asking.close(), owner.close()]);
 });
 
-test('INV-1 a question or an answer that is lost with Redis is sent again; what is asked is done once, and all get its answer', async () => {
+test('INV-1 a question or an answer that Redis loses is sent again; the question is worked on once, and all calls get its answer', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
-  /** What becomes of each message: delivered unless said otherwise. */
+  /** What happens to each message in turn; later messages are delivered. */
   const losing = (fates: ('lost' | 'not heard')[]): Inboxes => ({
     open: async (name, listener) => inboxes.open(name, listener),
     send: async (name, message) => {
@@ -87,7 +87,7 @@ test('INV-1 a question or an answer that is lost with Redis is sent again; what 
   await Promise.all([asking.close(), owner.close()]);
 });
 
-test('INV-1 a question that comes again while it is worked on is worked on once', async () => {
+test('INV-1 a question that is repeated while it is worked on is worked on once', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const sentThrice = Promise.withResolvers<void>();
   let sent = 0;
@@ -122,7 +122,7 @@ test('INV-1 a question that comes again while it is worked on is worked on once'
   await Promise.all([asking.close(), owner.close()]);
 });
 
-test('closing ends even if the inbox cannot be closed', async () => {
+test('closing succeeds even if the inbox cannot be closed', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const unclosable: Inboxes = {
     open: async () => async () => {

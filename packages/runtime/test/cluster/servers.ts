@@ -23,43 +23,43 @@ export interface Server {
   runtime: Runtime;
   agent: ScriptedAgent;
   warnings: string[];
-  /** Ends it from one moment to the next: nothing it does reaches the others. */
+  /** Kills the server: nothing that it does reaches the others from now on. */
   kill(): void;
-  /** It cannot renew its leases until the result is called, nor read records if it is cut off from those, too. */
+  /** Stops lease renewals until the result is called; with `records`, also reads of records. */
   isolate(from?: { records: boolean }): () => void;
-  /** How often it has tried to since. */
+  /** How many renewals were tried. */
   readonly renewals: number;
-  /** When its agents end unless it sets another moment; undefined for never. */
+  /** The time at which the server's agents end unless it is changed; undefined for never. */
   readonly agentsEndAt: number | undefined;
-  /** Its next append does not fit: the log has lost what came before. */
+  /** Makes the server's next append fail: the log has lost earlier events. */
   loseLog(): void;
-  /** The log accepts the end of its next turn, and loses it. */
+  /** The log accepts the end of the server's next turn, and loses it. */
   loseEnd(): void;
-  /** It cannot append until the result is called. */
+  /** Makes appends fail until the result is called. */
   cutLog(): () => void;
-  /** It can neither post nor read what is posted until the result is called. */
+  /** Makes posting and reading postings fail until the result is called. */
   cutBoard(): () => void;
-  /** How often it has tried to post something on the board. */
+  /** How many postings were tried. */
   readonly postings: number;
-  /** It misses what is posted until the result is called, and is then told that it may have missed something. */
+  /** Drops postings to this server until the result is called; it is then notified that it may have missed some. */
   missPostings(): () => void;
-  /** Its reads of a session’s record wait until the result is called. */
+  /** Holds reads of a session’s record until the result is called. */
   holdRecords(): () => void;
 }
 
 export interface Servers {
   projectDir: string;
-  /** What is in history. */
+  /** The shared history. */
   store: ResponseStore;
-  /** Who owns what. */
+  /** The shared leases. */
   leases: Leases;
-  /** What they send each other. */
+  /** The servers' messages to each other. */
   inboxes: Inboxes;
-  /** What was posted last of where a session stands. */
+  /** The last posted state of a session. */
   posted(sessionId: string): Promise<string | undefined>;
-  /** The upserts of a turn that were published for readers in any language. */
+  /** The published upserts of a turn, for subscribers in any language. */
   published(turnId: string): UpsertMessage[];
-  /** Such messages cannot be published from now on. */
+  /** Makes publishing such messages fail from now on. */
   refuseUpserts(refuses: (message: UpsertMessage) => boolean): void;
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
 }
@@ -67,7 +67,7 @@ export interface Servers {
 /** How long a session whose server has died has no owner in these tests, in ms. */
 export const LEASE_MS = 600;
 
-/** Servers on one log and one store; they and the project folder are closed after the test. */
+/** Starts servers on one log and one store; the servers and the project folder are closed after the test. */
 export async function startServers(agents: () => CliProvider[] = () => []): Promise<Servers> {
   const storage = openSharedMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
@@ -94,7 +94,7 @@ export async function startServers(agents: () => CliProvider[] = () => []): Prom
       const { upserts } = storage.coordination;
       const publish = upserts.publish.bind(upserts);
       upserts.publish = async (message) => {
-        if (refuses(message)) throw new Error('It is refused.');
+        if (refuses(message)) throw new Error('The message is rejected.');
         await publish(message);
       };
     },
@@ -204,7 +204,7 @@ interface Isolation {
   postings: number;
   missesPostings: boolean;
   gaps: (() => void)[];
-  /** Records are read after this. */
+  /** Reads of records wait for this promise. */
   records?: Promise<void>;
 }
 

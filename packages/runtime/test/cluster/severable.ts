@@ -4,7 +4,7 @@ export function severable<T extends object>(whole: T): { subject: T; sever: () =
   return { subject: guarded(whole, cut), sever: () => void (cut.isCut = true) };
 }
 
-/** Once cut, calls never return and callbacks are silent, as for a dead process. */
+/** After the cut, calls never return and callbacks are not called, as for a dead process. */
 function guarded<T extends object>(target: T, cut: { isCut: boolean }): T {
   return new Proxy(target, {
     get: (_, name) => {
@@ -23,7 +23,7 @@ function guardedCall(target: object, call: Function, cut: { isCut: boolean }) {
   };
 }
 
-/** Silences listeners and objects that hold them; everything else as it is. */
+/** Silences listeners and objects that contain listeners; other values stay as they are. */
 function silenced(arg: unknown, cut: { isCut: boolean }): unknown {
   if (typeof arg === 'function') {
     return (...told: unknown[]): unknown => (cut.isCut ? undefined : arg(...told));

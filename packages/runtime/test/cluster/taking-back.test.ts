@@ -3,14 +3,14 @@ import { expect, test, vi } from 'vitest';
 import { Reader } from '../reader.ts';
 import { startServers } from './servers.ts';
 
-/** The turns that a reader has been told to go back to, at their ends or when it came. */
+/** The turns before which a reader was reset, at their ends or in its history. */
 function hasGoneTo(reader: Reader): unknown[] {
   const ends = reader.ofType('session:turn').map(({ payload }) => payload);
   const turns = reader.ofType('session:history').flatMap((message) => message.turns);
   return [...ends, ...turns].map((turn) => ('rewoundTo' in turn ? turn.rewoundTo : undefined));
 }
 
-test('a server that does not own a session takes its turns back there, and all servers show it', async () => {
+test('turns are taken back through a server that does not own the session, and all servers show that', async () => {
   const servers = await startServers();
   const [owner, other] = [await servers.start(), await servers.start()];
   const { projectDir } = servers;
@@ -35,7 +35,7 @@ test('a server that does not own a session takes its turns back there, and all s
   }
   await expect(rewind(gone[0])).rejects.toMatchObject({ code: 'TURN_TAKEN_BACK' });
 
-  // Two servers at once: one is told that the other was faster.
+  // Two servers at the same time: the slower call rejects.
   const held = Promise.withResolvers<void>();
   owner.agent.holdRewind = held.promise;
   const asked = [owner, other].map(async (server) =>

@@ -11,7 +11,7 @@ test.each([
   ['dies', async (server: Server) => server.kill()],
   ['is closed', async (server: Server) => server.runtime.close()],
 ])(
-  'a permission that is asked when its server %s is asked again by another, and can be answered on any',
+  'a permission request that is open when its server %s is asked again by another server, and can be answered on any',
   async (_, end) => {
     const client = new ScriptedClient([calls(['echo', { text: 'loud' }]), says('It was loud.')]);
     const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
