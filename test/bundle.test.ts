@@ -10,7 +10,7 @@ import { Installation } from './faults/installation.ts';
 
 const run = promisify(execFile);
 
-test('a start is from the bundle of the sources as they are, or from the sources themselves', async () => {
+test('the program runs from the bundle of the current sources, or from the sources if the bundle is outdated', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-bundle-')));
   onTestFinished(async () => rm(root, { recursive: true, force: true, maxRetries: 5 }));
   const { liminal } = await Installation.make(root);
@@ -18,7 +18,7 @@ test('a start is from the bundle of the sources as they are, or from the sources
   const bundles = join(root, 'node_modules/.cache/liminal');
   const version = async () => (await run(process.execPath, [liminal, '--version'])).stdout;
   const make = async () => {
-    // It takes a compile cache that it is given.
+    // The program uses a compile cache from the environment.
     const { NODE_COMPILE_CACHE: _, ...env } = process.env;
     await run(process.execPath, [join(bin, 'make-bundle.js')], { env });
     return (await readdir(bundles)).filter((name) => !name.startsWith('older'));
@@ -41,7 +41,7 @@ test('a start is from the bundle of the sources as they are, or from the sources
   expect(await version()).toBe('0.1.0\n');
 });
 
-test('the benchmark and the soak find the server as people run it', async () => {
+test('the benchmark and the soak test run the same server as users', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-measured-'));
   onTestFinished(async () => rm(dataDir, { recursive: true }));
   const { process: server, connection } = await startLiminalServer(dataDir, process.env);

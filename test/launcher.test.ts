@@ -1,4 +1,4 @@
-/** `./liminal` as a newcomer uses it: from any folder, by any name, in pipes. */
+/** `./liminal` as a new user runs it: from any folder, by any name, in pipes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Runs a line of shell in the folder, which is home too, with the launcher on the search path through a link. */
+/** Runs a line of shell in the folder, which is also the home folder, with a link to the launcher in PATH. */
 function shell(line: string, env: NodeJS.ProcessEnv = {}) {
   symlinkSync(launcher, join(folder, 'liminal'));
   const path = [folder, process.env['PATH']].join(delimiter);
@@ -47,21 +47,21 @@ function shell(line: string, env: NodeJS.ProcessEnv = {}) {
   return { child, said, over: once(child, 'close').then(() => said) };
 }
 
-test('through a link on the search path it works in the folder that it is called from', async () => {
+test('through a link in PATH it works in the current folder', async () => {
   const line = `liminal run --data here --agent demo --set pace=instant --json 'explain  "$HOME"'; echo "code $?"`;
   const { out, err } = await shell(line).over;
 
   const lines = out.trimEnd().split('\n');
   expect(lines.pop()).toBe('code 0');
   const [first, ...rest] = lines.map((text): unknown => JSON.parse(text));
-  // The arguments are as they were typed, and nothing but the command's own words is on standard output.
+  // The arguments are passed unchanged, and standard output has only the command's own output.
   expect(UpsertObject.parse(first)).toMatchObject({ content: 'explain  "$HOME"', origin: 'user' });
   expect(rest.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
   expect(err).toMatch(/^Session /m);
   expect(existsSync(join(folder, 'here'))).toBe(true);
 });
 
-test('in a pipe it is an agent for editors, which says nothing else on standard output', async () => {
+test('in a pipe it is an agent for editors, and prints nothing else on standard output', async () => {
   const params = { protocolVersion: 1, clientCapabilities: {} };
   const hello = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
   const line = `echo '${hello}' | liminal acp --agent demo --data here; echo "code $?"`;
@@ -78,7 +78,7 @@ test('in a pipe it is an agent for editors, which says nothing else on standard 
   await expect.poll(() => existsSync(join(folder, 'here/server.json'))).toBe(false);
 });
 
-test('a reader that has read enough ends it quietly', async () => {
+test('closing the output ends it without an error', async () => {
   const line = `liminal run --agent demo --set pace=fast long | head -1; echo "\${PIPESTATUS[@]}"`;
   const { out, err } = await shell(line).over;
 
@@ -94,7 +94,7 @@ const wrong: Record<string, [number, string]> = {
   'liminal --host 0.0.0.0': [1, '--insecure-host'],
 };
 test.each(partOf(wrong, ['liminal nosuch', 'liminal --host 0.0.0.0']))(
-  '`%s` ends with its code, and its words are not on standard output',
+  '`%s` ends with its code, and its message is not on standard output',
   async (line, [code, words]) => {
     const { out, err } = await shell(`${line}; echo "code $?"`).over;
     expect(out).toBe(`code ${code}\n`);
@@ -102,12 +102,12 @@ test.each(partOf(wrong, ['liminal nosuch', 'liminal --host 0.0.0.0']))(
   },
 );
 
-test('options of the server may stand before the command', async () => {
+test('options of the server may be placed before the command', async () => {
   const { out } = await shell('liminal --port 0 --data there doctor').over;
   expect(out).toContain(`Data folder ${join(folder, 'there')}`);
 });
 
-test('a signal reaches the server, which ends in good order', async () => {
+test('a signal reaches the server, which stops in an orderly way', async () => {
   const { child, said, over } = shell('exec liminal --port 0 --no-open');
   while (!said.out.includes('code=')) await once(child.stdout, 'data');
   child.kill('SIGTERM');
@@ -115,7 +115,7 @@ test('a signal reaches the server, which ends in good order', async () => {
   expect(child.exitCode).toBe(0);
 });
 
-test('a Node that is too old is told so in one sentence', async () => {
+test('an outdated Node is reported in one sentence', async () => {
   const old = join(folder, 'old.cjs');
   const versions = `{ ...process.versions, node: '18.20.4' }`;
   writeFileSync(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);

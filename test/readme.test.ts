@@ -10,14 +10,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const commands = commandsIn(await readFile(join(root, 'README.md'), 'utf8'));
 
-/** How each kind of command is proven; the first whose pattern fits. */
+/** How each kind of command is checked; the first pattern that fits is used. */
 const checks: { fits: RegExp; check: (command: string) => Promise<void> }[] = [
   { fits: /^npm test$/, check: checkCiRunsTheSame },
   { fits: /^(?:\w+=\S+ )?npm start$/, check: checkServes },
   { fits: /^\.\/liminal --help$/, check: checkPrints(/Usage: liminal/) },
   { fits: /^\.\/liminal doctor$/, check: checkPrints(/ok +Liminal \d/) },
   { fits: /^\.\/liminal run --agent demo /, check: checkPrints(/Demo, recorded/) },
-  // What it measures is not for a timed test; that it runs, is.
+  // The measured values are not checked in a test, only that the benchmark runs.
   {
     fits: /^npm run bench$/,
     check: (command) => checkPrints(/^flatOut$/m)(`${command} -- --list`),
@@ -29,7 +29,7 @@ const started: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'liminal-readme-'));
-  // As for a newcomer, but for the browser window.
+  // As for a new user, except for the browser window.
   await mkdir(join(home, '.liminal'));
   await writeFile(join(home, '.liminal/liminal.json'), JSON.stringify({ open: false }));
 });
@@ -39,13 +39,15 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('the README has commands, and each is of a kind that is checked here', () => {
+test('the README has commands, and each is of a kind that this test checks', () => {
   expect(commands).toContain('npm start');
   expect(commands).toContain('npm test');
   expect(commands.filter((command) => findCheck(command) === undefined)).toEqual([]);
 });
 
-/** At length, too: one that only its environment tells from another, and a turn, which `launcher.test.ts` plays faster. */
+/**
+ * In long runs also commands that differ only by their environment, and a turn, which `launcher.test.ts` plays faster.
+ */
 const run = commands.filter((command) => {
   const bare = command.replace(/^\w+=\S+ /, '');
   const isNew = bare === command || !commands.includes(bare);
@@ -54,7 +56,7 @@ const run = commands.filter((command) => {
 
 test.for(run)('the README’s `%s` does what it says', async (command) => {
   const check = findCheck(command);
-  expect(check, `nobody knows how to check ${command}`).toBeDefined();
+  expect(check, `there is no check for ${command}`).toBeDefined();
   await check?.(command);
 });
 
@@ -68,7 +70,7 @@ function commandsIn(markdown: string): string[] {
   return blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
 }
 
-/** This very run came from that command, or from one of its parts; CI calls nothing else. */
+/** This test run was started by that command, or by a part of it; CI runs nothing else. */
 async function checkCiRunsTheSame(command: string): Promise<void> {
   const script = await readFile(join(root, '.ci/run'), 'utf8');
   expect(script.trimEnd().split('\n').at(-1)).toBe(`exec ${command}`);
@@ -97,11 +99,11 @@ function checkPrints(expected: RegExp) {
   };
 }
 
-/** Starts a command as a newcomer's shell does: in the clone, with a home folder that has seen nothing. */
+/** Starts a command as a new user's shell does: in the clone, with an empty home folder. */
 function start(command: string): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !isOurs(name));
   const env = { ...Object.fromEntries(inherited), HOME: home, NO_UPDATE_NOTIFIER: '1' };
-  // A group of its own, so that ending it ends npm and all below it.
+  // A process group of its own, so that ending it ends npm and all its children.
   const child = spawn('sh', ['-c', command], {
     cwd: root,
     env,
@@ -112,12 +114,12 @@ function start(command: string): ChildProcess {
   return child;
 }
 
-/** What this test run has set, and would not be there for a newcomer. */
+/** Whether this test run set the variable, so that a new user would not have it. */
 function isOurs(name: string): boolean {
   return /^(?:LIMINAL|VITEST|npm)_|^(?:NODE_ENV|VITEST|TEST|INIT_CWD)$/.test(name);
 }
 
-/** Resolves with what the command prints that matches, while it goes on. */
+/** Resolves with the first output of the command that matches, while the command keeps running. */
 function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = '';
@@ -126,7 +128,7 @@ function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
       const found = pattern.exec(printed)?.[0];
       if (found !== undefined) resolve(found);
     });
-    child.once('exit', () => reject(new Error(`It ended, and had printed: ${printed}`)));
+    child.once('exit', () => reject(new Error(`The command ended, and had printed: ${printed}`)));
   });
 }
 

@@ -1,4 +1,4 @@
-/** Every recorded turn of a real agent, and every scene of the demo, in seed 001’s own form. */
+/** Every recorded turn of a real agent, and every scene of the demo, in the format of seed 001. */
 import { tmpdir } from 'node:os';
 import { createDemoProvider } from '@liminal/agents/demo';
 import {
@@ -53,7 +53,7 @@ async function adapter(name: string): Promise<EventDraft[]> {
   return acpTurn((loadAdapterRecording()[name] ?? []).map(({ params }) => params['update']));
 }
 
-/** Everything is allowed. */
+/** Every permission request is allowed. */
 async function demo(name: string): Promise<EventDraft[]> {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 'demo');

@@ -1,4 +1,4 @@
-// Takes the pictures of the README: `npm run screenshot`. A demo session at the moment it asks for a permission.
+// Takes the pictures of the README: `npm run screenshot`. A demo session at the moment of its permission request.
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { LiminalServer } from './e2e/server.ts';
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url));
 
-/** Shows in the picture, so it has a name worth reading. */
+/** The path is visible in the picture, so it has a readable name. */
 const home = join(tmpdir(), 'ada');
 
-/** What is in the sidebar: a message, which also chooses what the demo plays, and how far it gets. */
+/** The sessions in the sidebar: a message, which also selects the demo's scene, and its speed. */
 const others = [
   { folder: 'shop', message: 'Explain why the order loop takes so long', pace: 'instant' },
   { folder: 'relay', message: 'Why does the sign-in fail after an hour?', pace: 'instant' },

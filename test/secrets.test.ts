@@ -1,4 +1,7 @@
-/** What others can read of a server that was given its secrets in the environment: every way it is started, for real. */
+/**
+ * Other processes must not see the secrets that a server gets in its environment: checked for every way to start a
+ * server.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -10,16 +13,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const serverArgs = ['--port', '0', '--no-open'];
-/** Every way to start a server; `npm` itself is another's program, and keeps what it was given. */
+/** Every way to start a server. `npm` itself is not Liminal's program, and keeps its environment. */
 const ways = [
   { way: 'bin/liminal.js', command: [process.execPath, 'packages/cli/bin/liminal.js'] },
   {
-    way: './liminal, which has its token among its arguments, too,',
+    way: './liminal, which also has its token in its arguments,',
     command: ['./liminal'],
     tells: true,
   },
   { way: 'npm start', command: ['npm', 'start', '--silent', '--'], stays: true },
-  // What `npm start` runs.
+  // The command that `npm start` runs.
   {
     way: 'scripts/bootstrap.mjs',
     command: ['node', 'scripts/bootstrap.mjs', 'start'],
@@ -61,7 +64,7 @@ function start([program, ...args]: string[], env: NodeJS.ProcessEnv) {
   return { child, said, heard, over: once(child, 'close') };
 }
 
-/** All processes of the machine that show a text in their environment or their arguments. */
+/** All processes of the machine whose environment or arguments contain a text. */
 function showing(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -110,7 +113,7 @@ test.runIf(linux).each(ways)(
   },
 );
 
-test.runIf(linux)('SAFE: a command that brings its own server shows no secret', async () => {
+test.runIf(linux)('SAFE: a command that starts its own server shows no secret', async () => {
   const command = ['./liminal', 'run', '--agent', 'demo', '--dir', folder, 'slow'];
   const { child, heard, over } = start(command, { LIMINAL_TOKEN: secret });
   await heard('Session ', 'err');

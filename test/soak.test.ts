@@ -8,20 +8,20 @@ import { soak } from '../bench/soak/soak.ts';
 
 const main = fileURLToPath(new URL('../bench/soak/main.ts', import.meta.url));
 
-/** Ten minutes, ten samples each, noisy within 1 MiB. */
+/** Ten minutes with ten samples each, and noise of 1 MiB. */
 const sampled = (usedAt: (minutes: number) => number): Sample[] =>
   Array.from({ length: 101 }, (_, index) => {
     const minutes = index / 10;
     return { minutes, usedMiB: usedAt(minutes) + ((index * 7) % 10) / 10, residentMiB: 200 };
   });
 
-test('what rises at first and then stays has no slope in the last half', () => {
+test('a value that first rises and then stays has no slope in the last half', () => {
   const samples = sampled((minutes) => 40 + Math.min(minutes, 5) * 10);
   expect(Math.abs(slopeOfLastHalf(samples, 'usedMiB'))).toBeLessThan(0.02);
   expect(slopeOfLastHalf(samples, 'residentMiB')).toBe(0);
 });
 
-test('a leak shows as what it adds in a minute, below the noise of one sample too', () => {
+test('a leak is shown as its growth per minute, even below the noise of one sample', () => {
   const slope = slopeOfLastHalf(
     sampled((minutes) => 40 + minutes * 0.15),
     'usedMiB',
@@ -30,7 +30,7 @@ test('a leak shows as what it adds in a minute, below the noise of one sample to
   expect(slope).toBeLessThan(0.17);
 });
 
-test('the gate is closed until all are out, and nobody goes in meanwhile', async () => {
+test('the gate waits until all have left, and no one enters during the measurement', async () => {
   const gate = new Gate();
   const happened: string[] = [];
   const leave = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ test('the gate is closed until all are out, and nobody goes in meanwhile', async
   expect(happened).toEqual(['first is out', 'measured', 'second is in']);
 });
 
-testAtLength('under the load of the soak for a moment nothing fails', async () => {
+testAtLength('a short run of the soak test’s load does not fail', async () => {
   const errors: unknown[] = [];
   const { counts, samples } = await soak({
     minutes: 0.1,
@@ -62,7 +62,7 @@ testAtLength('under the load of the soak for a moment nothing fails', async () =
 });
 
 test.for([['never'], ['0'], ['3', '4']])(
-  'the soak takes no %j minutes, and says what it takes',
+  'the soak test rejects %j minutes, and prints its usage',
   async (args) => {
     const { code, stderr } = await run(args);
     expect(code).toBe(2);

@@ -1,10 +1,10 @@
-/** A second client of another maker: `acp-factory`, by which programs run agents. */
+/** A second third-party client: `acp-factory`, a library with which programs run agents. */
 import { AgentFactory, type ExtendedSessionUpdate, type Session } from 'acp-factory';
 import { updateProblems } from '@liminal/testkit/acp-schema';
 import { expect, onTestFinished, test } from 'vitest';
 import { stage, storiesOf } from './agents.ts';
 
-/** Every update up to the turn's end; `onUpdate` sees each as it comes. */
+/** Returns every update up to the turn's end; `onUpdate` is called with each. */
 async function play(
   session: Session,
   prompt: string,
@@ -29,7 +29,7 @@ const textOf = (updates: readonly ExtendedSessionUpdate[]): string =>
     .join('');
 
 test.each(storiesOf('codex'))(
-  'acp-factory drives $agent: a cancelled turn, a tool that is allowed, and the session loaded anew',
+  'acp-factory drives $agent: a cancelled turn, an allowed tool, and a session that is loaded again',
   async ({ agent, endless, asking, settings }) => {
     const cwd = await stage.project(`factory-${agent}`);
     const titles: unknown[] = [];
@@ -72,7 +72,8 @@ test.each(storiesOf('codex'))(
     const next = await spawn();
     onTestFinished(() => next.close());
     const loaded = await next.loadSession(session.id, cwd);
-    // Of its own turns it loses an update that comes together with the answer; what comes with the next is the replay.
+    // The client loses an update that arrives together with the turn's answer. Updates that arrive with the next answer
+    // are the replay.
     let replayed = '';
     let stopping: Promise<void> | undefined;
     await play(loaded, endless().prompt, (update) => {

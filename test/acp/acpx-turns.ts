@@ -1,13 +1,13 @@
-/** A client that nobody here wrote, from its first command to its last, with each kind of agent behind `liminal acp`. */
+/** A third-party client, from its first command to its last, with each kind of agent behind `liminal acp`. */
 import { expect, test } from 'vitest';
 import { Acpx, updatesIn } from './acpx.ts';
 import { stage, storiesOf } from './agents.ts';
 
-/** A call may be under way when it is first told of. */
+/** A call may already be running when it is first reported. */
 const inOrder = ['pending', 'in_progress', 'completed'];
 
 test.each(storiesOf('claude-code'))(
-  'FR-039-08 AS-039-2: acpx drives $agent: a new session, a cancelled turn, a tool that is allowed, settings, and the session opened again',
+  'FR-039-08 AS-039-2: acpx drives $agent: a new session, a cancelled turn, an allowed tool, settings, and the session opened again',
   async ({ agent, endless, asking, settings }) => {
     const folder = await stage.project(`acpx-${agent}`);
     const acpx = new Acpx({ ...stage.acpCommand(agent), cwd: folder, env: stage.env });

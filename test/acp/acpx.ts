@@ -1,4 +1,4 @@
-/** `acpx`, a client for the command line by another maker, as people run it: a process for each command. */
+/** `acpx`, a third-party command line client, run as users run it: one process for each command. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -9,14 +9,14 @@ const { resolve } = createRequire(import.meta.url);
 const program = join(dirname(resolve('acpx/package.json')), 'dist/cli.js');
 
 export interface AcpxOptions {
-  /** The agent that it runs. */
+  /** The command of the agent that acpx runs. */
   command: string;
   args: string[];
   cwd: string;
   env: Record<string, string>;
 }
 
-/** Its sessions belong to the folder: each command goes on with the last one. */
+/** acpx in one folder. Sessions belong to the folder: each command continues the last session. */
 export class Acpx {
   readonly #options: AcpxOptions;
 
@@ -33,14 +33,14 @@ export class Acpx {
     );
   }
 
-  /** Runs a command to its end; resolves to the JSON objects that it printed. Throws if it fails. */
+  /** Runs a command to its end; resolves with the JSON objects that it printed. Throws if it fails. */
   async run(...args: string[]): Promise<AcpxLine[]> {
     return this.start(...args).done();
   }
 }
 
-/** A message of the protocol, of either side, or what a command came to. */
-// oxlint-disable-next-line typescript/no-explicit-any -- what tests look into, each by its own expectation
+/** A message of the protocol, from either side, or the result of a command. */
+// oxlint-disable-next-line typescript/no-explicit-any -- tests inspect the messages with expectations of their own
 export type AcpxLine = Record<string, any>;
 
 class AcpxCommand {
@@ -67,18 +67,19 @@ class AcpxCommand {
     });
   }
 
-  /** Resolves when it has printed this. */
+  /** Resolves when the command has printed this text. */
   async prints(words: string): Promise<void> {
     while (!this.#printed.includes(words)) {
-      if (this.#isOver) throw new Error(`It ended without ${words}:\n${this.#output}`);
+      if (this.#isOver)
+        throw new Error(`The command ended without printing ${words}:\n${this.#output}`);
       await this.#heard.promise;
     }
   }
 
-  /** Throws if it fails, or if what the agent said was not the protocol's. */
+  /** Throws if the command fails, or if the agent has sent a message outside the protocol. */
   async done(): Promise<AcpxLine[]> {
     const code = await this.#exited;
-    if (code !== 0) throw new Error(`It ended with ${code}:\n${this.#output}`);
+    if (code !== 0) throw new Error(`The command ended with ${code}:\n${this.#output}`);
     const lines = this.#printed
       .split('\n')
       .filter((line) => line !== '')
@@ -98,7 +99,7 @@ class AcpxCommand {
   }
 }
 
-/** What the agent has told, oldest first. */
+/** The agent's updates, oldest first. */
 export function updatesIn(lines: readonly AcpxLine[]): AcpxLine[] {
   return lines
     .filter(({ method }) => method === 'session/update')

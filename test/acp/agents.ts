@@ -1,4 +1,4 @@
-/** What real clients do with each agent, all on one stage: the same story, scripted for the model behind each. */
+/** The same story for real clients with each agent, all on one stage, scripted for the model behind each agent. */
 import {
   answer,
   execCommand,
@@ -20,17 +20,17 @@ export const stage = useStage({
 
 export interface Story {
   agent: string;
-  /** Makes the next turn one that has begun to talk and never ends. */
+  /** Scripts the next turn to begin talking and never end. */
   endless: () => { prompt: string; begins: string };
-  /** Makes the next turn one that asks before it uses a tool, whose title has these words, and then talks. */
+  /** Scripts the next turn to ask before it uses a tool, whose title contains `tool`, and then to talk. */
   asking: () => { prompt: string; tool: string; says: RegExp };
-  /** Values of its settings that it does not begin with, and asks with all the same. */
+  /** Values of settings that differ from the initial ones and still make the agent ask. */
   settings: Record<string, string>;
 }
 
 const begins = 'I have begun';
 const settled = 'That is settled.';
-/** Nothing but what the model said. */
+/** Only the model's text. */
 const says = /^That is settled\.$/;
 const make = 'echo fresh > new.txt';
 const endlessly = () => [begins, gate(), ' and ended.'];
@@ -51,7 +51,7 @@ const stories: readonly Story[] = [
     asking: () => {
       const input = { command: `sh -c '${make}'`, description: 'Makes it.' };
       stage.api.play([reply(toolUse('Bash', input)), reply(settled)]);
-      // Claude Code also says which model was set.
+      // Claude Code also reports which model was set.
       return { prompt: 'Make it.', tool: make, says: /That is settled\./ };
     },
     settings: { mode: 'acceptEdits', model: 'haiku' },
@@ -83,6 +83,9 @@ const stories: readonly Story[] = [
   },
 ];
 
-/** The stories of all agents at length, else of these: a client that drives one of them drives the others too. */
+/**
+ * The stories of all agents in long runs, otherwise of these agents: a client that can drive one of them can also drive
+ * the others.
+ */
 export const storiesOf = (...agents: string[]): readonly Story[] =>
   stories.filter(({ agent }) => atLength || agents.includes(agent));

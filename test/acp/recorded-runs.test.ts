@@ -1,6 +1,6 @@
 /**
- * What an editor is told of real agents' recorded turns, as they happen: to `npx vitest run test/acp --update=all`, one update a
- * line. The editor shows all that can be shown, and has sent the prompt itself.
+ * The updates that an editor gets for recorded turns of real agents, as they happen, one update a line; `npx vitest run
+ * test/acp --update=all` rewrites them. The editor supports every feature, and has sent the prompt itself.
  */
 import { tmpdir } from 'node:os';
 import { createDemoProvider } from '@liminal/agents/demo';
@@ -38,12 +38,12 @@ async function codex(name: string): Promise<EventDraft[]> {
   return sessions.flatMap(({ drafts }) => drafts);
 }
 
-/** An agent that speaks ACP itself. */
+/** A recording of an agent that speaks ACP itself. */
 async function adapter(name: string): Promise<EventDraft[]> {
   return acpTurn((loadAdapterRecording()[name] ?? []).map(({ params }) => params['update']));
 }
 
-/** Everything is allowed. */
+/** Every permission request is allowed. */
 async function demo(name: string): Promise<EventDraft[]> {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 'demo');
@@ -58,7 +58,7 @@ async function demo(name: string): Promise<EventDraft[]> {
   return JSON.parse(JSON.stringify(drafts).replaceAll(turnId, name)) as EventDraft[];
 }
 
-/** Each turn's events, as its run. What an item says in one go is one event, as in the log. */
+/** Each turn's events, as its run. A text that an item gets at once is one event, as in the log. */
 function runsOf(drafts: readonly EventDraft[]): StreamEvent[][] {
   const turns = Map.groupBy(drafts, ({ turnId }) => turnId);
   return [...turns].map(([runId, ofTurn]) => {

@@ -1,10 +1,10 @@
 /**
- * Recorded dialogues of an editor and `liminal acp`. Each line of a `.jsonl` file is `{"in": message}`, what the editor
- * says (a string is said as it stands), or `{"out": message}`, what the agent says next.
- *
- * In a message, `"{{name}}"` is any value at its first place, and the same one from then on; `{{*}}` is anything, within a
- * longer string too. All else must be equal. Updates that no line has may come between, since how a text is cut into chunks
- * depends on time, and so may the end of a question, which may cross its answer. Answers and questions may not.
+ * Recorded dialogues of an editor and `liminal acp`. Each line of a `.jsonl` file is `{"in": message}`, sent by the
+ * editor (a string is sent unchanged), or `{"out": message}`, the next message from the agent.
+ * In a message, `"{{name}}"` matches any value at its first occurrence, and the same value later; `{{*}}` matches
+ * anything, also within a longer string. Everything else must be equal. Updates that are in no line may come in
+ * between, since the division of a text into chunks depends on time; so may the end of a question, which may cross its
+ * answer. Answers and questions may not.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,7 +15,10 @@ type Values = Map<string, unknown>;
 
 const anything = '{{*}}';
 
-/** Plays a file. @param known - Values that it may name. Throws at the first line that is not as recorded. */
+/**
+ * Plays a file.
+ * @param known - Values that the file may name. Throws at the first line that differs from the recording.
+ */
 export async function playScenario(
   file: string,
   editor: AcpEditor,
@@ -40,11 +43,11 @@ export async function playScenario(
       }
       if (mayComeBetween(message)) continue;
       const wanted = `line ${index + 1}: ${JSON.stringify(filled(line.out, values))}`;
-      throw new Error(`Instead of ${wanted}\nthe agent said: ${JSON.stringify(message)}`);
+      throw new Error(`Instead of ${wanted}\nthe agent sent: ${JSON.stringify(message)}`);
     }
   }
   const others = editor.heard.slice(heard).filter((one) => !mayComeBetween(one));
-  if (others.length > 0) throw new Error(`The agent also said: ${JSON.stringify(others)}`);
+  if (others.length > 0) throw new Error(`The agent also sent: ${JSON.stringify(others)}`);
 }
 
 const mayComeBetween = ({ method }: AcpMessage): boolean =>
@@ -53,7 +56,7 @@ const mayComeBetween = ({ method }: AcpMessage): boolean =>
 const nameIn = (value: unknown): string | undefined =>
   typeof value === 'string' ? /^\{\{(\w+)\}\}$/.exec(value)?.[1] : undefined;
 
-/** Whether a message is as it was recorded; binds the names that it meets first. */
+/** Whether a message matches the recorded one; binds names at their first occurrence. */
 function isAs(recorded: unknown, said: unknown, values: Values): boolean {
   if (recorded === anything) return said !== undefined;
   const name = nameIn(recorded);
@@ -80,7 +83,7 @@ function isLike(recorded: string, said: string, values: Values): boolean {
   return new RegExp(`^${escaped.join('.*')}$`, 's').test(said);
 }
 
-/** With the values that have names. */
+/** Replaces names with their values. */
 function filled(value: unknown, values: Values): unknown {
   const name = nameIn(value);
   if (name !== undefined && values.has(name)) return values.get(name);

@@ -1,4 +1,4 @@
-/** Dialogues with `liminal acp --agent demo`, each as it was recorded, beside each other on one server. */
+/** Recorded dialogues with `liminal acp --agent demo`, all at the same time on one server. */
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 describe('scenarios', () => {
   test.concurrent.each(files.map((file) => basename(file, '.jsonl')))(
-    'FR-039-07 NFR-039-03: %s replays as recorded, every line of it the protocol’s',
+    'FR-039-07 NFR-039-03: %s replays as recorded, with only lines of the protocol',
     async (name) => {
       const cwd = join(root, name);
       mkdirSync(cwd);

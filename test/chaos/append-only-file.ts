@@ -1,19 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Each of its words as it was written. */
+/** A command's words, unchanged. */
 export type Command = Buffer[];
 
 /**
- * All commands that a Redis has written to disk before it answered, from its folder; transactions whole or not at all.
- * It must never rewrite its file (`auto-aof-rewrite-percentage 0`).
+ * All commands that a Redis has written to disk before it answered, from its folder; transactions completely or not at
+ * all. The Redis must never rewrite its file (`auto-aof-rewrite-percentage 0`).
  */
 export async function commandsOnDisk(folder: string): Promise<Command[]> {
   const files = await Promise.all((await filesIn(folder)).map(async (path) => readFile(path)));
   return files.flatMap((file) => [...committed(commandsIn(file))]);
 }
 
-/** Since Redis 7 several in a folder, before that one. */
+/** Since Redis 7 there are several files in a folder; before, one file. */
 async function filesIn(folder: string): Promise<string[]> {
   const parts = join(folder, 'appendonlydir');
   const names = await readdir(parts).catch(() => undefined);
@@ -24,7 +24,7 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((name) => join(parts, name));
 }
 
-/** Up to where the file is whole: what was written in part was never answered. */
+/** Reads as far as the file is complete: a command that was written in part was never answered. */
 function* commandsIn(file: Buffer): Generator<Command> {
   for (let at = 0; ;) {
     const count = lengthAt(file, at, '*');

@@ -8,11 +8,11 @@ import { length, seed } from './length.ts';
 import { countBy, endsOf, judge } from './verdict.ts';
 import { World } from './world.ts';
 
-/** Each round has a seed of its own, which plays it again alone. */
+/** Each round has its own seed, with which it can be played alone. */
 const rounds = Array.from({ length: length.rounds }, (_, index) => ({ seed: seed + index }));
 
 test.each(rounds)(
-  `INV-1 INV-2 INV-3 INV-4 INV-6 INV-7 INV-8 ${length.sessions} sessions on three servers through ${length.faults} faults: every reader, every server and the store end with what the log was given (seed $seed)`,
+  `INV-1 INV-2 INV-3 INV-4 INV-6 INV-7 INV-8 ${length.sessions} sessions on three servers through ${length.faults} faults: every reader, every server and the store end with the state of the log (seed $seed)`,
   { timeout: 600_000 },
   async ({ seed: own }) => {
     const faults = faultsOf(own, length.faults);
@@ -25,19 +25,19 @@ test.each(rounds)(
       expect(world.crashed).toEqual([]);
       const finished = await Promise.allSettled(world.people.map((person) => person.finish()));
       const unfinished = finished.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-      if (unfinished.length > 0) throw new AggregateError(unfinished, 'Not all has ended.');
-      world.note('nothing is under way any more');
+      if (unfinished.length > 0) throw new AggregateError(unfinished, 'Not all turns have ended.');
+      world.note('no turn is running');
       await judge(world);
       world.note('judged');
       tell(world, played);
       await world.end();
       expect(world.crashed).toEqual([]);
     } catch (error) {
-      // Whole: the test's own report comes when all rounds are over.
+      // Written completely, because the test's own report comes only after all rounds.
       world.note(inspect(error, { depth: 8 }));
       const kept = await keepLogs(world);
       console.error(
-        `Play it again: FAULTS_SEED=${own} npm run chaos. What happened is in ${kept}.`,
+        `To repeat this round: FAULTS_SEED=${own} npm run chaos. Its logs are in ${kept}.`,
       );
       await world.end().catch(console.error);
       throw error;
@@ -45,7 +45,7 @@ test.each(rounds)(
   },
 );
 
-/** Writes down what was played and what each process said; gives the folder. */
+/** Writes down the played faults and each process's log; returns the folder. */
 async function keepLogs(world: World): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-chaos-log-'));
   await writeFile(join(folder, 'faults.log'), world.log.join('\n'));
@@ -58,7 +58,8 @@ async function keepLogs(world: World): Promise<string> {
 function tell({ witness, people, log }: World, faults: Record<string, number>): void {
   const sent = countBy(
     people.flatMap((person) => person.sent),
-    ({ outcome, messageId }) => (messageId === undefined ? outcome : `${outcome} amid a turn`),
+    ({ outcome, messageId }) =>
+      messageId === undefined ? outcome : `${outcome} as a steered message`,
   );
   const deleted = people.flatMap((person) => person.deleted).length;
   const forks = people.flatMap((person) => person.forks).length;

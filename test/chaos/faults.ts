@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Member, Ways } from './member.ts';
 import type { World } from './world.ts';
 
-/** Each with how often it is played among the others, and for how long it lasts, ms. */
+/** Each kind with its relative frequency, and its duration in ms. */
 const kinds = {
   'reader dropped': { weight: 26, ms: [0, 0] },
   'reader begun anew': { weight: 9, ms: [0, 0] },
@@ -25,9 +25,9 @@ export const allKinds = Object.keys(kinds);
 
 export interface Fault {
   kind: FaultKind;
-  /** Between the fault before and this one. */
+  /** The time between the previous fault and this one, in ms. */
   gapMs: number;
-  /** Who it meets, and where they go then; each out of any number. */
+  /** The victim of the fault, and where it connects afterwards; each modulo the number of candidates. */
   who: number;
   where: number;
   ms: number;
@@ -58,10 +58,10 @@ export function faultsOf(seed: number, count: number): Fault[] {
   return fc.sample(fault, { seed, numRuns: count, unbiased: true });
 }
 
-/** What a server is cut off from. */
+/** The services that a server is cut off from. */
 const servicesAt: (keyof Ways)[][] = [['redis'], ['database'], ['redis', 'database']];
 
-/** Begins a fault; resolves when what it met is well again. */
+/** Begins a fault; resolves when its victim works again. */
 export async function play(world: World, { kind, who, where, ms }: Fault): Promise<void> {
   const { redis, postgres } = world;
   const watcher = pick(world.watchers, who);
@@ -121,7 +121,7 @@ export async function play(world: World, { kind, who, where, ms }: Fault): Promi
   }
 }
 
-/** One that is well, if there is any. */
+/** A victim that works, if there is one. */
 function wellOne(world: World, members: readonly Member[], who: number): Member {
   const well = members.filter(({ name }) => !world.isBusy(name));
   return pick(well.length > 0 ? well : members, who);
@@ -129,6 +129,6 @@ function wellOne(world: World, members: readonly Member[], who: number): Member 
 
 function pick<T>(all: readonly T[], index: number): T {
   const one = all[index % all.length];
-  if (one === undefined) throw new Error('There is nobody to meet a fault.');
+  if (one === undefined) throw new Error('There is no victim for a fault.');
   return one;
 }

@@ -1,4 +1,4 @@
-/** How much chaos: in every test run a little, by `npm run chaos` at length. */
+/** The amount of chaos: a little in every test run, more with `npm run chaos`. */
 const { FAULTS, FAULTS_SEED } = process.env;
 const isLong = FAULTS === 'long';
 
@@ -7,7 +7,7 @@ export const length = isLong
   : { rounds: 1, sessions: 4, faults: 14 };
 
 /**
- * What everything random follows from: in short runs always this one, whose first faults are of every kind. `FAULTS_SEED`
- * plays one round that has failed.
+ * The seed of everything random: fixed in short runs, whose first faults are of every kind. `FAULTS_SEED` repeats a
+ * failed round.
  */
 export const seed = Number(FAULTS_SEED ?? (isLong ? Date.now() % 2 ** 30 : 20_262_039));

@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Wire } from './wire.ts';
 
-/** What `server.ts` is told. */
+/** The settings of `server.ts`. */
 export interface MemberSettings {
   role: 'server' | 'projector';
-  /** Whether a server also brings runs into history. */
+  /** Whether a server also projects runs into history. */
   projects: boolean;
   redisUrl: string;
   prefix: string;
@@ -21,19 +21,19 @@ export interface MemberSettings {
   port: number;
 }
 
-/** A member's own ways to what all share; it can be cut off from each. */
+/** A member's own connections to the shared services; it can be cut off from each. */
 export interface Ways {
   redis: Wire;
   database: Wire;
 }
 
 const program = fileURLToPath(new URL('server.ts', import.meta.url));
-/** Between two tries to start while Redis or the database is away, ms. */
+/** Delay between two tries to start while Redis or the database is unreachable, in ms. */
 const RETRY_MS = 150;
-/** How much of what each wrote is kept, characters. */
+/** How much of each process's output is kept, in characters. */
 const LOG_MAX = 5_000_000;
 
-/** A process that is ended in every way, and comes back on its port. */
+/** A process that is ended in every way, and restarts on its port. */
 export class Member {
   readonly name: string;
   readonly settings: MemberSettings;
@@ -41,11 +41,11 @@ export class Member {
   #child: ChildProcess | undefined;
   #coming: Promise<void> | undefined;
   #gone = false;
-  /** It runs, and nobody has asked it to end. */
+  /** The process runs, and was not asked to end. */
   #isReady = false;
-  /** How often it ended though nobody wanted it to, or not in order. */
+  /** How often the process ended unexpectedly, or with an error. */
   crashes = 0;
-  /** What all its lives wrote so far, the newest part. */
+  /** The newest output of all its runs. */
   log = '';
 
   constructor(name: string, settings: MemberSettings, ways?: Ways) {
@@ -58,7 +58,7 @@ export class Member {
     return `http://127.0.0.1:${this.settings.port}`;
   }
 
-  /** Resolves when it runs; tries again as long as it cannot. */
+  /** Resolves when the process runs; retries until it does. */
   async start(): Promise<void> {
     this.#coming ??= this.#startUntilReady().finally(() => {
       this.#coming = undefined;
@@ -66,18 +66,18 @@ export class Member {
     await this.#coming;
   }
 
-  /** From one moment to the next. */
+  /** Kills the process at once. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** In order. */
+  /** Stops the process in an orderly way. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
     if (this.#child?.exitCode !== 0) this.crashes += 1;
   }
 
-  /** It stands still for a while and then goes on as if nothing had been. */
+  /** Suspends the process for a while. */
   async freeze(ms: number): Promise<void> {
     const child = this.#child;
     child?.kill('SIGSTOP');
@@ -85,12 +85,12 @@ export class Member {
     child?.kill('SIGCONT');
   }
 
-  /** It alone does not reach these for a while. */
+  /** Cuts only this process off from these services for a while. */
   async cutOff(from: readonly (keyof Ways)[], ms: number): Promise<void> {
     await Promise.all(from.map(async (service) => this.#ways?.[service].sever(ms)));
   }
 
-  /** Ends it for good. */
+  /** Ends the process for good. */
   async leave(): Promise<void> {
     this.#gone = true;
     await this.#coming;
@@ -110,7 +110,7 @@ export class Member {
       env: {
         PATH: process.env['PATH'],
         CHAOS: JSON.stringify(this.settings),
-        // It starts twice as fast from its second life on.
+        // The process starts twice as fast from its second run on.
         NODE_COMPILE_CACHE:
           process.env['NODE_COMPILE_CACHE'] ?? join(this.settings.root, 'compiled'),
       },

@@ -18,26 +18,26 @@ const weights = {
 };
 const moves = Object.keys(weights) as (keyof typeof weights)[];
 
-/** What a person does next. */
+/** The next action of a user. */
 const move = fc.record({
   kind: fc.oneof(...moves.map((kind) => ({ arbitrary: fc.constant(kind), weight: weights[kind] }))),
-  /** The servers it goes to, one after the other. */
+  /** The servers that the user tries, one after the other. */
   at: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
   pauseMs: fc.integer({ min: 100, max: 2_500 }),
-  /** After which it thinks better of a message. */
+  /** The delay after which the user withdraws a message. */
   afterMs: fc.integer({ min: 0, max: 1_500 }),
 });
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
 
-/** What became of a message, as far as its sender can know. */
+/** The outcome of a message, as far as its sender can know. */
 export interface Sent {
   sessionId: string;
   message: string;
   outcome: 'acknowledged' | 'refused' | 'unknown';
   turnId?: string;
-  /** Its id, if it was said to the agent at work. */
+  /** The message's id, if it was steered. */
   messageId?: string;
-  /** Whether it was asked to be taken out of the queue. */
+  /** Whether its removal from the queue was requested. */
   removed?: boolean;
   code?: string;
 }
@@ -48,18 +48,18 @@ interface Answer<T> {
   code?: string;
 }
 
-/** How long a person waits for a turn before going on, and for the last one, ms. */
+/** How long a user waits for a turn before continuing, and for the last turn, in ms. */
 const patience = { turnMs: 12_000, endMs: 45_000 };
 
-/** Talks to an agent in one session, at any server, and answers what it asks. */
+/** Talks to an agent in one session, at any server, and answers its questions. */
 export class Person {
   readonly sessionId: string;
   readonly sent: Sent[] = [];
-  /** Sessions that were made beside the own one, and deleted. */
+  /** Other sessions that the user created and deleted. */
   readonly deleted: string[] = [];
-  /** Forks of the own session that are known to have been made. */
+  /** Forks of the user's session that are known to have been created. */
   readonly forks: string[] = [];
-  /** Codes of refusals, with how often. */
+  /** The number of rejections by code. */
   readonly refusals = new Map<string, number>();
   readonly #name: string;
   readonly #moves: Move[];
@@ -90,7 +90,7 @@ export class Person {
     this.#answering = this.#answerAll();
   }
 
-  /** Sends one last message, waits until nothing is under way any more, and forks all that was said. */
+  /** Sends a last message, waits until no turn runs, and forks the whole conversation. */
   async finish(): Promise<void> {
     this.#enough.abort();
     await this.#talking;
@@ -118,7 +118,7 @@ export class Person {
     await this.#answering;
   }
 
-  /** Gives up where it is. */
+  /** Ends the user's actions where they are. */
   async leave(): Promise<void> {
     this.#enough.abort();
     this.#gone.abort();
@@ -155,7 +155,10 @@ export class Person {
     if (sent.turnId !== undefined) await this.#untilOver(sent.turnId);
   }
 
-  /** Where nobody answers it says so again to the next server; in other words, since it may have been heard. */
+  /**
+   * If no server answers, sends the message again to the next server; with other words, since the first may have
+   * arrived.
+   */
   async #sendSomewhere(at: number, text: string): Promise<Sent> {
     let sent = await this.#send(at, text);
     for (let next = 1; sent.outcome === 'unknown' && next < this.#servers.length; next += 1) {
@@ -175,7 +178,7 @@ export class Person {
     return sent;
   }
 
-  /** Says it again, under the same id, where nobody answers: it is said once. */
+  /** If no server answers, sends the message again with the same id: it is steered once. */
   async #steer(at: number, text: string): Promise<void> {
     const message = `${this.#name} ${text}`;
     const messageId = randomUUID();
@@ -197,7 +200,7 @@ export class Person {
     await this.#ask(async () => this.#at(at).removeQueued(this.sessionId, turnId));
   }
 
-  /** Asks again, for the same session, where nobody answers: it is made once. */
+  /** If no server answers, asks again for the same fork: it is created once. */
   async #fork(at: number): Promise<void> {
     const sessionId = randomUUID();
     for (let next = 0; next < this.#servers.length; next += 1) {
@@ -208,7 +211,7 @@ export class Person {
     }
   }
 
-  /** Says something in another session, and thinks better of all of it. */
+  /** Sends a message in another session, and deletes that session. */
   async #makeAndDelete(first: number, second: number, text: string, afterMs: number) {
     const request = { cliType: 'talking', projectDir: this.#projectDir };
     const { value } = await this.#ask(async () => this.#at(first).createSession(request));
@@ -220,7 +223,7 @@ export class Person {
     await this.#delete(sessionId, first);
   }
 
-  /** Whether it is known to be deleted now. */
+  /** Whether the session is now known to be deleted. */
   async #delete(sessionId: string, at: number): Promise<boolean> {
     const { value } = await this.#ask(async () => {
       await this.#at(at).deleteSession(sessionId);
@@ -229,7 +232,7 @@ export class Person {
     return value === true;
   }
 
-  /** A request without an answer may have been heard, or not. */
+  /** A request without an answer may or may not have arrived. */
   async #ask<T>(request: () => Promise<T>): Promise<Answer<T>> {
     try {
       return { value: await request() };
@@ -241,7 +244,7 @@ export class Person {
     }
   }
 
-  /** Answers what is asked, again and again until it is seen to be answered. */
+  /** Answers questions again and again until they are shown as answered. */
   async #answerAll(): Promise<void> {
     for (let count = 0; !this.#gone.signal.aborted; count += 1) {
       await delay(150);
@@ -273,7 +276,7 @@ export class Person {
 
   #at(index: number): Requests {
     const requests = this.#servers[index % this.#servers.length];
-    if (!requests) throw new Error('There is no server.');
+    if (!requests) throw new Error('No server is configured.');
     return requests;
   }
 }

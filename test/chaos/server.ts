@@ -1,6 +1,7 @@
 /**
- * One process of the chaos test: a whole server on an agent that talks by itself, or a projector; `CHAOS` holds its
- * `MemberSettings`. Says `ready` when it is, ends in order on SIGTERM, and at once with the end of its input.
+ * One process of the chaos test: a whole server with an agent that talks by itself, or a projector; `CHAOS` contains
+ * its `MemberSettings`. Prints `ready` when it runs, stops in an orderly way on SIGTERM, and at once when its input
+ * ends.
  */
 import { flushCompileCache } from 'node:module';
 import { ProviderRegistry } from '@liminal/agents';
@@ -41,7 +42,7 @@ async function openStorage() {
   return { log, store: traced(store), blobs, coordination, close: closeAll };
 }
 
-/** Notes what becomes of sessions' queues, so that a message that is missing in the end can be followed. */
+/** Logs changes of sessions' queues, so that a missing message can be traced. */
 function traced(store: ResponseStore): ResponseStore {
   const saveSession: ResponseStore['saveSession'] = async (session) => {
     const { sessionId, fence, queue } = session;

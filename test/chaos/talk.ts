@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 
-/** What the agent does next in a turn. */
+/** The agent's next action in a turn. */
 export type Step =
   | { kind: 'say' | 'think' | 'withdraw' | 'fail'; words: number; everyMs: number }
   | { kind: 'tool'; words: number; everyMs: number }
@@ -10,7 +10,7 @@ export type Step =
 
 export interface Talk {
   steps: Step[];
-  /** `crash`: the agent's process is gone without a word. */
+  /** `crash`: the agent's process ends without an error message. */
   ending: 'completed' | 'error' | 'crash';
 }
 
@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** More events than the log keeps of what is projected. */
+/** More events than the log keeps of projected runs. */
 const flood: fc.Arbitrary<Step> = fc.constant({ kind: 'say', words: 250, everyMs: 12 });
 
 const talk: fc.Arbitrary<Talk> = fc.record({
@@ -52,14 +52,14 @@ const talk: fc.Arbitrary<Talk> = fc.record({
   ),
 });
 
-/** What a message makes the agent do: the same on every server. */
+/** The agent's actions for a message: the same on every server. */
 export function talkOf(message: string): Talk {
   const seed = createHash('sha256').update(message).digest().readInt32LE();
   const [told] = fc.sample(talk, { seed, numRuns: 1, unbiased: true });
   return told ?? { steps: [], ending: 'completed' };
 }
 
-/** What the agent does with a message amid its turn: it takes it up after a while, or comes to it only after the turn. */
+/** How the agent handles a steered message: it takes the message after a while, or begins a turn for it later. */
 export function takesUp(message: string): { isOwnTurn: boolean; afterMs: number } {
   const [first = 0, second = 0] = createHash('sha256').update(message).digest();
   return { isOwnTurn: first % 3 === 0, afterMs: second * 4 };

@@ -23,25 +23,25 @@ const options = [
 ];
 type Finished = Extract<OutputItem, { type: 'message' | 'reasoning' }>;
 
-/** Something that was said amid a turn. */
+/** A steered message. */
 interface Said {
   messageId: string;
   message: string;
 }
 
-/** A turn that is being talked through. */
+/** A turn that the agent is playing. */
 interface Talking {
   turnId: string;
   over: AbortController;
-  /** What was said amid the turn and waits for its end. */
+  /** Steered messages that wait for the turn's end. */
   left: Said[];
-  /** Waits for the answer to a permission request. */
+  /** Set while the turn waits for the answer to a permission request. */
   asked?: { approvalId: string; answered: PromiseWithResolvers<string> };
 }
 
 type OnDelivered = (sessionId: string, turnId: string) => void;
 
-/** An agent without a process that talks by itself, as the message it is given decides. It knows every session. */
+/** An agent without a process, whose actions depend on the message. It knows every session. */
 export class TalkingAgent extends DriverProvider {
   constructor(onDelivered: OnDelivered) {
     super(new TalkingDriver(onDelivered));
@@ -61,7 +61,7 @@ class TalkingDriver implements AgentDriver {
     return new TalkingSession(opening, this.#onDelivered);
   }
 
-  /** It keeps nothing of a session. */
+  /** Creates no copies, because the agent stores nothing. */
   async fork(): Promise<StoredFork> {
     return { copies: new Map(), left: new Set() };
   }
@@ -129,7 +129,7 @@ class TalkingSession implements AgentSession {
   async close(): Promise<void> {
     this.#stop();
     if (!this.isAlive) return;
-    // Those who hear of the end may close it again.
+    // Listeners of the end may close the session again.
     this.isAlive = false;
     this.#output.exit({ expected: true });
   }
@@ -137,7 +137,10 @@ class TalkingSession implements AgentSession {
   async answerApproval(approvalId: string, { optionId }: ApprovalAnswer): Promise<void> {
     const asked = this.#talking?.asked;
     if (asked?.approvalId !== approvalId) {
-      throw new ProviderError('APPROVAL_NOT_FOUND', `Nobody waits for an answer to ${approvalId}.`);
+      throw new ProviderError(
+        'APPROVAL_NOT_FOUND',
+        `No request ${approvalId} waits for an answer.`,
+      );
     }
     asked.answered.resolve(optionId);
   }
@@ -207,7 +210,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Says words one by one, each another one, so that a text that is cut or doubled is not a part of the right one. */
+/** Sends words one by one, each different, so that a cut or doubled text is never a part of the right text. */
 async function spell(
   { words, everyMs }: { words: number; everyMs: number },
   itemId: string,

@@ -19,10 +19,10 @@ import type { Sent } from './person.ts';
 import type { Watcher } from './watcher.ts';
 import type { World } from './world.ts';
 
-/** How long everything may take to come to rest on a busy machine, ms. */
+/** How long the servers may take to become idle on a busy machine, in ms. */
 const patience = { timeout: 60_000, interval: 100 };
 
-/** Waits until all is quiet, and then compares everything with what the log was seen to be given. */
+/** Waits until nothing runs, and then compares everything with what Redis had on disk. */
 export async function judge(world: World): Promise<void> {
   const { witness } = world;
   await expect
@@ -49,7 +49,7 @@ export async function judge(world: World): Promise<void> {
   await judgeReaders(world);
 }
 
-/** The sessions that somebody deleted. */
+/** The sessions that users deleted. */
 const deletedIn = ({ people }: World): Set<string> =>
   new Set(people.flatMap((person) => person.deleted));
 
@@ -60,7 +60,7 @@ function keptRuns(world: World): StreamEvent[][] {
   return runs.filter(([first]) => first !== undefined && !deleted.has(first.sessionId));
 }
 
-/** Nothing is left of what was deleted, neither in a server nor in the store, even if somebody was at work on it. */
+/** Nothing remains of deleted sessions, neither in a server nor in the store, even if an agent was working in them. */
 async function judgeDeleted(world: World): Promise<void> {
   const { requests, settings, witness } = world;
   const deleted = deletedIn(world);
@@ -84,7 +84,7 @@ async function judgeDeleted(world: World): Promise<void> {
   }
 }
 
-/** Each message has its turn, once; one whose sender was told nothing may have none. */
+/** Each message has its turn, once; a message whose sender got no answer may have none. */
 function judgeMessages({ people, witness }: World): void {
   const turns = new Map<string, string[]>();
   for (const run of witness.runs.values()) {
@@ -116,8 +116,8 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
 }
 
 /**
- * It is said in one turn; and where the agent comes to it only after that, it has one turn of its own. That is so too if
- * the server died before the log had it.
+ * A steered message is in one turn; if the agent handles it later, it has one turn of its own. That also holds if the
+ * server died before the log had the message.
  */
 function isRightAmid(
   { outcome, turnId = '', messageId = '' }: Sent,
@@ -131,11 +131,11 @@ function isRightAmid(
   return outcome !== 'acknowledged' || [first?.turnId, ...own].includes(turnId);
 }
 
-/** A message in the middle of a turn. */
+/** A steered message. */
 interface SaidAmid {
   id: string;
   turnId: string;
-  /** It was to begin a turn of its own. */
+  /** The message was withdrawn to get a turn of its own. */
   isLeft: boolean;
 }
 
@@ -164,12 +164,12 @@ function messageOf(run: readonly StreamEvent[]): string {
   return '';
 }
 
-/** Who is refused is told why, and in words that are meant for people. */
+/** A rejected request gets the reason, in words for users. */
 function judgeRefusals({ people }: World): void {
   expect(people.flatMap(({ refusals }) => [...refusals.keys()])).not.toContain('INTERNAL');
 }
 
-/** What is stored is what the log gives, folded from scratch. */
+/** The stored runs equal the log, folded from scratch. */
 async function judgeStore(world: World): Promise<void> {
   const { store } = await openPostgres(world.settings.databaseUrl, {
     schema: world.settings.schema,
@@ -183,7 +183,7 @@ async function judgeStore(world: World): Promise<void> {
   }
 }
 
-/** Every server shows every session and every run so. */
+/** Every server shows every session and every run in that state. */
 async function judgeServers(world: World): Promise<void> {
   for (const { sessionId } of world.people) {
     const runs = world.witness.runsOf(sessionId);
@@ -219,7 +219,7 @@ async function fetchRun({ servers, settings }: World, index: number, runId: stri
   return Response.parse(await answer.json());
 }
 
-/** Every server shows every fork with what the other session had said up to there. */
+/** Every server shows every fork with the other session's conversation up to that place. */
 async function judgeForks({ people, requests, witness }: World): Promise<void> {
   for (const server of requests) {
     const projects = await server.listProjects();
@@ -232,21 +232,21 @@ async function judgeForks({ people, requests, witness }: World): Promise<void> {
       const { entries, turns } = await wholeHistory((page) => server.history(sessionId, page));
       expect(turns).toHaveLength(last + 1);
       const truth = shownOf(runs.slice(0, last + 1));
-      // Where later turns have changed files, the fork says so at its beginning.
+      // If later turns have changed files, the fork begins with a notice.
       const copied = entries.filter(({ itemId }) => !itemId.endsWith(':files'));
       expect(timeless(copied).map(unplaced)).toEqual(truth.map(unplaced));
     }
   }
 }
 
-/** Without where it was said. */
+/** Without session and turn ids. */
 const unplaced = (item: UpsertObject): UpsertObject => ({
   ...item,
   sessionId: '',
   turnId: '',
 });
 
-/** Those who watched all the time, those who came back, and those who come now, on any server. */
+/** All readers agree, on any server: those that were connected all the time, those that returned, and new ones. */
 async function judgeReaders(world: World): Promise<void> {
   for (const [at] of world.servers.entries()) {
     for (const { sessionId } of world.people) {
@@ -283,16 +283,16 @@ function withdrawnBy(payload: StreamEvent['payload']): string[] {
   return payload.type === 'item_cancelled' ? [payload.itemId] : [];
 }
 
-/** What was seen is there in the end, as it was or longer (invariant 6), unless it was withdrawn. */
+/** Everything that was shown is there in the end, unchanged or longer (invariant 6), unless it was withdrawn. */
 function judgeSeen(before: SessionView, items: UpsertObject[], withdrawn: Set<string>): void {
   const last = new Map(items.map((item) => [item.itemId, item]));
   for (const item of before.turns.flatMap((turn) => turn.items)) {
     const now = last.get(item.itemId);
     if (now === undefined && withdrawn.has(item.itemId)) continue;
-    expect(now, `${item.itemId} was seen and is gone`).toBeDefined();
+    expect(now, `${item.itemId} was shown but is missing`).toBeDefined();
     const seen = textOf(item);
     const begins = now && textOf(now).slice(0, seen.length);
-    expect(begins, `${item.itemId} was seen otherwise`).toBe(seen);
+    expect(begins, `${item.itemId} was shown differently`).toBe(seen);
   }
 }
 
@@ -301,7 +301,7 @@ function textOf(item: UpsertObject): string {
   return item.type === 'tool_call' ? (item.toolOutput ?? '') : '';
 }
 
-/** How many of each kind there were. */
+/** The number of each kind. */
 export function countBy<T>(all: Iterable<T>, kindOf: (one: T) => string): Record<string, number> {
   const groups = Map.groupBy(all, kindOf);
   return Object.fromEntries([...groups].map(([kind, ones]) => [kind, ones.length]));

@@ -1,24 +1,24 @@
 import { createClient, type LiminalClient, type SessionView } from '@liminal/client';
 import { Wire } from './wire.ts';
 
-/** How long a person takes to press “try again”, ms. */
+/** How long a user takes to press “try again”, in ms. */
 const RETRY_MS = 300;
 
 interface Place {
   ports: readonly number[];
   token: string;
   sessionId: string;
-  /** The server it begins at. */
+  /** The server to which it connects first. */
   at: number;
 }
 
-/** Somebody who watches a session with Liminal's own client, over a wire that breaks, stalls and leads to any server. */
+/** Watches a session with Liminal's own client, over a connection that breaks, stalls and leads to any server. */
 export class Watcher {
   readonly #place: Place;
   readonly #wire: Wire;
-  /** What it showed at some moments: views are never changed. */
+  /** The views at some moments: views are never changed. */
   readonly seen: SessionView[] = [];
-  /** What it must never be shown. */
+  /** Faults: states that must never be shown. */
   readonly faults: string[] = [];
   readonly #ends = new Map<string, string>();
   #client: LiminalClient;
@@ -42,23 +42,23 @@ export class Watcher {
     return this.#client.session(this.sessionId).getSnapshot();
   }
 
-  /** How it is connected, and where: for the report of a failure. */
+  /** The connection's state and server, for the report of a failure. */
   get place(): unknown[] {
     return [this.#client.connection.getSnapshot(), this.#wire.origin, this.#wire.leadsTo];
   }
 
-  /** Keeps what it shows now, to be found again in the end. */
+  /** Keeps the current view, to be compared in the end. */
   remember(): void {
     this.seen.push(this.view);
   }
 
-  /** Its connection breaks; it comes back to that server with its cursor. */
+  /** Breaks the connection; the client reconnects to that server with its cursor. */
   drop(at: number): void {
     this.remember();
     this.#wire.cut(at);
   }
 
-  /** It forgets everything and begins anew. */
+  /** Forgets everything and starts again. */
   forget(): void {
     this.remember();
     this.#leave();

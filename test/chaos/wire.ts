@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The way from a client to the servers, or from a server to what it needs: to one at a time, and to the next when that is gone. */
+/**
+ * A proxy between a client and the servers, or between a server and its services: to one of them at a time, and to the
+ * next if that is gone.
+ */
 export class Wire {
   readonly #ports: readonly number[];
   readonly #listener: Server;
@@ -37,13 +40,13 @@ export class Wire {
     return [open.filter((index) => index >= 0), this.#at % this.#ports.length];
   }
 
-  /** Breaks all its connections; the next ones go to that server. */
+  /** Breaks all connections; later ones go to that server. */
   cut(at = this.#at): void {
     this.#at = at;
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** All its connections break, and so do new ones for a while. */
+  /** Breaks all connections, and new ones for a while. */
   async sever(ms: number): Promise<void> {
     this.#isSevered = true;
     this.cut();
@@ -51,7 +54,7 @@ export class Wire {
     this.#isSevered = false;
   }
 
-  /** Nothing comes through for a while, either way. */
+  /** Passes nothing for a while, in either direction. */
   async stall(ms: number): Promise<void> {
     const stalled = [...this.#sockets];
     for (const socket of stalled) socket.pause();
@@ -72,7 +75,7 @@ export class Wire {
     this.#hold(near, far);
     this.#hold(far, near);
     far.once('error', () => {
-      // Where nobody listens the next one is tried, by whatever connection comes next.
+      // If the server is not listening, the next connection tries the next server.
       if (this.#at === at) this.#at = at + 1;
     });
     near.pipe(far);

@@ -5,7 +5,7 @@ import { commandsOnDisk } from './append-only-file.ts';
 
 type Constants = Pick<StreamEvent, 'sessionId' | 'turnId' | 'traceContext'>;
 
-/** Finds out what was written into the log from what Redis has on disk, without any code of the drivers. */
+/** Reads what was written into the log from Redis's files on disk, without any code of the drivers. */
 export class Witness {
   /** By run, each in the order in which it was written. */
   readonly runs = new Map<string, StreamEvent[]>();
@@ -20,7 +20,7 @@ export class Witness {
     this.#redis = connect(server.url);
   }
 
-  /** Looks at everything from the beginning; gives the last event of each run that has not ended. */
+  /** Reads everything from the beginning; returns the last event of each run that has not ended. */
   async read(): Promise<StreamEvent[]> {
     this.runs.clear();
     const [before, after] = [`${this.#prefix}:run:`, ':events'];
@@ -40,7 +40,7 @@ export class Witness {
     return own.toSorted((a, b) => begin(a).localeCompare(begin(b)));
   }
 
-  /** What Redis still holds: what is in the registry, and the keys that nothing will remove. */
+  /** What Redis still has: entries of the registry, and keys that never expire. */
   async left(): Promise<{ announced: number; pending: number; lasting: string[] }> {
     const keys = await this.#scan(`${this.#prefix}*`);
     const more = await this.#scan(`{${this.#prefix}*`);

@@ -18,15 +18,15 @@ import { Watcher } from './watcher.ts';
 import { Wire } from './wire.ts';
 import { Witness } from './witness.ts';
 
-/** How long after a server's death its turns are over at the latest, ms. */
+/** The longest time from a server's death to the end of its turns, in ms. */
 const LEASE_MS = 2_000;
 const SERVERS = 3;
 const WATCHERS_PER_SESSION = 2;
-/** So that the witness finds all that was ever written, and that the log is trimmed often. */
+/** The witness must find everything that was ever written, and the log must be trimmed often. */
 const redisSettings = { 'auto-aof-rewrite-percentage': '0', 'stream-node-max-entries': '10' };
 const token = 'a-token-that-all-servers-share';
 
-/** Three servers and two projectors on a Redis and a database, and all who use them. */
+/** Three servers and two projectors on a Redis and a database, and all their users. */
 export class World {
   readonly redis: RedisServer;
   readonly postgres: PostgresServer;
@@ -40,7 +40,7 @@ export class World {
   readonly witness: Witness;
   readonly census: Census;
   readonly settings: MemberSettings;
-  /** What has been played, and when. */
+  /** The played faults, with times. */
   readonly log: string[] = [];
   readonly #busy = new Map<string, Promise<void>>();
   readonly #began = performance.now();
@@ -79,7 +79,7 @@ export class World {
       ways.push({ redis: await wayTo(redis.url), database: await wayTo(postgres.url) });
     }
     const places: { port: number; ways: Ways }[] = [];
-    // Only now: a port that is free would be the next one that is taken.
+    // Chosen only now: otherwise the next free port could be the same.
     for (const own of ways) places.push({ port: await freePort(), ways: own });
     const settings: MemberSettings = {
       role: 'server',
@@ -103,7 +103,7 @@ export class World {
     return world;
   }
 
-  /** Makes sessions, each with someone who talks in it, and some who watch. */
+  /** Creates sessions, each with a user who talks in it, and several who watch. */
   async populate(sessions: number, seed: number): Promise<void> {
     for (let index = 0; index < sessions; index += 1) {
       const sessionId = await this.#create(index);
@@ -113,14 +113,14 @@ export class World {
       }
       this.watchers.push(...own);
       const [watcher] = own;
-      if (!watcher) throw new Error('Nobody watches.');
+      if (!watcher) throw new Error('No watcher is connected.');
       const name = `${seed} ${index}`;
       this.people.push(new Person(name, seed + index, this, watcher));
     }
     for (const person of this.people) person.start();
   }
 
-  /** A busy machine may let Redis or the database seem away. */
+  /** Retried, because on a busy machine Redis or the database may seem unreachable. */
   async #create(index: number): Promise<string> {
     const request = { cliType: 'talking', projectDir: this.settings.root };
     for (let tries = 1; ; tries += 1) {
@@ -139,7 +139,7 @@ export class World {
     return Watcher.open({ ports, token, sessionId, at });
   }
 
-  /** Plays faults, one after the other; they may overlap, but not on the same victim. */
+  /** Plays faults one after the other; they may overlap, but not on the same victim. */
   async suffer(faults: readonly Fault[]): Promise<void> {
     const suffering: Promise<void>[] = [];
     for (const fault of faults) {
@@ -147,10 +147,10 @@ export class World {
       const { kind, who, where, ms } = fault;
       this.note(`${kind} (${who}, ${where}, ${ms} ms)`);
       if (!kind.startsWith('reader')) for (const watcher of this.watchers) watcher.remember();
-      suffering.push(play(this, fault).then(() => this.note(`well again: ${kind} (${who})`)));
+      suffering.push(play(this, fault).then(() => this.note(`works again: ${kind} (${who})`)));
     }
     await Promise.all(suffering);
-    this.note('all is well again');
+    this.note('everything works again');
   }
 
   /** Runs steps for the same victim one after the other. */
@@ -162,7 +162,7 @@ export class World {
     if (this.#busy.get(victim) === own) this.#busy.delete(victim);
   }
 
-  /** Whether something is being done to it. */
+  /** Whether a step runs for the victim. */
   isBusy(victim: string): boolean {
     return this.#busy.has(victim);
   }
@@ -171,7 +171,7 @@ export class World {
     this.log.push(`${Date.now()} ${Math.round(performance.now() - this.#began)} ms: ${what}`);
   }
 
-  /** Servers and projectors that have ended by themselves, or not in order. */
+  /** Servers and projectors that have ended unexpectedly, or with an error. */
   get crashed(): string[] {
     const members = [...this.servers, ...this.projectors];
     return members.flatMap(({ name, crashes }) => (crashes > 0 ? [name] : []));
@@ -193,7 +193,7 @@ export class World {
 
 const wayTo = async (url: string): Promise<Wire> => Wire.open([Number(new URL(url).port)], 0);
 
-/** The same URL, by a way of one's own. */
+/** The same URL, through this proxy. */
 function through(way: Wire, url: string): string {
   const other = new URL(url);
   other.port = new URL(way.origin).port;

@@ -17,7 +17,7 @@ import { LiminalServer } from '../e2e/server.ts';
 import { Census } from '../faults/census.ts';
 import { Reader } from '../faults/reader.ts';
 
-/** How long after a server's death its turns are over at the latest, in ms. */
+/** The longest time from a server's death to the end of its turns, in ms. */
 const LEASE_MS = 6_000;
 
 const token = 'a-token-that-all-servers-share';
@@ -26,7 +26,7 @@ const token = 'a-token-that-all-servers-share';
 export interface Member {
   server: LiminalServer;
   client: LiminalClient;
-  /** Each rejects with `ApiError`, whose `code` is the server's. */
+  /** Each request rejects with `ApiError`, whose `code` is the server's. */
   requests: Requests;
   /** Watches a session with deltas, from its history on. */
   follow(sessionId: string): Promise<Reader>;
@@ -34,25 +34,27 @@ export interface Member {
 
 export interface ClusterOptions {
   servers: number;
-  /** What the model answers Claude Code. */
+  /** The model's answers to Claude Code. */
   script?: Script;
-  /** What each `liminal.json` holds besides. */
+  /** More settings for each `liminal.json`. */
   config?: Record<string, unknown>;
-  /** Theirs from then on: the one of all tests, unless given. */
+  /** The servers' own Redis; by default the one that all tests share. The cluster closes it. */
   redis?: TestRedis;
-  /** What each inherits besides. */
+  /** More variables for each server's environment. */
   env?: Record<string, string>;
 }
 
-/** Whole servers on one Redis and one PostgreSQL, on one machine: they share the project and the agents' own stores. */
+/**
+ * Whole servers with one Redis and one PostgreSQL on one machine: they share the project and the agents' own stores.
+ */
 export class Cluster {
   readonly project: string;
   readonly api: MessagesApi;
   readonly members: Member[] = [];
-  /** All that a further process of the cluster inherits, and a data folder with its configuration. */
+  /** The environment for further processes of the cluster, and a data folder with its configuration. */
   readonly env: Record<string, string>;
   readonly dataDir: string;
-  /** Who runs that belongs to this test. */
+  /** The processes that belong to this test. */
   readonly census: Census;
   readonly #readers: Reader[] = [];
 
@@ -111,7 +113,7 @@ export class Cluster {
     return cluster;
   }
 
-  /** Begins a session of Claude Code on a server; gives its id. */
+  /** Begins a session of Claude Code on a server; returns its id. */
   async create({ requests }: Member): Promise<string> {
     const request = { cliType: 'claude-code', projectDir: this.project };
     return (await requests.createSession(request)).sessionId;

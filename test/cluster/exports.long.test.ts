@@ -1,4 +1,4 @@
-/** A session's file with several servers, whose events a projector beside them keeps. */
+/** Exports in a cluster whose events a separate projector archives. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Cluster, type Member } from './cluster.ts';
 
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
-const words = 'Each of these words comes in a piece of its own, and each piece is an event.';
+const words = 'Each of these words is sent in a piece of its own, and each piece is an event.';
 
-test('a session is exported by a server that never had it, with every event that the projector kept, and what another imports is there for all', async () => {
+test('a session is exported by a server that never owned it, with every event that the projector archived; an import on another server is shown on all', async () => {
   const script = byPrompt({ 'Hello.': [reply(text(words, { chunk: 5, delayMs: 40 }))] });
   const config = { projector: false, keepEvents: true };
   const cluster = await Cluster.start({ servers: 2, script, config });

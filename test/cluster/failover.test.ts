@@ -10,7 +10,7 @@ import { redisCluster } from './redis-cluster.ts';
 const words = Array.from({ length: 700 }, (_, index) => `word${index}`).join(' ');
 
 const isLost = ['error', 'OWNER_LOST'];
-/** What the master has that dies, and whose replica has never heard of it; it may have more than that. */
+/** Data that the replica lacks when the master dies; it may lack more. */
 const lost = [
   {
     what: 'the events of a turn',
@@ -26,7 +26,7 @@ const lost = [
 ];
 
 test.each(atLength ? lost : lost.slice(0, 1))(
-  'INV-2, INV-7: a replica takes over that lacks $what: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
+  'INV-2, INV-7: if a replica takes over that lacks $what, the turn ends, the same for all readers, with everything that any reader saw, and the next message works',
   { timeout: 300_000 },
   async ({ key, ends }) => {
     const redis = await redisCluster({ hasReplicas: true });
@@ -39,7 +39,7 @@ test.each(atLength ? lost : lost.slice(0, 1))(
 );
 
 testAtLength(
-  'INV-2, INV-7: a Redis comes back that has kept nothing: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
+  'INV-2, INV-7: if Redis restarts empty, the turn ends, the same for all readers, with everything that any reader saw, and the next message works',
   { timeout: 300_000 },
   async () => {
     const server = await startRedis();
@@ -53,7 +53,7 @@ testAtLength(
   },
 );
 
-/** A turn that speaks while Redis loses something, and another one after it; gives how the first has ended. */
+/** Plays a turn during which Redis loses data, and another turn after it; returns the first turn's end. */
 async function loseAndGoOn(
   redis: TestRedis,
   lose: (sessionId: string, turnId: string) => Promise<void>,
@@ -92,7 +92,7 @@ async function loseAndGoOn(
   return [last?.status, last?.error?.code];
 }
 
-/** A server may not have found the new master yet: then nothing has happened, and it can be asked again. */
+/** Retries while a server has not found the new master yet: until then no request is run. */
 async function whenReached<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

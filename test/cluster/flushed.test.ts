@@ -9,7 +9,7 @@ import { createRuntime } from '@liminal/runtime';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 import { ScriptedAgent } from '../../packages/runtime/test/scripted-agent.ts';
 
-test('SAFE: readers hear the end of a turn in which Redis lost everything, on every server, and the session goes on', async () => {
+test('SAFE: if Redis loses everything during a turn, readers on every server get its end, and the session continues', async () => {
   const { redis, open } = await ownRedis();
   const { store, blobs } = openMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-flushed-')));
@@ -41,7 +41,7 @@ test('SAFE: readers hear the end of a turn in which Redis lost everything, on ev
   await ask(redis, 'FLUSHALL');
   agent.say(sessionId, { type: 'item_delta', itemId: 'said', deltaContent: ' After.' });
   agent.finish(sessionId);
-  // Its events are lost: readers are given its end from history.
+  // The events are lost, so readers get the turn's end from history.
   for (const reader of readers) {
     await reader.until(({ messages }) =>
       messages.some(

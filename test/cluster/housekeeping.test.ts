@@ -5,11 +5,11 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
-/** Said by the model, and by nobody else. */
+/** A word that only the model writes. */
 const secret = 'xylophone';
 const words = Array.from({ length: 400 }, (_, index) => `${secret}${index}`).join(' ');
 
-test('INV-8 a session that one server deletes while another runs it is gone for everyone, with all that PostgreSQL had of it, and within a minute with what Redis had', async () => {
+test('INV-8 a session that one server deletes while another runs it disappears for everyone: from PostgreSQL at once, from Redis within a minute', async () => {
   const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 10 }))] });
   const shared = await testRedis();
   let prefix = '';
@@ -65,7 +65,7 @@ async function schemaOf({ dataDir }: Cluster): Promise<string> {
   return config.databaseSchema;
 }
 
-/** How long each key that has the secret will still be there, in ms; -1: for good. */
+/** How long each key with the secret will exist, in ms; -1: without an expiry. */
 async function lifetimesInRedis(url: string, prefix: string): Promise<number[]> {
   const redis = new Redis(url);
   try {
@@ -82,7 +82,7 @@ async function lifetimesInRedis(url: string, prefix: string): Promise<number[]> 
       }[type];
       if (read === undefined && type !== 'none') throw new Error(`${key} is a ${type}.`);
       const value = JSON.stringify(await read?.());
-      // It may be gone meanwhile.
+      // The key may have expired in the meantime.
       if (value?.includes(secret)) lifetimes.push(await redis.pttl(key));
     }
     return lifetimes.filter((ms) => ms !== -2);

@@ -15,7 +15,7 @@ const tracing = (url: string) => ({
   OTEL_BSP_SCHEDULE_DELAY: '50',
 });
 
-test('FR-001-11 a projector beside the servers brings into history what they leave to it, in each turn’s trace, and ends when it is asked to', async () => {
+test('FR-001-11 a separate projector stores the servers’ runs in history, in each turn’s trace, and stops on request', async () => {
   const receiver = await OtlpReceiver.start();
   onTestFinished(() => receiver.close());
   const script = byPrompt({ 'Hello.': [reply('Hi.')], 'And now?': [reply('On we go.')] });
@@ -73,7 +73,7 @@ test('FR-001-11 a projector beside the servers brings into history what they lea
   expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toEqual([request]);
 });
 
-test('a projector without anything to share says what it needs', () => {
+test('a projector without shared storage reports what it needs', () => {
   const { status, stderr } = spawnSync(
     process.execPath,
     [main, 'projector', '--data', '/nowhere'],

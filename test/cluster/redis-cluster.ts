@@ -8,14 +8,14 @@ import {
 import { expect } from 'vitest';
 import { ask } from '../../packages/storage/test/redis-stage.ts';
 
-/** How long a replica may take to take over on a busy machine, ms. */
+/** How long a replica may take to take over on a busy machine, in ms. */
 const patience = { timeout: 30_000, interval: 50 };
 
-/** A Redis Cluster of a test's own, for all its servers. */
+/** A Redis Cluster of the test's own, for all its servers. */
 export interface SharedRedisCluster extends TestRedis {
-  /** What the names of all keys begin with. */
+  /** The prefix of all keys. */
   readonly prefix: string;
-  /** Cuts the masters off from their replicas, which are to miss all that is written from now on. */
+  /** Cuts the replicas off from their masters, so that they miss all later writes. */
   detachReplicas(): Promise<void>;
   /** Kills the master that has a key, and waits until its replica has taken over. */
   killMasterOf(key: string): Promise<void>;
@@ -47,8 +47,8 @@ export async function redisCluster(options: RedisClusterOptions = {}): Promise<S
 }
 
 async function detach(replica: RedisServer, master: RedisServer): Promise<void> {
-  // The master knows of no password: so it refuses the replica, which asks again once a second. Refused anything that
-  // comes later, a replica asks again at once, for ever.
+  // The master has no password, so it rejects the replica, which retries once a second. If a later step were rejected,
+  // the replica would retry without a delay for ever.
   await ask(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
   await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
 }

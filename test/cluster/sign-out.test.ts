@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
-/** A browser that opened the link of one server, as another server on another port is sent it. */
+/** A browser that opened one server's link, as a server on another port sees it. */
 async function signIn(link: string) {
   const page = await fetch(link, { headers: { accept: 'text/html' } });
   const [, cookie = ''] = /=([^;]+)/.exec(page.headers.getSetCookie()[0] ?? '') ?? [];
@@ -13,10 +13,10 @@ async function signIn(link: string) {
   });
 }
 
-/** Node accepts headers with a WebSocket, which its types do not know. */
+/** Node's WebSocket accepts headers, but its types lack them. */
 const SocketWithHeaders = WebSocket as unknown as new (url: string, options: object) => WebSocket;
 
-/** Resolves when the socket is open; `code` with the code that it is closed by. */
+/** Resolves when the socket is open; `code` resolves with the code with which it is closed. */
 async function openSocket(origin: string, headers: Record<string, string>) {
   const socket = new SocketWithHeaders(`${origin.replace('http', 'ws')}/ws`, { headers });
   const { promise: code, resolve } = Promise.withResolvers<number>();
@@ -25,7 +25,7 @@ async function openSocket(origin: string, headers: Record<string, string>) {
   return { code };
 }
 
-test('a browser that signs out at one server is signed out at all, with what it has open there', async () => {
+test('a browser that signs out at one server is signed out at all servers, and its connections are closed', async () => {
   const cluster = await Cluster.start({ servers: 2 });
   const [a, b] = cluster.members.map(({ server }) => server);
   const [one, other] = [await signIn(a!.link), await signIn(a!.link)];

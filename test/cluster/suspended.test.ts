@@ -4,7 +4,7 @@ import { Cluster } from './cluster.ts';
 
 const words = Array.from({ length: 4_000 }, (_, index) => `word${index}`).join(' ');
 
-test('INV-2 INV-8 the agent of a suspended server ends when its lease is over, while the server is still suspended; the turn ends once, and the session goes on elsewhere', async () => {
+test('INV-2 INV-8 the agent of a suspended server ends with its lease, while the server is still suspended; the turn ends once, and the session continues elsewhere', async () => {
   const script = byPrompt({
     'Talk slowly.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
     'Go on.': [reply('Here I am.')],
@@ -30,7 +30,7 @@ test('INV-2 INV-8 the agent of a suspended server ends when its lease is over, w
   } finally {
     process.kill(a!.server.pid, 'SIGCONT');
   }
-  // Its connections to Redis have been silent for too long, so its first answer may be a refusal.
+  // The connections to Redis have been silent for too long, so the first request may be rejected.
   await vi.waitFor(async () => a!.requests.send(sessionId, 'And on.'), { timeout: 30_000 });
   await reader.until(() => reader.turns.length === 3);
   const last = reader.turns.at(-1)!.turnId;

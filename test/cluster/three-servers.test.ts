@@ -11,14 +11,14 @@ const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' '
 interface Kind {
   redis: string;
   start: () => Promise<{ redis: TestRedis; env?: Record<string, string> }>;
-  /** What else is to be seen of it. */
+  /** A further check of the Redis. */
   check?: (cluster: Cluster) => Promise<void>;
 }
 
-/** What runs on a cluster fails over in every run: `failover.test.ts`; the others there run on one Redis. */
+/** Redis Cluster fails over in every test run, in `failover.test.ts`; the other tests there use a single Redis. */
 const kinds: Kind[] = [
   {
-    redis: 'a Redis through TLS whose authority they are told of, and no other is',
+    redis: 'a Redis through TLS, whose authority the servers must be given',
     start: async () => {
       const redis = await tlsRedis();
       return { redis, env: { NODE_EXTRA_CA_CERTS: redis.authority } };
@@ -35,7 +35,7 @@ const kinds: Kind[] = [
 ];
 
 test.each(atLength ? kinds : kinds.slice(0, 1))(
-  'INV-7 a session made on one server, sent to on a second, is watched on a third, which gives its agent a permission; INV-2 INV-8 its server is killed in mid-turn: those who watch see it lost in time, the next send elsewhere works, no process is left: on $redis',
+  'INV-7 a session created on one server gets a message on a second, and a permission on a third that watches it; INV-2 INV-8 if its server is killed during a turn, readers see the turn lost in time, the next message on another server works, and no process is left: on $redis',
   async ({ start, check }) => {
     const script = byPrompt({
       'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
@@ -78,7 +78,7 @@ test.each(atLength ? kinds : kinds.slice(0, 1))(
   },
 );
 
-/** Kills the server that has a session's agent while it speaks. */
+/** Kills the server that runs a session's agent during a turn. */
 async function loseOwner(cluster: Cluster, sessionId: string): Promise<void> {
   const { members, census } = cluster;
   const agents = census.withCommand(sessionId);

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { testRedis, type TestRedis } from '@liminal/testkit';
 
-/** A Redis that is reached through TLS, as those are that others run. */
+/** A Redis that is reached through TLS, as hosted ones are. */
 export interface TlsRedis extends TestRedis {
-  /** The file with the certificate of the authority, which nobody knows. */
+  /** The file with the certificate of the authority, which is not in any trust store. */
   readonly authority: string;
 }
 

@@ -1,4 +1,4 @@
 import { useStage } from './stage.ts';
 
-/** What the files that `agents.test.ts` has play on: to set it for each of them costs three seconds of work. */
+/** The stage of the files that `agents.test.ts` imports; setting a stage up for each file would take three seconds. */
 export const stage = useStage({ codex: {} });

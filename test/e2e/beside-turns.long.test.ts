@@ -1,4 +1,4 @@
-/** What goes on beside the words of a turn, with both real agents, as somebody at a browser sees it. */
+/** Background tasks, limits, compaction and forms, with both real agents, as a user in a browser sees them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -25,7 +25,7 @@ const stage = useStage({
 
 const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
 
-/** Each with how its scripted model plays a story. */
+/** Each agent, with its scripted model's answers for a story. */
 const agents = {
   'Claude Code': {
     background: () => {
@@ -98,7 +98,7 @@ async function begin(agent: string) {
 }
 
 each(
-  'what %s has running in the background is listed, and stopped by its button',
+  'background tasks of %s are listed, and stopped by their button',
   async (agent, { background }) => {
     background();
     const { session, page } = await begin(agent);
@@ -114,7 +114,7 @@ each(
 );
 
 each(
-  'what %s had running in the background is named when its process is ended',
+  'background tasks of %s are named when its process is ended',
   async (agent, { background }) => {
     background();
     const { ada, session, page } = await begin(agent);
@@ -123,15 +123,15 @@ each(
     const list = page.getByRole('list', { name: 'In the background' });
     await list.getByText('sleep 600').waitFor();
     await ada.endProcess();
-    await session.conversation.getByText(/what ran in the background: .*sleep 600/).waitFor();
+    await session.conversation.getByText(/background tasks: .*sleep 600/).waitFor();
     await list.waitFor({ state: 'detached' });
     await page.reload();
-    await session.conversation.getByText(/what ran in the background: .*sleep 600/).waitFor();
+    await session.conversation.getByText(/background tasks: .*sleep 600/).waitFor();
   },
 );
 
 each(
-  'while the model of %s is overloaded the turn says what it waits for',
+  'while the model of %s is overloaded, the turn shows what it waits for',
   async (agent, { overloaded, waits }) => {
     overloaded();
     const { session } = await begin(agent);
@@ -153,7 +153,7 @@ each('how much of its account %s has used is below the composer', async (agent, 
 });
 
 each(
-  'the conversation with %s is compacted when somebody types it',
+  'the conversation with %s is compacted when a user types /compact',
   async (agent, { compaction, compacted }) => {
     compaction();
     const { session } = await begin(agent);
@@ -168,7 +168,7 @@ each(
 );
 
 each(
-  'a form of an MCP server of %s is filled in, and the model hears of it',
+  'a form of an MCP server of %s is filled in, and the model gets the answers',
   async (agent, { form, heard }) => {
     form();
     const { session } = await begin(agent);
@@ -190,7 +190,7 @@ each(
 );
 
 each(
-  'an image that a tool of %s gives is shown as it was, also after a reload',
+  'an image from a tool of %s is shown unchanged, also after a reload',
   async (agent, { picture, heard }) => {
     picture();
     const { session, page } = await begin(agent);
@@ -214,7 +214,7 @@ each(
   },
 );
 
-test('Claude Code goes on by itself when what it had running has ended, and says why', async () => {
+test('Claude Code continues by itself when a background task has ended, and shows why', async () => {
   stage.api.play([
     reply(toolUse('Bash', { command: 'sleep 1; echo done', run_in_background: true })),
     reply('It runs on.'),
@@ -231,7 +231,7 @@ test('Claude Code goes on by itself when what it had running has ended, and says
     .waitFor();
 });
 
-test('Codex asks while it plans, and is told the answer', async () => {
+test('Codex asks a question while it plans, and gets the answer', async () => {
   const question = {
     id: 'colour',
     header: 'Colour',
@@ -255,7 +255,7 @@ test('Codex asks while it plans, and is told the answer', async () => {
   expect(agents.Codex.heard()).toContain('Blue');
 });
 
-test('a patch of Codex’ is made when it is allowed, after a look at it', async () => {
+test('a patch by Codex is shown, and applied when it is allowed', async () => {
   stage.codexApi.play([
     answer(applyPatch(['*** Add File: new.txt', '+fresh'])),
     answer('It is there.'),
@@ -269,7 +269,7 @@ test('a patch of Codex’ is made when it is allowed, after a look at it', async
   expect(await readFile(join(folder, 'new.txt'), 'utf8')).toBe('fresh\n');
 });
 
-test('a file that is mentioned reaches Codex’ model by its path', async () => {
+test('a mentioned file reaches Codex’s model by its path', async () => {
   stage.codexApi.play([answer('I have read it.')]);
   const { folder, session, page } = await begin('Codex');
   await stage.project(folder.split('/').at(-1)!, { 'src/apples.ts': 'export const apples = 3;\n' });

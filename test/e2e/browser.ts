@@ -18,27 +18,27 @@ const flags = [
 ];
 
 /**
- * How a headless Chromium is started: at length the whole program, else the shell of it if there is one, which is the
- * same engine and starts a page in a third of the time.
+ * How a headless Chromium is started: in long runs the whole program, otherwise its headless shell if there is one,
+ * which has the same engine and opens a page in a third of the time.
  */
 export function chromiumOptions(): LaunchOptions {
   const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole = '/usr/bin/chromium' } = process.env;
   return { executablePath: atLength ? whole : (shell ?? whole), headless: true, args: flags };
 }
 
-/** Starts a headless Chromium with a profile of its own. */
+/** Starts a headless Chromium with its own profile. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch(chromiumOptions());
 }
 
 let shared: Promise<Browser> | undefined;
 
-/** The headless Chromium of all files that a process tests; it ends with the process. */
+/** The headless Chromium that all test files of a process share; it ends with the process. */
 export function sharedChromium(): Promise<Browser> {
   return (shared ??= launchChromium());
 }
 
-/** Somebody with a fresh profile (no cookie, nothing stored) who opens the address. */
+/** Opens the address with a fresh profile (no cookie, nothing stored). */
 export async function visit(
   browser: Browser,
   address: string,

@@ -6,7 +6,7 @@ import { runClaudeAlone } from './claude-alone.ts';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
 import { stage } from './agents-stage.ts';
 
-testAtLength('a page that is loaded again in mid-turn has lost nothing and goes on', async () => {
+testAtLength('a page that is reloaded during a turn has lost nothing and continues', async () => {
   const folder = await stage.project('reload');
   const rest = gate();
   stage.api.play([
@@ -31,7 +31,7 @@ testAtLength('a page that is loaded again in mid-turn has lost nothing and goes 
 });
 
 testAtLength(
-  'two browsers follow one session, and a permission that one answers closes in the other',
+  'two browsers follow one session, and a permission that one answers is closed in the other',
   async () => {
     const folder = await stage.project('two-browsers');
     const rest = gate();
@@ -63,33 +63,30 @@ testAtLength(
   },
 );
 
-testAtLength(
-  'a server out of reach is said after a moment, and no longer once it is back',
-  async () => {
-    const folder = await stage.project('down');
-    const rest = gate();
-    stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
-    const ada = await stage.person();
-    const session = await ada.startSession({ folder });
-    await session.send('Go.');
-    await session.untilSaid(/^Before,$/);
+testAtLength('the offline notice appears after a moment and disappears on reconnect', async () => {
+  const folder = await stage.project('down');
+  const rest = gate();
+  stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Go.');
+  await session.untilSaid(/^Before,$/);
 
-    stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
-    stage.network.down();
-    const notice = ada.page.getByText('Server unreachable');
-    await notice.waitFor();
-    rest.open();
-    stage.network.up();
-    await ada.page.getByRole('button', { name: 'Try now' }).click();
-    await session.untilSaid(/^Before, and after\.$/);
-    await notice.waitFor({ state: 'detached' });
-    expect(await session.answers.allTextContents()).toEqual(['Before, and after.']);
-  },
-);
+  stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
+  stage.network.down();
+  const notice = ada.page.getByText('Server unreachable');
+  await notice.waitFor();
+  rest.open();
+  stage.network.up();
+  await ada.page.getByRole('button', { name: 'Try now' }).click();
+  await session.untilSaid(/^Before, and after\.$/);
+  await notice.waitFor({ state: 'detached' });
+  expect(await session.answers.allTextContents()).toEqual(['Before, and after.']);
+});
 
-test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, leaves no process, and goes on in the same page', async () => {
+test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, leaves no process, and the same page continues', async () => {
   const folder = await stage.project('crash');
-  // Out of the agent's process group and session: only its mark tells where it belongs.
+  // Outside the agent's process group and session: only its mark shows where it belongs.
   const detached = 'setsid -f sh -c "exec sleep 986" >/dev/null 2>&1; echo left one behind';
   const words = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
   stage.api.play(
@@ -120,7 +117,7 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
   await untilNoProcess(crashed);
   await stage.server.restart();
 
-  // The same page, and nobody touches it.
+  // The same page, without any action by the user.
   await session.untilEnded(2);
   await session.failureOf('last').filter({ hasText: 'server stopped' }).waitFor();
   expect((await session.answers.last().innerText()).startsWith(seen)).toBe(true);
@@ -132,14 +129,14 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
   const prompts = ['Leave one.', 'Talk.', 'Queued meanwhile.', 'Go on.'];
   expect(await session.prompts.allTextContents()).toEqual(prompts);
 
-  // A page that has seen nothing of it gets the same.
+  // A new page gets the same conversation.
   const bob = await stage.person();
   const his = await bob.open('Leave one.');
   await his.untilEnded(4);
   expect(await his.answers.allTextContents()).toEqual(await session.answers.allTextContents());
 });
 
-test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens with its history, and goes on, also over a connection that breaks in mid-turn', async () => {
+test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sidebar, opens with its history, and continues, also over a connection that breaks during a turn', async () => {
   const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
   const [second, third] = [gate(), gate()];
   stage.api.play([
@@ -150,7 +147,7 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
   ]);
   const ada = await stage.person();
   await runClaudeAlone('How many lines are there?', { folder, env: stage.env });
-  // They come back from the terminal to a page that was open all the while.
+  // The user returns from the terminal to a page that was open all the time.
   await ada.lookAgain();
   const session = await ada.open('How many lines are there?');
   await session.untilSaid('There are two lines.');
@@ -172,7 +169,8 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
   await session.untilSaid(/^One,$/);
   await session.composer.fill('Not sent yet');
 
-  // A connection that comes back asks for agents and projects; the next cut may break that, and the next connect asks again.
+  // After a reconnect the page requests agents and projects. The next cut may break that request, and the next
+  // reconnect repeats it.
   stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/(agents|projects)/);
   stage.network.cut();
   second.open();
@@ -191,7 +189,7 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
 });
 
 testAtLength(
-  'TC-8.3a each tab keeps its own conversation, draft and running turn while another is looked at',
+  'TC-8.3a each tab keeps its own conversation, draft and running turn while another tab is shown',
   async () => {
     const folder = await stage.project('tabs');
     const rest = gate();

@@ -17,7 +17,7 @@ import { expect, test } from 'vitest';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
 import { stage } from './agents-stage.ts';
 
-test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is read while it is written, as upserts that only grow; stop ends the next one in mid-text, and the session goes on', async () => {
+test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as upserts that only grow; stop ends the next answer in the middle of its text, and the session continues', async () => {
   const [second, third] = [gate(), gate()];
   stage.api.play(
     byPrompt({
@@ -28,7 +28,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is read while it is written, as 
       'Still there?': [reply('Still here.')],
     }),
   );
-  // The first of those who have it.
+  // The first test that uses the session.
   const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');
@@ -65,7 +65,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is read while it is written, as 
   await session.untilEnded(3);
 });
 
-/** What the agent's one message was after each thing that was received about it. */
+/** The states of the agent's only message after each received message about it. */
 function messageStates(received: readonly ServerMessage[]): { status: string; content: string }[] {
   const states: { status: string; content: string }[] = [];
   for (const message of received) {
@@ -80,7 +80,7 @@ function messageStates(received: readonly ServerMessage[]): { status: string; co
   return states;
 }
 
-testAtLength('thinking is folded away, and opens', async () => {
+testAtLength('thinking is folded, and can be opened', async () => {
   const folder = await stage.project('thinking');
   stage.api.play([reply([thinking('They greet me, so I greet them.'), text('Hello.')])]);
   const ada = await stage.person();
@@ -96,7 +96,7 @@ testAtLength('thinking is folded away, and opens', async () => {
   await thought.waitFor();
 });
 
-test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; Escape stops a command, and nothing of it runs on; an edit shows what changed', async () => {
+test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; Escape stops a command with all its processes; an edit shows what changed', async () => {
   const { ada, session, folder, turns } = await stage.claude();
   const name = basename(folder);
   await stage.project(name, { 'greet.txt': 'hello\nworld\n' });
@@ -180,7 +180,7 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
 });
 
-testAtLength('a tool that fails says so without a click', async () => {
+testAtLength('a failed tool shows its failure without a click', async () => {
   const folder = await stage.project('failing');
   stage.api.play([
     reply(toolUse('Read', { file_path: join(folder, 'missing.txt') })),
@@ -196,7 +196,7 @@ testAtLength('a tool that fails says so without a click', async () => {
     .waitFor();
 });
 
-testAtLength('what a subagent does is nested below the call that started it', async () => {
+testAtLength('a subagent’s actions are nested below the call that started it', async () => {
   const folder = await stage.project('delegate', { 'notes.txt': 'one\ntwo\n' });
   const inspect = {
     description: 'Inspect the notes',
@@ -223,12 +223,12 @@ testAtLength('what a subagent does is nested below the call that started it', as
   report.open();
   await session.untilSaid('It says two lines.');
   await session.untilEnded(1);
-  // The session's own words are not among those of the subagent.
+  // The session's own messages are not among those of the subagent.
   expect(await agent.getByText('It says two lines.').count()).toBe(0);
 });
 
 testAtLength(
-  'an error of the model’s API is said plainly, and the session goes on after it',
+  'an error of the model’s API is shown plainly, and the session continues after it',
   async () => {
     const folder = await stage.project('api-error');
     stage.api.play(({ prompt }) =>
@@ -247,7 +247,7 @@ testAtLength(
   },
 );
 
-testAtLength('a key that the API does not take is said to be the trouble', async () => {
+testAtLength('a key that the API rejects is shown as the reason', async () => {
   const folder = await stage.project('bad-key');
   stage.api.play(() => apiError(401, 'invalid x-api-key'));
   const ada = await stage.person();
@@ -258,7 +258,7 @@ testAtLength('a key that the API does not take is said to be the trouble', async
 });
 
 testAtLength(
-  'a connection to the model that breaks in mid-answer leaves no half of it behind',
+  'a connection to the model that breaks during an answer leaves no partial answer behind',
   async () => {
     const folder = await stage.project('cut');
     stage.api.play([reply(text(['Half of a wrong ans', cut])), ...times(3, reply('All of it.'))]);
@@ -271,7 +271,7 @@ testAtLength(
   },
 );
 
-testAtLength('what an agent writes is shown, and can neither run nor fetch anything', async () => {
+testAtLength('an agent’s text is shown, and can neither run nor fetch anything', async () => {
   const folder = await stage.project('nasty');
   const words = [
     'Raw <img src="x" onerror="alert(1)"> and <script>alert(2)</script>.',
@@ -300,7 +300,7 @@ testAtLength('what an agent writes is shown, and can neither run nor fetch anyth
 });
 
 testAtLength(
-  'INV-8 ending a session ends all that it started, and the next message starts it again',
+  'INV-8 ending a session ends all its processes, and the next message starts it again',
   async () => {
     const folder = await stage.project('kill');
     const detached = 'setsid -f sh -c "exec sleep 987" >/dev/null 2>&1; echo left one behind';
@@ -333,7 +333,7 @@ async function commandsIn(folder: string): Promise<string[]> {
 }
 
 testAtLength(
-  'messages written during a turn wait, can be changed and taken back, and go out in their order',
+  'messages written during a turn wait, can be edited and removed, and are sent in order',
   async () => {
     const folder = await stage.project('queue');
     const first = gate();
@@ -384,7 +384,7 @@ testAtLength(
 );
 
 testAtLength(
-  'an agent whose process dies in mid-turn is said to, and the next message starts it again',
+  'the death of an agent’s process during a turn is shown, and the next message restarts it',
   async () => {
     const folder = await stage.project('dies');
     stage.api.play(
@@ -412,7 +412,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a message too big for the server is kept, with the reason, and can be thrown away',
+  'a message that is too big for the server is kept, with the reason, and can be discarded',
   async () => {
     const folder = await stage.project('too-big');
     const ada = await stage.person();

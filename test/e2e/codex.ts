@@ -20,7 +20,7 @@ import { runCodexAlone } from './codex-alone.ts';
 import { agentProcesses } from './process-table.ts';
 import { stage } from './agents-stage.ts';
 
-test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is made, a message sent, and Codex’s answer is read while it is still being written; then a command shows its name while it runs, its output as it grows, and its result', async () => {
+test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message sent, and Codex’s answer is shown while it is being written; then a command shows its name while it runs, its output as it grows, and its result', async () => {
   const folder = await stage.project('tools');
   const [second, third] = [gate(), gate()];
   const waits =
@@ -89,7 +89,7 @@ test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is made, a message sent, and Cod
   expect([ofStatus('create').length, ofStatus('complete').length]).toEqual([1, 1]);
 });
 
-testAtLength('a plan is shown as it goes on, and a patch as what it changes', async () => {
+testAtLength('a plan is shown as it progresses, and a patch by its changes', async () => {
   const folder = await stage.project('edits', { 'greet.txt': 'hello\nworld\n' });
   const looked = gate();
   stage.codexApi.play([
@@ -134,7 +134,7 @@ testAtLength('a plan is shown as it goes on, and a patch as what it changes', as
 });
 
 testAtLength(
-  'stop ends Codex’s turn in mid-text, keeps what was said, and the session takes the next message',
+  'stop ends Codex’s turn in the middle of its text, keeps that text, and the session accepts the next message',
   async () => {
     const folder = await stage.project('cancel');
     stage.codexApi.play(
@@ -159,7 +159,7 @@ testAtLength(
 );
 
 testAtLength(
-  'Escape stops a command of Codex: its card is closed, and the session goes on',
+  'Escape stops a command of Codex: its card is closed, and the session continues',
   async () => {
     const folder = await stage.project('cancel-tool');
     stage.codexApi.play(
@@ -182,7 +182,7 @@ testAtLength(
 
     await session.send('And now?');
     await session.untilSaid('Done with it.');
-    // Codex itself lets the command run on until it ends.
+    // Codex itself lets the command run until it ends.
     await ada.endProcess();
     await expect.poll(() => commandsIn(folder)).toEqual([]);
   },
@@ -194,7 +194,7 @@ async function commandsIn(folder: string): Promise<string[]> {
 }
 
 testAtLength(
-  'an error of the model is said plainly, and the message after it is answered',
+  'an error of the model is shown plainly, and the next message is answered',
   async () => {
     const folder = await stage.project('api-error');
     stage.codexApi.play(
@@ -214,7 +214,7 @@ testAtLength(
   },
 );
 
-testAtLength('a reload in the middle of Codex’s answer loses nothing of it', async () => {
+testAtLength('a reload during Codex’s answer loses nothing of it', async () => {
   const folder = await stage.project('reload');
   const rest = gate();
   stage.codexApi.play([
@@ -239,7 +239,7 @@ testAtLength('a reload in the middle of Codex’s answer loses nothing of it', a
   expect(await session.prompts.allTextContents()).toEqual(['Look.']);
 });
 
-test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is asked, opens with its history, and goes on', async () => {
+test('TC-7.3b a session that Codex made without Liminal is in the sidebar after Codex is asked, opens with its history, and continues', async () => {
   const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
   stage.codexApi.play(
     byModelPrompt({
@@ -252,7 +252,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
   );
   const ada = await stage.person();
   await runCodexAlone('How many lines has it?', { folder, home: stage.env['HOME'] ?? '' });
-  // They come back from their editor to a page that was open all the while. Only Codex can read its store.
+  // The user returns from an editor to a page that was open all the time. Only Codex can read its store.
   await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines has it?');
   await session.untilSaid('There are two lines.');
@@ -268,7 +268,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
   expect(JSON.stringify(body.input)).toContain('There are two lines.');
   await ada.page.reload();
   await session.untilSaid('As I said: two.');
-  // Told once, though Codex tells it again to each that loads it.
+  // Shown once, although Codex reports it to each client that loads the session.
   expect(await session.prompts.allTextContents()).toEqual([
     'How many lines has it?',
     'Are you sure?',
@@ -295,7 +295,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   await claude.untilSaid(/^Claude begins$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
   expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
-  // Each goes on while the other is looked at.
+  // Each session continues while the other is shown.
   ofCodex.open();
   await ada.tabs.getByRole('link', { name: 'idle For Codex.' }).waitFor();
   ofClaude.open();

@@ -2,9 +2,9 @@ import { testAtLength } from '@liminal/testkit/at-length';
 import { expect } from 'vitest';
 import { stage } from './agents-stage.ts';
 
-// What a page complains of, what it asks of others, and what its content policy refuses fails each of these tests.
+// Each of these tests fails if a page logs an error, requests another host, or breaks its content policy.
 testAtLength(
-  'the demo shows each kind of thing that an agent does, each in its own form; what was said is found in the sidebar, and opened there',
+  'the demo shows each kind of agent output in its own form; a search in the sidebar finds a message and opens it',
   async () => {
     const ada = await stage.person();
     const session = await ada.startSession({ folder: await stage.project('shop'), agent: 'Demo' });
@@ -45,7 +45,7 @@ testAtLength(
 
     await session.send('explain');
     await session.untilEnded(4);
-    // Colours come when the highlighter has been fetched.
+    // Colours appear when the highlighter has been loaded.
     await session.lastTurn.locator('pre span[class^="code-"]').first().waitFor();
     await session.send('long');
     await session.untilEnded(5);
@@ -72,7 +72,7 @@ testAtLength(
 );
 
 testAtLength(
-  'the demo asks: a permission that is given, one that is refused, a form whose answers stay over a reload; and its build’s output grows in sight',
+  'the demo asks for a permission that is given, one that is rejected, and a form whose answers survive a reload; and its build’s output grows visibly',
   async () => {
     const ada = await stage.person();
     const session = await ada.startSession({ folder: await stage.project('ask'), agent: 'Demo' });

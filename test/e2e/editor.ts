@@ -3,7 +3,7 @@ import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { stage } from './agents-stage.ts';
 
-test('what an editor asks by ACP is watched in a browser, which answers for it; the turn of an editor that is killed goes on, and another editor loads it', async () => {
+test('an editor’s prompt by ACP is shown in a browser, which answers its permission request; the turn of an editor that is killed continues, and another editor loads it', async () => {
   const folder = await stage.project('editor');
   const [first, last] = [gate(), gate()];
   const file = { file_path: join(folder, 'new.txt'), content: 'fresh\n' };
@@ -52,7 +52,7 @@ test('what an editor asks by ACP is watched in a browser, which answers for it; 
   const all = 'Both can read this.Written.The editor is gone.';
   expect((await session.answers.allTextContents()).join('')).toBe(all);
   expect(next.said(sessionId)).toBe(all);
-  // Of a turn that another has begun, the message is shown, too.
+  // For a turn that another client has begun, the editor also gets the message.
   const asked = next.updates(sessionId).filter((one) => one.sessionUpdate === 'user_message_chunk');
   expect(asked.map(({ content }) => (content as { text: string }).text)).toEqual([
     'Say it to both.',

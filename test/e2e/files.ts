@@ -15,7 +15,7 @@ const png = Buffer.from(
 
 const base64 = png.toString('base64');
 
-/** Chooses a file as the paper clip lets people do. */
+/** Chooses a file with the paper clip, as users do. */
 async function attach(page: Page, name: string): Promise<void> {
   const choosing = page.waitForEvent('filechooser');
   await page.getByRole('button', { name: 'Attach files' }).click();
@@ -23,7 +23,7 @@ async function attach(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: `Show ${name}` }).waitFor();
 }
 
-/** The file behind an image of the conversation, saved as a person does it. */
+/** The file behind an image of the conversation, saved as a user does it. */
 async function saved(page: Page, within: Locator, name: string): Promise<Buffer> {
   await within.getByRole('button', { name: `Show ${name}` }).click();
   const view = page.getByRole('dialog', { name });
@@ -35,7 +35,7 @@ async function saved(page: Page, within: Locator, name: string): Promise<Buffer>
   return Buffer.concat(await file.toArray());
 }
 
-/** Each with its model, what that was last asked, and what an image is to it. */
+/** Each agent with its model, the model's last request, and the form of an image in it. */
 const agents = {
   'Claude Code': {
     play: () => stage.api.play([reply('Seen.'), reply('Seen, too.')]),
@@ -50,7 +50,7 @@ const agents = {
 };
 
 testAtLength.each(Object.entries(agents))(
-  'an image reaches the model of %s byte for byte, also with a server that dies before it is sent, and is there after a reload',
+  'an image reaches the model of %s unchanged, also if the server dies before it is sent, and is there after a reload',
   async (agent, { play, asked, image }) => {
     play();
     const ada = await stage.person();
@@ -88,7 +88,7 @@ const contentOf = (message: unknown): unknown[] =>
   [(message as { content?: unknown } | undefined)?.content].flat();
 
 testAtLength(
-  'files that an answer names are read in the page, and what lies outside is not; a file that is mentioned reaches the model with what is in it',
+  'files that an answer names are shown in the page, but no files outside; a mentioned file reaches the model with its content',
   async () => {
     stage.expectComplaints(/\/file\?path=/);
     const { ada, session, folder, turns } = await stage.claude();
@@ -159,7 +159,7 @@ testAtLength(
 );
 
 testAtLength(
-  'with edits accepted nothing is asked; files that Claude Code edited in three turns are changed back to before the second, and the conversation says so',
+  'with edits accepted no permission is asked; files that Claude Code edited in three turns are restored to before the second, and the conversation shows that',
   async () => {
     const folder = await stage.project('rewind');
     const ada = await stage.person();

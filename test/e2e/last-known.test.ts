@@ -10,7 +10,7 @@ afterAll(() => control.close());
 const scripted = { command, args, env, name: 'Scripted', description: 'Plays a script.' };
 const stage = useStage({ codex: {}, config: { agents: { scripted } } });
 
-/** What the composer shows of the agent. */
+/** The agent's settings and counts in the composer. */
 async function shown({ page }: SessionTab) {
   const form = page.getByRole('form', { name: 'Composer' });
   return {
@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-/** What the composer shows once it changes no more. */
+/** The composer's contents once they no longer change. */
 async function settled(session: SessionTab) {
   let last = await shown(session);
   await expect

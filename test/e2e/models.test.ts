@@ -1,4 +1,4 @@
-/** Bare models of both makers, as people use them: the same story with each. */
+/** Bare models of both makers, as users use them: the same story with each. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -35,7 +35,7 @@ const png = Buffer.from(
   'base64',
 );
 
-/** What a model says, in one answer. */
+/** One answer of a model. */
 type Says =
   | { say: string; after?: Gate }
   | { think: string; say: string }
@@ -45,7 +45,7 @@ type Says =
 interface Maker {
   name: string;
   play: (says: Says[]) => void;
-  /** The last request that it got. */
+  /** The last request that the model got. */
   asked: () => unknown;
 }
 
@@ -83,7 +83,7 @@ const stories: [maker: Maker, other: Maker, otherModel: string][] = [
 ];
 
 test.each(firstOf(1, stories))(
-  '$name: text and thinking, an image, a tool that edits a file once it is allowed, stop, an error, a reload, a server that dies while a permission is asked, and another maker',
+  '$name: text and thinking, an image, a tool that edits a file once it is allowed, stop, an error, a reload, a server that dies during a permission request, and a switch to another maker',
   async (maker, other, otherModel) => {
     const folder = await stage.project(maker.name, { 'greet.txt': 'hello\nworld\n' });
     const ada = await stage.person();
@@ -143,7 +143,7 @@ test.each(firstOf(1, stories))(
     maker.play([{ say: 'It ran.' }]);
     await stage.server.restart();
     await session.untilEnded(5);
-    // It stands once, in the turn that goes on.
+    // The call is shown once, in the turn that continues.
     await expect.poll(() => session.tool('Run echo run > ran.txt').count()).toBe(1);
     await session.allow();
     await session.untilSaid('It ran.');

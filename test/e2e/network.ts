@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, connect, type Socket } from 'node:net';
 
-/** The way from a browser to the server, on a port of its own, which a test can cut. */
+/** A proxy between a browser and the server, on a port of its own, which a test can cut. */
 export interface Network {
   readonly port: number;
-  /** Breaks every connection there is; new ones work. */
+  /** Breaks every open connection; new connections work. */
   cut(): void;
   /** Breaks every connection, and each new one until `up`. */
   down(): void;
@@ -12,7 +12,7 @@ export interface Network {
   close(): Promise<void>;
 }
 
-/** Opens a way to the server on `port`. */
+/** Opens a proxy to the server on `port`. */
 export async function openNetwork(port: number): Promise<Network> {
   const sockets = new Set<Socket>();
   let isDown = false;

@@ -9,7 +9,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage({ codex: { approvalPolicy: 'on-request', sandbox: 'read-only' } });
 
-/** A turn that writes a file, which Claude Code asks permission for. */
+/** A session in a project where a turn writes a file, for which Claude Code asks permission. */
 async function writingProject(name: string) {
   const folder = await stage.project(name);
   const file = join(folder, 'new.txt');
@@ -20,7 +20,7 @@ async function writingProject(name: string) {
   return { folder, file };
 }
 
-/** What Claude Code asks in one form. */
+/** A question of Claude Code in a form. */
 const ask = (question: string, multiSelect: boolean, ...labels: string[]) => ({
   question,
   header: 'Choice',
@@ -33,7 +33,7 @@ const questions = [
   ask('And when?', false, 'Now', 'Later'),
 ];
 
-test('a permission is given by a button, after a look at what would change; the next one is refused by Escape from the empty composer; questions are asked all at once', async () => {
+test('a permission is given by a button, below the proposed change; the next one is rejected by Escape from the empty composer; several questions are asked in one form', async () => {
   const { ada, session, folder, turns } = await stage.claude();
   const file = join(folder, 'new.txt');
   stage.api.play([
@@ -61,7 +61,7 @@ test('a permission is given by a button, after a look at what would change; the 
   await session.send('And another.');
   const another = session.permission('Permission: Write other.txt');
   await another.waitFor();
-  // Keys in the first moment are not taken: they were meant for something else.
+  // Keys in the first moment are ignored: they were meant for something else.
   await expect
     .poll(async () => {
       await session.composer.press('Escape');
@@ -91,7 +91,7 @@ test('a permission is given by a button, after a look at what would change; the 
   expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
 });
 
-testAtLength('a permission is refused by a button, and nothing is done', async () => {
+testAtLength('a permission is rejected by a button, and nothing is done', async () => {
   const { folder, file } = await writingProject('reject-button');
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
@@ -116,7 +116,7 @@ testAtLength.each([
   await session.send('Write it.');
   const request = session.permission('Permission: Write new.txt');
   await request.waitFor();
-  // Keys in the first moment are not taken: they were meant for something else.
+  // Keys in the first moment are ignored: they were meant for something else.
   await expect
     .poll(async () => {
       await session.composer.press(key);
@@ -129,7 +129,7 @@ testAtLength.each([
   expect(content).toBe(exists ? 'fresh\n' : undefined);
 });
 
-testAtLength('a plan is read as text before it is agreed to, and then carried out', async () => {
+testAtLength('a plan is shown as text before it is accepted, and then carried out', async () => {
   const folder = await stage.project('plan');
   stage.api.play([
     reply(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Write it.\n2. Test it.' })),
@@ -147,7 +147,7 @@ testAtLength('a plan is read as text before it is agreed to, and then carried ou
   const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
   await mode.getByText('Ask first').waitFor();
 
-  // The agreement holds for the agent's next process, too.
+  // The acceptance also applies to the agent's next process.
   await ada.endProcess();
   await untilNoProcess(stage.server.pid, { folder });
   stage.api.play([reply('I am back.')]);
@@ -156,7 +156,7 @@ testAtLength('a plan is read as text before it is agreed to, and then carried ou
   expect(await mode.innerText()).toBe('Ask first');
 });
 
-/** Agents that want something done, and wait for leave; then their models answer. */
+/** Agents that request a permission and then wait; after that their models answer. */
 const agents = [
   {
     agent: 'Claude Code',
@@ -164,7 +164,7 @@ const agents = [
       const write = toolUse('Write', { file_path: join(folder, 'new.txt'), content: 'fresh\n' });
       stage.api.play([reply(write), ...answers.map((said) => reply(said))]);
     },
-    /** What the model was asked, request by request. */
+    /** The model's requests, in order. */
     asked: () =>
       stage.api.requests
         .filter(({ kind }) => kind === 'main')
@@ -180,10 +180,10 @@ const agents = [
   },
 ];
 
-/** What the person said, in the order in which it is shown, with what became of it. */
+/** The user's messages in the order in which they are shown, each with its delivery state. */
 const shown = (session: SessionTab) => session.prompts.allTextContents();
 
-/** A session that has had so many turns. */
+/** A session with so many turns. */
 async function begin(agent: string) {
   if (agent === 'Claude Code') return stage.claude();
   const ada = await stage.person();
@@ -192,7 +192,7 @@ async function begin(agent: string) {
 }
 
 testAtLength.each(agents)(
-  'a word to $agent at work reaches its model in the same turn, and is shown once in it, to others and after a reload',
+  'a message steered to $agent reaches its model in the same turn, and is shown once in that turn, to others and after a reload',
   async ({ agent, play, asked }) => {
     const { ada, session, folder, turns } = await begin(agent);
     play(folder, 'With that in mind.', 'And the rest.');
@@ -234,7 +234,7 @@ testAtLength.each(agents)(
   },
 );
 
-test('Codex asks for leave: a command is allowed, and runs, with a waiting message said meanwhile; the next is refused, with a reason for its model', async () => {
+test('Codex asks for permission: a command is allowed, and runs, while a queued message is steered; the next is rejected, with a reason for its model', async () => {
   const folder = await stage.project('leave');
   stage.codexApi.play([
     answer([
@@ -269,7 +269,7 @@ test('Codex asks for leave: a command is allowed, and runs, with a waiting messa
   expect(asked()[before]).toContain('Second.');
   expect(asked()[before]).not.toContain('First.');
 
-  // What waited on is the next turn, and in it Codex asks again.
+  // The message that stayed queued is the next turn, in which Codex asks again.
   const next = session.permission(/^Permission: .*echo more >> new\.txt/);
   await next.waitFor();
   expect(await shown(session)).toEqual(['Make it.', 'Second.', 'First.']);
@@ -289,7 +289,7 @@ test('Codex asks for leave: a command is allowed, and runs, with a waiting messa
 });
 
 testAtLength.each(agents)(
-  'a message that waits for $agent is said at once, and the others wait on',
+  'a queued message for $agent is sent at once, and the others stay queued',
   async ({ agent, play, asked }) => {
     const folder = await stage.project(`now ${agent}`);
     play(folder, 'With that in mind.', 'And the rest.');
@@ -314,7 +314,7 @@ testAtLength.each(agents)(
 );
 
 testAtLength.each(agents)(
-  'the reason of a refusal reaches the model of $agent, and is shown with the request',
+  'the reason of a rejection reaches the model of $agent, and is shown with the request',
   async ({ agent, play, asked }) => {
     const folder = await stage.project(`reason ${agent}`);
     play(folder, 'Then otherwise.');
@@ -339,7 +339,7 @@ testAtLength.each(agents)(
   },
 );
 
-/** A turn that makes a file, for which Codex asks. */
+/** A session in a project where a turn makes a file, for which Codex asks. */
 async function makingProject(name: string) {
   const folder = await stage.project(name);
   stage.codexApi.play(
@@ -360,14 +360,14 @@ async function makingProject(name: string) {
 const request = /^Permission: .*echo fresh > new\.txt/;
 
 testAtLength(
-  'a command that Codex asks for is refused, does not run, and the session goes on',
+  'a command that Codex asks for is rejected and does not run, and the session continues',
   async () => {
     const { folder, file } = await makingProject('refuse');
     const ada = await stage.person();
     const session = await ada.startSession({ folder, agent: 'Codex' });
     await session.send('Make it.');
     await session.permission(request).getByRole('button', { name: 'Reject', exact: true }).click();
-    // Codex tells its model, and shows no command that was not run.
+    // Codex reports the rejection to its model, and shows no command that did not run.
     await session.untilSaid('It is made.');
     await session.untilEnded(1);
     await expect(readFile(file)).rejects.toThrow('ENOENT');

@@ -5,16 +5,16 @@ import { watchPage } from './watch-page.ts';
 
 export interface NewSession {
   folder: string;
-  /** As the page calls it. Default: Claude Code. */
+  /** The agent's name on the page. Default: Claude Code. */
   agent?: string;
 }
 
-/** Somebody at a browser, who finds things by what they are called. */
+/** A user in a browser, who finds elements by their names. */
 export class Person {
   readonly page: Page;
-  /** What the page complained of: errors, refused requests, requests to anybody else. */
+  /** The page's errors, failed requests, and requests to other hosts. */
   readonly complaints: string[];
-  /** What came over the page's WebSockets, in order. */
+  /** The messages over the page's WebSockets, in order. */
   readonly received: ServerMessage[] = [];
 
   constructor(page: Page, origin: string) {
@@ -53,22 +53,22 @@ export class Person {
     return this.session();
   }
 
-  /** The session that is looked at. */
+  /** The session that is shown. */
   async session(): Promise<SessionTab> {
     const tab = new SessionTab(this.page);
     await tab.composer.waitFor();
     return tab;
   }
 
-  /** Ends the process of the session that is looked at, by its menu. */
+  /** Ends the process of the shown session through its menu. */
   async endProcess(): Promise<void> {
     await this.page.getByRole('button', { name: 'Session', exact: true }).click();
     await this.page.getByRole('menuitem', { name: /^Stop the agent process/ }).click();
   }
 
-  /** Asks an agent, by its name, for the sessions that it has from elsewhere. */
+  /** Asks an agent, by its name, for its own sessions. */
   async lookForSessions(agent: string): Promise<void> {
-    // A page that is still loading hears no keys.
+    // A page that is still loading ignores keys.
     await this.sidebar.waitFor();
     await this.page.keyboard.press('Control+k');
     await this.page.getByRole('combobox', { name: 'Search commands' }).fill('Import sessions');
@@ -89,7 +89,7 @@ export class Person {
     }
   }
 
-  /** Comes back to the page from another window. */
+  /** Returns to the page from another window. */
   async lookAgain(): Promise<void> {
     await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   }

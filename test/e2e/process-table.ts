@@ -9,14 +9,20 @@ export interface AgentProcess {
   folder: string;
 }
 
-/** What bears the mark of the server with this pid, zombies left out: whatever its agents have started that still runs. */
+/**
+ * Processes with the mark of the server with this pid, without zombies: all running processes that its agents have
+ * started.
+ */
 export async function agentProcesses(serverPid: number): Promise<AgentProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(pids.map((pid) => readMarked(pid, serverPid)));
   return found.filter((entry) => entry !== undefined);
 }
 
-/** Resolves when nothing of the server's agents runs (in `folder`, if given); rejects with what is left after `patienceMs`. */
+/**
+ * Resolves when no process of the server's agents runs (in `folder`, if given); after `patienceMs`, rejects with those
+ * that still run.
+ */
 export async function untilNoProcess(
   serverPid: number,
   { folder, patienceMs = 20_000 }: { folder?: string; patienceMs?: number } = {},
@@ -40,7 +46,7 @@ async function readMarked(pid: number, serverPid: number): Promise<AgentProcess 
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').trim();
     return { pid, command, folder: await readlink(`/proc/${pid}/cwd`) };
   } catch {
-    // Gone meanwhile, a zombie, or somebody else's.
+    // The process has ended, is a zombie, or belongs to another user.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** A bug report that shows itself: from one server, through a file, to a page that plays it. */
+/** A recording as a bug report: from one server, through a file, to a page that plays it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A session of Claude Code with an image, a tool and a secret that its model says in pieces. */
+/** A session of Claude Code with an image, a tool and a secret that its model writes in pieces. */
 async function claudeSession(): Promise<string> {
   const projectDir = await stage.project('reported');
   const pieces = secret.match(/.{1,6}/g) ?? [];
@@ -70,8 +70,8 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   const exporting = command(stage.env, 'export', sessionId, '--out', file, '--data', stage.dataDir);
   expect(await once(exporting, 'close')).toEqual([0, null]);
 
-  // The clean server has the same run, but for the secret; each text of it stands there once in either.
-  // Another home: in this one, Claude Code’s own store has the session.
+  // The clean server has the same run without the secret; each text of it occurs there once. The home folder is another
+  // one, because Claude Code’s own store in the first has the session.
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
   const dataDir = join(folder, 'clean');
   const clean = await LiminalServer.start({ dataDir, env });
@@ -95,7 +95,7 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   const playing = command(none, 'replay', file, '--no-open');
   const [line] = (await once(playing.stdout!.setEncoding('utf8'), 'data')) as [string];
   const link = /http\S+/.exec(line)?.[0] ?? '';
-  // Others on the machine see nothing of it.
+  // Other users of the machine cannot read it.
   const api = `${new URL(link).origin}/api/session/${sessionId}/export`;
   expect((await fetch(api)).status).toBe(401);
   const viewer = await visit(await sharedChromium(), link, { hasTouch: true });

@@ -8,22 +8,22 @@ import { fileURLToPath } from 'node:url';
 export const liminal = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist/index.html', import.meta.url));
 
-/** Milliseconds within which a server prints its link on a busy machine. */
+/** How long a server may take to print its link on a busy machine, in ms. */
 const patience = 60_000;
 
 export interface ServerOptions {
   dataDir: string;
-  /** All that the server inherits. */
+  /** The server's whole environment. */
   env: Record<string, string>;
   /** The command line's program. Default: the repository's. */
   program?: string;
-  /** A file that gets all that the server writes, as with `npm start >server.log 2>&1`. Default: pipes. */
+  /** A file that gets all output of the server, as with `npm start >server.log 2>&1`. Default: pipes. */
   logFile?: string;
-  /** For Node, before the program. */
+  /** Options for Node, before the program. */
   nodeArgs?: readonly string[];
 }
 
-/** The real server, in a process of its own, as `npm start` runs it. Can be killed and started again on its port. */
+/** The real server, in its own process, as `npm start` runs it. It can be killed and restarted on its port. */
 export class LiminalServer {
   readonly #options: ServerOptions;
   #child: ChildProcess | undefined;
@@ -43,12 +43,12 @@ export class LiminalServer {
     return server;
   }
 
-  /** An address with the token: unlike the printed one, with its code, it can be opened again and again. */
+  /** An address with the token: unlike the printed address with its code, it can be opened repeatedly. */
   get link(): string {
     return `${this.origin}/?token=${encodeURIComponent(this.token)}`;
   }
 
-  /** The address with a code that opens once, as it was printed. */
+  /** The printed address, with a code that works once. */
   get printedLink(): string {
     return this.#printed.href;
   }
@@ -67,13 +67,13 @@ export class LiminalServer {
     return this.#running.pid ?? 0;
   }
 
-  /** What all its runs wrote so far. */
+  /** The output of all runs so far. */
   get log(): string {
     const { logFile } = this.#options;
     return logFile === undefined ? this.#log : readFileSync(logFile, 'utf8');
   }
 
-  /** Starts it again, on the same data folder and port. */
+  /** Restarts the server on the same data folder and port. */
   async restart(): Promise<void> {
     const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
     const { program = liminal, nodeArgs = [], dataDir, env, logFile } = this.#options;
@@ -87,12 +87,12 @@ export class LiminalServer {
     this.#link = new URL(await this.#printedLink(child));
   }
 
-  /** As a power cut would. Resolves when the process is gone. */
+  /** Ends the server as a power cut would. Resolves when the process has ended. */
   async crash(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** As Ctrl+C would. Resolves with the exit code. */
+  /** Stops the server as Ctrl+C would. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     await this.#end('SIGTERM');
     return this.#running.exitCode;
@@ -120,7 +120,7 @@ export class LiminalServer {
         clearInterval(looking);
         resolve(link);
       };
-      // A file does not notify of its growth in the way a pipe does.
+      // Unlike a pipe, a file does not report its growth.
       const looking = this.#options.logFile === undefined ? undefined : setInterval(look, 50);
       for (const output of [child.stdout, child.stderr]) {
         output?.on('data', (chunk: Buffer) => {

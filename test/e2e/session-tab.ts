@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** The session that is looked at: its conversation and its composer. */
+/** The session that is shown: its conversation and its composer. */
 export class SessionTab {
   readonly page: Page;
 
@@ -31,12 +31,12 @@ export class SessionTab {
     return this.turns[turn]().getByRole('group', { name });
   }
 
-  /** What the person said, as shown. */
+  /** The user's messages, as shown. */
   get prompts(): Locator {
     return this.conversation.getByRole('article', { name: 'You' });
   }
 
-  /** What the agent said. */
+  /** The agent's messages. */
   get answers(): Locator {
     return this.conversation.getByRole('article', { name: 'Agent' });
   }
@@ -54,12 +54,12 @@ export class SessionTab {
     return decodeURIComponent(new URL(this.page.url()).pathname.split('/').at(-1) ?? '');
   }
 
-  /** The card of a tool call, by what its line says: `Run npm test`. */
+  /** The card of a tool call, by the text of its line: `Run npm test`. */
   tool(name: string | RegExp): Locator {
     return this.conversation.getByRole('group', { name });
   }
 
-  /** The answers that a permission request offers. */
+  /** A permission request by its name. */
   permission(name: string | RegExp): Locator {
     return this.page.getByRole('group', { name });
   }
@@ -69,14 +69,14 @@ export class SessionTab {
     await this.composer.press('Enter');
   }
 
-  /** Gives the permission that is asked for, when it is asked for. */
+  /** Allows the permission request when it appears. */
   async allow(): Promise<void> {
     const request = this.permission(/^Permission: /);
     await this.scrollRequest();
     await request.getByRole('button', { name: 'Allow', exact: true }).click();
   }
 
-  /** Scrolls what is asked to its end, when it is asked: before that, nothing can be allowed. */
+  /** Scrolls the permission request to its end when it appears: before that, nothing can be allowed. */
   async scrollRequest(): Promise<void> {
     const asked = this.page.getByRole('region', { name: 'What is asked' });
     await asked.evaluate((region) => region.scrollTo({ top: region.scrollHeight }));
@@ -88,21 +88,21 @@ export class SessionTab {
     if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
   }
 
-  /** Chooses a value of one of the session's settings, and waits until it holds. */
+  /** Chooses a value of one of the session's settings, and waits until the agent has it. */
   async choose(setting: string, value: string): Promise<void> {
     const select = this.page.getByRole('combobox', { name: setting });
     await select.click();
     await this.page.getByRole('option', { name: new RegExp(`^${value}`) }).click();
-    // It shows at once; it holds when the agent has taken it.
+    // The value is shown at once; the agent has it when the mark disappears.
     await select.and(this.page.locator(':not([data-waits="true"])')).getByText(value).waitFor();
   }
 
-  /** Resolves when the agent's words hold `text`. */
+  /** Resolves when the agent's messages contain `text`. */
   async untilSaid(text: string | RegExp): Promise<void> {
     await this.answers.filter({ hasText: text }).first().waitFor();
   }
 
-  /** Resolves when `count` turns are there and the last one is over, however it ended. */
+  /** Resolves when there are `count` turns and the last one is over, however it ended. */
   async untilEnded(count: number): Promise<void> {
     await this.turns.nth(count - 1).waitFor();
     await this.turns

@@ -20,11 +20,11 @@ import { untilNoProcess } from './process-table.ts';
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
-/** Seven, in the order in which they are asked, and what they are answered with. */
+/** Seven questions, in order, with their answers. */
 const questions = <Reply>(play: (said: string) => Reply): Record<string, Reply> =>
   Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [`Question ${n}.`, play(`Answer ${n}.`)]));
 
-/** The questions and answers that a request to a model holds. */
+/** The questions and answers in a request to a model. */
 const told = (request: unknown): string[] =>
   JSON.stringify(request).match(/(Question|Answer) \d\./g) ?? [];
 
@@ -32,13 +32,13 @@ const exchanges = (...numbers: number[]): string[] =>
   numbers.flatMap((n) => [`Question ${n}.`, `Answer ${n}.`]);
 
 interface Agent {
-  /** What its model answers; a gate is in the midst of the answer to `Delete me.` */
+  /** Scripts the model's answers; the answer to `Delete me.` contains a gate. */
   play: (rest: Gate) => void;
-  /** What its model was last asked. */
+  /** The questions and answers in the model's last request. */
   lastRequest: () => string[];
-  /** Makes a session without Liminal. */
+  /** Creates a session without Liminal. */
   alone: (prompt: string, folder: string) => Promise<unknown>;
-  /** Where it keeps its sessions, below the home folder. */
+  /** The folder of the agent's own sessions, below the home folder. */
   ownStore: string;
 }
 
@@ -80,7 +80,7 @@ const agents: Record<string, Agent> = {
 const section = (person: Person, name: string) => person.sidebar.getByRole('region', { name });
 const row = (person: Person, title: string) => person.sidebar.getByRole('link', { name: title });
 
-/** Does something with a session of the list, by its menu. */
+/** Chooses an item in the menu of a session in the list. */
 async function fromRow(person: Person, title: string, item: string): Promise<void> {
   await row(person, title).first().click({ button: 'right' });
   await person.page.getByRole('menuitem', { name: item, exact: true }).click();
@@ -99,7 +99,7 @@ async function openArchive(person: Person): Promise<void> {
 }
 
 testAtLength.each(Object.entries(agents))(
-  'sessions of %s are pinned, archived and deleted for everyone, and still after a restart; so are those that it made alone, without being opened, and its own store is left alone; one is forked after its second turn of four, and both go on, also with the next server',
+  'sessions of %s are pinned, archived and deleted for everyone, also after a restart; so are its own sessions, without being opened, and its own store is not changed; one is forked after its second turn of four, and both continue, also with the next server',
   async (agent, { play, lastRequest, alone, ownStore }) => {
     const rest = gate();
     play(rest);
@@ -127,7 +127,7 @@ testAtLength.each(Object.entries(agents))(
     await ask(5, 3);
     expect(lastRequest()).toEqual([...exchanges(1, 2), 'Question 5.']);
 
-    // The link leads to the turn that both have.
+    // The link leads to the turn that both sessions have.
     await session.conversation.getByRole('link', { name: 'Question 1.' }).click();
     await expect.poll(prompts).toHaveLength(4);
     await expect
@@ -147,7 +147,7 @@ testAtLength.each(Object.entries(agents))(
     await bob.open('Delete me.');
     await bob.page.getByRole('list', { name: 'Queued messages' }).waitFor();
 
-    // One that the agent made alone, and nobody has opened.
+    // A session that the agent made without Liminal, and that was never opened.
     const lookAgain = async (person: Person) =>
       agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
     await alone('Made alone.', folder);
@@ -163,7 +163,7 @@ testAtLength.each(Object.entries(agents))(
     await deleteFromRow(ada, 'Delete me.');
     rest.open();
 
-    // Its agent is gone, and Bob's page, which showed it, says so and shows another.
+    // The session's agent has ended, and Bob's page, which showed the session, reports that and shows another.
     await untilNoProcess(stage.server.pid, { folder: doomedFolder });
     await bob.page.getByText('“Delete me.” was deleted.').waitFor();
     await bob.page.getByRole('main', { name: 'Start' }).waitFor();
@@ -191,7 +191,7 @@ testAtLength.each(Object.entries(agents))(
     expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
     expect(await untilKept(ownStore, 'Delete me.')).toContain('Delete me.');
 
-    // A message brings the archived one back; its agent goes on where it was.
+    // A message restores the archived session; its agent continues where it was.
     const back = await bob.open('Put me away.');
     await bob.page.getByText('This session is archived.').waitFor();
     await back.send('Come back.');
@@ -211,7 +211,7 @@ testAtLength.each(Object.entries(agents))(
   },
 );
 
-/** The agent's own file of the session in which that was said. */
+/** Resolves with the agent's own file of the session with that message. */
 async function untilKept(ownStore: string, said: string): Promise<string> {
   let found: string | undefined;
   await expect

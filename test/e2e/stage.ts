@@ -23,38 +23,38 @@ import type { SessionTab } from './session-tab.ts';
 import { untilNoProcess } from './process-table.ts';
 import { liminal, LiminalServer } from './server.ts';
 
-/** Everything that the tests of one file play on: one scripted model, one real server, one real browser. */
+/** The stage of one test file: a scripted model, a real server, a real browser. */
 export interface Stage {
-  /** What the people's browsers reach the server through. */
+  /** The proxy between the browsers and the server. */
   readonly network: Network;
-  /** What Claude Code talks to. */
+  /** Claude Code's model. */
   readonly api: MessagesApi;
-  /** What Codex talks to, where the stage has it. */
+  /** Codex's model, if the stage has Codex. */
   readonly codexApi: ResponsesApi;
-  /** What OpenAI's models are, where the stage has them. */
+  /** OpenAI's models, if the stage has them. */
   readonly openAiApi: ResponsesApi;
   readonly server: LiminalServer;
   /** The server's data folder. */
   readonly dataDir: string;
-  /** What the server, and whatever an agent is started by hand with, runs with. */
+  /** The environment of the server, and of agents that a test starts itself. */
   readonly env: Record<string, string>;
-  /** Makes a project folder below the allowed root; gives its path. */
+  /** Makes a project folder below the allowed root; returns its path. */
   project(name: string, files?: Record<string, string>): Promise<string>;
   /**
-   * Somebody at a browser, signed in by the server's link: at length, or with options, in a fresh profile, and they leave
-   * when the test ends; else in the page of someone who is there from an earlier test.
+   * A user in a browser, signed in with the server's link. In long runs, or with options: a fresh profile, which is
+   * closed when the test ends. Otherwise: the page of a user from an earlier test.
    */
   person(options?: BrowserContextOptions): Promise<Person>;
   /**
-   * A session of Claude Code that somebody looks at, in a folder: at length a new one, else one that earlier tests have
-   * had `turns` of.
+   * A session of Claude Code that is shown, and its folder. In long runs a new session; otherwise one in which earlier
+   * tests have played `turns`.
    */
   claude(): Promise<{ ada: Person; session: SessionTab; folder: string; turns: number }>;
-  /** How an editor starts `liminal acp` with this agent. */
+  /** The command with which an editor starts `liminal acp` with this agent. */
   acpCommand(agent: string): { command: string; args: string[] };
-  /** An editor that has done so; it leaves when the test ends. */
+  /** An editor that runs this command; it ends with the test. */
   editor(agent: string): Promise<AcpEditor>;
-  /** Complaints of pages that this test provokes on purpose. */
+  /** Allows complaints of pages that this test provokes on purpose. */
   expectComplaints(pattern: RegExp): void;
 }
 
@@ -71,17 +71,17 @@ interface Parts {
 export interface StageOptions {
   /** Whether Claude Code has a key. Default: yes. */
   withKey?: boolean;
-  /** Whether Claude Code has a subscription, in place of a key. */
+  /** Whether Claude Code has a subscription instead of a key. */
   isSubscribed?: boolean;
-  /** Has Codex on the stage too, set up like this. */
+  /** Adds Codex to the stage, with these options. */
   codex?: CodexHomeOptions;
-  /** Has bare models of OpenAI on the stage, too; those of Anthropic are what Claude Code talks to. */
+  /** Adds OpenAI's bare models to the stage; Anthropic's bare models use Claude Code's API. */
   hasOpenAi?: boolean;
   /** More of the server's configuration. */
   config?: Record<string, unknown>;
 }
 
-/** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
+/** Sets up the stage for all tests of the calling file, and removes everything afterwards. */
 export function useStage({
   withKey = true,
   isSubscribed = false,
@@ -93,7 +93,7 @@ export function useStage({
   let env: Record<string, string> = {};
   let people: Person[] = [];
   const editors: AcpEditor[] = [];
-  /** Who stays for the tests that follow. */
+  /** Users who stay for later tests. */
   let waiting: Person[] = [];
   const guests = new Set<Person>();
   let opened: { ada: Person; session: SessionTab; folder: string; id: string } | undefined;
@@ -103,7 +103,7 @@ export function useStage({
     return parts;
   };
 
-  /** How to undo what has been set so far, the last first. */
+  /** Undoes the setup so far, last step first. */
   const undo: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
@@ -180,7 +180,7 @@ export function useStage({
       people.push(back);
       await back.closeTabs();
       back.received.length = 0;
-      // Of what other tests did to the server meanwhile.
+      // Drops complaints about other tests' changes to the server.
       back.complaints.length = 0;
       return back;
     }
@@ -248,7 +248,7 @@ export function useStage({
   };
 }
 
-/** A home for Codex, and the environment that leads it there. */
+/** A home folder for Codex, and the environment that selects it. */
 async function codexWorld(
   home: string,
   apiUrl: string,
@@ -261,7 +261,7 @@ async function codexWorld(
   return env;
 }
 
-/** A server that is asked to end ends well, and nothing that its agents started is left (invariant 8). */
+/** A server that is stopped ends without errors, and none of its agents' processes is left (invariant 8). */
 async function endServer(server: LiminalServer): Promise<void> {
   expect(await server.stop()).toBe(0);
   await untilNoProcess(server.pid);

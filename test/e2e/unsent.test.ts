@@ -13,7 +13,7 @@ const stage = useStage({ withKey: false });
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
-/** A session with the demo in which a turn was made. */
+/** A session with the demo and one turn. */
 async function beginDemo(person: Person, name: string): Promise<SessionTab> {
   const session = await person.startSession({ folder: await stage.project(name), agent: 'Demo' });
   await session.choose('Speed', 'Instant');
@@ -30,31 +30,28 @@ async function demoSession(name: string) {
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
 const waiting = (page: Page) => page.getByText('Sends when you are back online');
 
-testAtLength(
-  'it survives the page that is loaded again meanwhile, and so does what is being written',
-  async () => {
-    const { ada, session } = await demoSession('reloaded');
-    const { page } = ada;
-    const address = page.url();
-    stage.expectComplaints(away);
-    await stage.server.crash();
-    await session.send('plan');
-    await waiting(page).waitFor();
-    await session.composer.fill('Not yet');
-    await page.reload().catch(() => undefined);
-    expect(await session.composer.count()).toBe(0);
-    await stage.server.restart();
-    await page.goto(address);
-    await session.untilEnded(2);
-    await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'plan']);
-    await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
-    await page.reload();
-    await session.untilEnded(2);
-    await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'plan']);
-  },
-);
+testAtLength('an unsent message and a draft survive a reload of the page', async () => {
+  const { ada, session } = await demoSession('reloaded');
+  const { page } = ada;
+  const address = page.url();
+  stage.expectComplaints(away);
+  await stage.server.crash();
+  await session.send('plan');
+  await waiting(page).waitFor();
+  await session.composer.fill('Not yet');
+  await page.reload().catch(() => undefined);
+  expect(await session.composer.count()).toBe(0);
+  await stage.server.restart();
+  await page.goto(address);
+  await session.untilEnded(2);
+  await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'plan']);
+  await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
+  await page.reload();
+  await session.untilEnded(2);
+  await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'plan']);
+});
 
-testAtLength('what waits can be changed and thrown away', async () => {
+testAtLength('an unsent message can be edited and discarded', async () => {
   const { ada, session } = await demoSession('changed');
   stage.expectComplaints(away);
   await stage.server.crash();
@@ -73,7 +70,7 @@ testAtLength('what waits can be changed and thrown away', async () => {
   await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'explain']);
 });
 
-/** Opens a browser, signed in, with a profile that outlives it. */
+/** Opens a signed-in browser with a profile that outlives it. */
 async function openProfile(folder: string): Promise<Person> {
   const address = new URL(stage.server.link);
   address.port = String(stage.network.port);
@@ -86,7 +83,7 @@ async function openProfile(folder: string): Promise<Person> {
   return person;
 }
 
-test('two tabs share what is written; what is sent while the server is dead, or loses its answer, arrives once, in order; both survive a restart of the browser, a message of a million characters too', async () => {
+test('two tabs share a draft; messages sent while the server is down, or whose answer is lost, arrive once, in order; both survive a restart of the browser, even a message of a million characters', async () => {
   const profile = await mkdtemp(join(tmpdir(), 'liminal-profile-'));
   onTestFinished(() => rm(profile, { recursive: true, force: true, maxRetries: 5 }));
   const first = await openProfile(profile);
@@ -111,7 +108,7 @@ test('two tabs share what is written; what is sent while the server is dead, or 
     await expect.poll(() => unsent(tab.page).count()).toBe(0);
   }
 
-  // The other tab would send it again, too.
+  // The other tab would also send the message.
   await other.close();
   let attempts = 0;
   await page.route('**/send', async (route) => {

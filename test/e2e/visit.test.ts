@@ -7,7 +7,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage({ withKey: false });
 
-/** Another server on our host, as a dev server is one: it notes the cookies that browsers bring. */
+/** Another server on the same host, for example a dev server: it records the cookies that browsers send. */
 async function neighbour(): Promise<{ url: string; cookies: string[] }> {
   const cookies: string[] = [];
   const server = createServer((request, response) => {
@@ -21,7 +21,7 @@ async function neighbour(): Promise<{ url: string; cookies: string[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, cookies };
 }
 
-test('SAFE: what a server on another port of our host is sent opens nothing here', async () => {
+test('SAFE: cookies sent to a server on another port of the same host do not give access here', async () => {
   const { page } = await stage.person();
   const { url, cookies } = await neighbour();
   stage.expectComplaints(/foreign request/);
@@ -29,7 +29,7 @@ test('SAFE: what a server on another port of our host is sent opens nothing here
   await page.getByText('Hello.').waitFor();
   const kept = await page.evaluate(() => Object.entries(localStorage));
   expect(kept).toEqual([]);
-  // The browser does send it: cookies do not know of ports.
+  // The browser does send the cookie: cookies ignore ports.
   const [cookie = ''] = cookies;
   expect(cookie).toContain('liminal_');
   const { origin } = stage.server;
@@ -42,18 +42,18 @@ test('SAFE: what a server on another port of our host is sent opens nothing here
   const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws`, { headers } as never);
   const [event] = (await Promise.race([once(socket, 'open'), once(socket, 'error')])) as [Event];
   expect(event.type).toBe('error');
-  // Its own page is let in as before.
+  // The server's own page still has access.
   await page.goBack();
   await page.getByRole('navigation').first().waitFor();
 });
 
-test('SAFE: the printed link signs one browser in, is gone from its history, and says so when it is opened again', async () => {
+test('SAFE: the printed link signs one browser in, is removed from its history, and shows that it was used when opened again', async () => {
   const person = await stage.person({});
   const context = person.page.context();
   await context.clearCookies();
   await person.page.evaluate(() => localStorage.clear());
   const page = await context.newPage();
-  // The sign-in leads to the address that was wanted, which only this browser has.
+  // The sign-in leads to the requested address, whose fragment only the browser has.
   const wanted = '/session/not-there#item-7';
   await page.goto(new URL(wanted, stage.server.printedLink).href);
   await page.getByRole('heading', { name: 'Open the link from the terminal' }).waitFor();
@@ -76,17 +76,17 @@ test('SAFE: the printed link signs one browser in, is gone from its history, and
   await page.reload();
   await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
   await context.clearCookies();
-  // Without the link, a browser is told where to find it.
+  // A browser without the link is shown where to find it.
   await page.goto(new URL('/', page.url()).href);
   await expect.poll(() => page.locator('body').innerText()).toMatch(/link/);
   expect(await page.getByRole('navigation').count()).toBe(0);
   await page.goto(stage.server.printedLink);
   await page.getByText('This link has been used').waitFor();
-  // A part that was being fetched when the browser was signed out is refused, too.
+  // A request in progress during the sign-out is also rejected.
   stage.expectComplaints(/401|403|404|Refused to apply style/);
 });
 
-test('a newcomer gets from the empty page to an answer by keyboard alone', async () => {
+test('a new user gets from the empty page to an answer with only the keyboard', async () => {
   const folder = await stage.project('keyboard');
   const { page } = await stage.person({});
   const { keyboard } = page;
@@ -96,7 +96,7 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   const agent = (name: string) => dialog.getByRole('radio', { name });
   await dialog.getByText(/^Not set up: Claude Code, Codex/).waitFor();
   expect(await agent('Demo').isChecked()).toBe(true);
-  // The folder is asked for first; before it stand the agents, and those that are not set up are folded.
+  // The folder field has the focus; before it are the agents, of which those that are not set up are folded.
   await keyboard.press('Shift+Tab');
   await keyboard.press('Enter');
   await dialog.getByText(/Not signed in\. Run .*claude in a terminal/).waitFor();
@@ -127,7 +127,7 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
     .waitFor();
 });
 
-testAtLength('Claude Code without a key says how to get in', async () => {
+testAtLength('Claude Code without a key shows how to sign in', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('no-key') });
   await session.send('Hello?');
@@ -136,7 +136,7 @@ testAtLength('Claude Code without a key says how to get in', async () => {
   expect(trouble).toContain('Not logged in. Run claude in a terminal and sign in, or set');
 });
 
-testAtLength('a session is renamed, found and opened again by keyboard alone', async () => {
+testAtLength('a session is renamed, found and opened again with only the keyboard', async () => {
   const ada = await stage.person();
   const { page, tabs } = ada;
   const session = await ada.startSession({ folder: await stage.project('named'), agent: 'Demo' });
@@ -162,7 +162,7 @@ testAtLength('a session is renamed, found and opened again by keyboard alone', a
   expect(await session.prompts.allTextContents()).toEqual(['explain']);
 });
 
-testAtLength('the address of a session that does not exist says so', async () => {
+testAtLength('the address of an unknown session shows that it does not exist', async () => {
   const { page } = await stage.person();
   stage.expectComplaints(/status of 404/);
   await page.goto(new URL('/session/nobody', page.url()).href);
@@ -170,7 +170,7 @@ testAtLength('the address of a session that does not exist says so', async () =>
   expect(await page.getByRole('alert').innerText()).toContain('SESSION_NOT_FOUND');
 });
 
-test('folders that may not be are refused with what to do', async () => {
+test('folders that are not allowed are rejected with advice', async () => {
   const { page, sidebar } = await stage.person({});
   stage.expectComplaints(/status of 40[03]/);
   await sidebar.getByRole('button', { name: 'New session' }).click();

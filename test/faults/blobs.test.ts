@@ -12,7 +12,7 @@ import { fillDisk, freeDisk } from './disk.ts';
 import { length, patience, seed } from './length.ts';
 import { type FaultServer, shareServer } from './server.ts';
 
-/** What one test leaves in the database is there for the next. */
+/** Blobs that one test stores are in the database for the next. */
 const shared = shareServer(() => ({ script: () => reply('Read.') }));
 
 const markdown = { type: 'text/markdown' };
@@ -23,18 +23,18 @@ const named = (uri: string): ContentBlock => ({
   type: 'resource',
   resource: { uri, mimeType: markdown.type, name: 'notes.md' },
 });
-/** Claude Code's own store, which has a message that our log lost, calls each text plain. */
+/** Claude Code's own store, from which a message comes that the log lost, gives each text the type text/plain. */
 const shownAs = (uri: string) => ({ type: 'resource', resource: { uri, name: 'notes.md' } });
 const inline = (text: string): ContentBlock => ({
   type: 'resource',
   resource: { uri: 'notes', mimeType: markdown.type, name: 'notes.md', text },
 });
 
-/** What the database keeps: whole blobs, and those without a name. */
+/** The blobs in the database: complete ones, and the number of incomplete ones. */
 function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: number } {
   const database = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
   try {
-    // The settings that agents report are JSON, and are kept in the same way.
+    // The settings that agents report are JSON blobs, and are not counted.
     const select = "SELECT hash FROM blobs WHERE mime_type <> 'application/json' ORDER BY hash";
     const hashes = database.prepare(select).all();
     const whole = hashes.flatMap(({ hash }) => (hash === null ? [] : `blob:${String(hash)}`));
@@ -44,7 +44,7 @@ function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: n
   }
 }
 
-test('a file of a wrong type is refused, alone and in a message, and leaves neither bytes nor a turn', async () => {
+test('a file of a wrong type is rejected, alone and in a message, and leaves neither bytes nor a turn', async () => {
   const { faults, sessionId } = shared;
   const { requests } = faults;
   const wrong = { code: 'BLOB_TYPE_WRONG' };
@@ -67,11 +67,11 @@ test('a file of a wrong type is refused, alone and in a message, and leaves neit
 
   expect((await faults.follow(sessionId)).turns).toEqual([]);
   expect(faults.api.requests.filter(({ kind }) => kind === 'main')).toEqual([]);
-  // It was uploaded, and may yet be of use for another message: it goes after a day.
+  // The file was uploaded, and another message may still use it: it is removed after a day.
   expect(kept(faults.folders)).toEqual({ whole: [zip.uri], halves: 0 });
 });
 
-test('a disk that fills refuses files and messages with files, keeps no half, and takes them when there is room', async () => {
+test('on a full disk files and messages with files are rejected without partial data, and accepted when there is room', async () => {
   const { faults, sessionId } = shared;
   const { requests, server } = faults;
   const reader = await faults.follow(sessionId);
@@ -100,7 +100,7 @@ test('a disk that fills refuses files and messages with files, keeps no half, an
 });
 
 testAtLength(
-  `the same file ${length.duplicates} times, uploaded and in messages, is kept once`,
+  `the same file ${length.duplicates} times, uploaded and in messages, is stored once`,
   async () => {
     const { faults, sessionId } = shared;
     const { requests, server } = faults;
@@ -125,11 +125,11 @@ testAtLength(
   },
 );
 
-/** When the server is killed, ms after a file and its message are on their way. */
+/** The times after sending a file and its message at which the server is killed, in ms. */
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 
 test(
-  `INV-2 INV-6 a server killed between a file and its message loses neither, and says the message once (${moments.length} times, seed ${seed})`,
+  `INV-2 INV-6 a server killed between a file and its message loses neither, and sends the message once (${moments.length} times, seed ${seed})`,
   { timeout: patience(moments.length) },
   async () => {
     const { faults, sessionId } = shared;
@@ -144,13 +144,13 @@ test(
         const { uri } = await requests.putBlob(new Blob([text], markdown));
         await requests.send(sessionId, `Read ${round}.`, turnId, { blocks: [named(uri)] });
       };
-      const first = say().catch(() => 'The server went away.');
+      const first = say().catch(() => 'The server was killed.');
       await setTimeout(moment);
       await server.crash();
       await first;
       await server.restart();
 
-      // So does everybody who has had no answer.
+      // Every client that has no answer sends again.
       await say();
       const reader = await faults.follow(sessionId);
       const { status, items } = await reader.ended(turnId);

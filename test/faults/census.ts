@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { descendants, type Entry, keyOf, readTable } from './process-table.ts';
 
-/** How long processes may take to end on a busy machine, ms. */
+/** How long processes may take to end on a busy machine, in ms. */
 const patience = 30_000;
 
 /**
- * Who runs that belongs to a test (invariant 8): who descends from its servers, now or whenever it was looked at, who
- * bears a word of the test's own in its command, its environment or the folder it works in, and what descends from
- * those. What ran before the test does not count.
+ * The processes that belong to a test (invariant 8): descendants of its servers, now or at any earlier check; processes
+ * with a word of the test's own in their command, environment or folder; and descendants of all these. Processes that
+ * ran before the test do not count.
  */
 export class Census {
   readonly #before = new Set(readTable().map(keyOf));
@@ -18,12 +18,12 @@ export class Census {
     this.#words = [...words];
   }
 
-  /** Adds a word that only this test's processes bear. */
+  /** Adds a word that only this test's processes contain. */
   add(word: string): void {
     this.#words.push(word);
   }
 
-  /** All that run now. What has once been counted stays known, whatever becomes of its parents. */
+  /** All processes that run now. A process that was counted once stays known, even if its parents end. */
   take(): Entry[] {
     const table = readTable(this.#before);
     const ours = table.filter((entry) => this.#known.has(keyOf(entry)) || this.#bears(entry));
@@ -33,12 +33,12 @@ export class Census {
     return all;
   }
 
-  /** Those whose command holds `word`. */
+  /** The processes whose command contains `word`. */
   withCommand(word: string): Entry[] {
     return this.take().filter(({ command }) => command.includes(word));
   }
 
-  /** Resolves when the process table is what it was before; says who is left when that takes too long. */
+  /** Resolves when all processes of the test have ended; if that takes too long, rejects with those that still run. */
   async untilEmpty(): Promise<void> {
     const deadline = performance.now() + patience;
     for (let left = this.take(); left.length > 0; left = this.take()) {
@@ -50,7 +50,7 @@ export class Census {
     }
   }
 
-  /** For the end of a test that went wrong: leaves nothing to those that follow. */
+  /** Ends all processes of a failed test, so that later tests are not affected. */
   async endAll(): Promise<void> {
     for (let left = this.take(); left.length > 0; left = this.take()) {
       for (const { pid } of left) end(pid);
@@ -68,6 +68,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It went by itself.
+    // The process has ended by itself.
   }
 }

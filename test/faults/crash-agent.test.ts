@@ -5,11 +5,11 @@ import { shareServer } from './server.ts';
 
 interface Moment {
   moment: string;
-  /** What the model answers. */
+  /** The model's answers. */
   replies: () => Reply[];
-  /** What of it has been said when the agent is killed. */
+  /** The agent's text when it is killed. */
   said: string;
-  /** Whether each run plays it; at length all are. */
+  /** Whether short runs include this moment. */
   isShort?: boolean;
 }
 
@@ -41,7 +41,7 @@ const moments: Moment[] = [
 const shared = shareServer(() => ({}));
 
 test.each(moments.filter(({ isShort }) => atLength || isShort))(
-  'INV-2 INV-3 INV-8 an agent killed $moment ends its turn at once with all that was said, and the conversation goes on',
+  'INV-2 INV-3 INV-8 an agent killed $moment ends its turn at once with all its messages, and the conversation continues',
   async ({ moment, replies, said }) => {
     const { faults, sessionId } = shared;
     const [remember, begin, goOn] = ['Remember', 'Begin', 'Go on'].map(
@@ -77,7 +77,7 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     const { body } = await faults.api.request(({ prompt }) => prompt.includes(goOn));
     expect(JSON.stringify(body.messages)).toContain(remember);
 
-    // A reader that comes now gets the same.
+    // A new reader gets the same.
     const late = await faults.follow(sessionId);
     expect(late.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
     expect(late.said(turnId)).toBe(said);

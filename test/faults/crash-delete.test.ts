@@ -8,12 +8,12 @@ import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
 import { FaultServer } from './server.ts';
 
-/** When the server is killed, ms after a deletion is on its way. */
+/** The times after a deletion is requested at which the server is killed, in ms. */
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
 
 test(
-  `INV-8 a server killed while it deletes a session that runs has all of it afterwards, or nothing (${moments.length} times, seed ${seed})`,
+  `INV-8 a server killed while it deletes a running session has all or nothing of the session afterwards (${moments.length} times, seed ${seed})`,
   { timeout: patience(moments.length) },
   async () => {
     const script = byPrompt({
@@ -34,7 +34,7 @@ test(
       await reader.ended(first.turnId);
       const second = await requests.send(sessionId, 'Talk.');
       await reader.until(() => reader.said(second.turnId).length > 100);
-      // Unless it is killed first.
+      // The server may be killed before it answers.
       const deleting = requests.deleteSession(sessionId).then(
         () => true,
         () => false,
@@ -80,7 +80,7 @@ test(
 
 const stringMatching = (form: RegExp) => expect.stringMatching(form) as string;
 
-/** How many rows the database of a server that has stopped keeps of sessions. */
+/** The numbers of rows about sessions in the database of a stopped server. */
 function leftIn(dataDir: string): Record<string, number> {
   const tables = ['sessions', 'responses', 'items', 'item_words', 'runs', 'events'];
   const all = [...tables, 'blobs', 'blob_parts', 'blob_holders'];

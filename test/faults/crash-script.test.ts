@@ -11,7 +11,7 @@ const [written] = await Promise.all([
 ]);
 return [written, Math.random(), Date.now()];`;
 
-test('INV-2 INV-6 a script that waits for a permission goes on after its server was killed, twice: what it had done is not done again, and the model gets its result', async () => {
+test('INV-2 INV-6 a script that waits for a permission continues after its server was killed, twice: its earlier calls are not repeated, and the model gets its result', async () => {
   const config = { models: { anthropic: { type: 'anthropic', model: 'claude-scripted' } } };
   const faults = await FaultServer.start({ config });
   const { requests, server, folders, api } = faults;

@@ -16,11 +16,11 @@ const shared = shareServer(() => ({
   }),
 }));
 
-/** After how many characters that a reader has seen the server is killed. */
+/** The number of characters a reader has seen when the server is killed. */
 const moments = fc.sample(fc.nat(3_000), { seed, numRuns: length.serverCrashes });
 
 test(
-  `INV-6 INV-8 a server killed in mid-turn has kept all that anybody has seen, ends the turn, and goes on (${length.serverCrashes} times, seed ${seed})`,
+  `INV-6 INV-8 a server killed during a turn has kept everything that was shown, ends the turn, and continues (${length.serverCrashes} times, seed ${seed})`,
   { timeout: patience(length.serverCrashes) },
   async () => {
     const { faults, sessionId } = shared;
@@ -31,7 +31,7 @@ test(
       await reader.until(() => reader.said(turnId).length >= moment);
       await faults.server.crash();
       await reader.closed.promise;
-      // At once: its guard is still at work.
+      // At once, while its guard is still at work.
       await faults.server.restart();
       await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
 
@@ -56,7 +56,7 @@ test(
 );
 
 testAtLength(
-  'INV-2 a session goes on after a power cut in its first turn, of which its agent has nothing written down',
+  'INV-2 a session continues after a power cut in its first turn, before its agent has stored anything',
   async () => {
     const { faults } = shared;
     const sessionId = await faults.create();
@@ -75,7 +75,7 @@ testAtLength(
   },
 );
 
-/** What the agent says in an item. */
+/** The agent's text in an item. */
 function saidIn(item: OutputItem): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }

@@ -1,4 +1,4 @@
-/** Random bits flip in what the database of a server holds: the server starts, and everything else works. */
+/** Random bits flip in a server's database: the server starts, and everything else works. */
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ import { LiminalServer } from '../e2e/server.ts';
 import { length, patience, seed } from './length.ts';
 
 const SESSIONS = 5;
-/** The columns with JSON, and which of their rows belong to the session `?`, which stays whole. */
+/** The columns with JSON, and the condition for rows of the session `?`, which stays undamaged. */
 const columns = [
   ['sessions', 'record', 'session_id = ?'],
   ['responses', 'head', 'session_id = ?'],
   ['items', 'item', 'response_key IN (SELECT response_key FROM responses WHERE session_id = ?)'],
-  // The log has only the turn that was under way.
+  // The log has only the running turn.
   ['runs', 'constants', '? IS NULL'],
   ['events', 'payload', '? IS NULL'],
 ] as const;
@@ -55,13 +55,13 @@ beforeAll(async () => {
   whole = await make('instant', 'explain', 'tools');
   ids = [];
   for (let at = 1; at < SESSIONS; at += 1) ids.push(await make('instant', 'explain', 'tools'));
-  // A turn under way, and a message that waits for its end.
+  // A running turn, and a queued message.
   ids.push(await make('normal', 'slow', 'explain'));
   wholeHistory = await historyOf(requests, whole);
   await server.crash();
 }, 120_000);
 afterAll(async () => {
-  // Those of a failed test: one that has ended stays as it is.
+  // Servers of a failed test; a server that has stopped is not affected.
   for (const server of servers) await server.crash();
   await rm(root, { recursive: true, force: true });
 });
@@ -79,7 +79,7 @@ async function historyOf(requests: Requests, sessionId: string): Promise<string>
   return JSON.stringify(page, (key, value: unknown) => (key === 'emittedAt' ? undefined : value));
 }
 
-/** Flips one bit each of some rows that are not of the whole session; the text stays ASCII. Returns what was changed. */
+/** Flips one bit each in some rows of other sessions; the text stays ASCII. Returns descriptions of the changes. */
 function damage(dataDir: string, random: () => number): string[] {
   const database = new DatabaseSync(join(dataDir, 'liminal.db'));
   const flips: string[] = [];
@@ -88,7 +88,7 @@ function damage(dataDir: string, random: () => number): string[] {
       if (random() < 0.5) return json;
       const text = String(json);
       const bytes = Buffer.from(text);
-      // Most flips are in a name of the first level or so: what is JSON still, and wrong.
+      // Most flips are in a name of the first levels, so that the text is still JSON, but wrong.
       const names = [...text.slice(0, 600).matchAll(/"(\w+)":/g)];
       const name = random() < 0.8 ? names[Math.floor(random() * names.length)] : undefined;
       const place = name ? name.index + 2 : Math.floor(random() * bytes.length);
@@ -112,7 +112,7 @@ function recordsIn(dataDir: string): Map<unknown, unknown> {
   return new Map(rows.map(({ session_id, record }) => [session_id, record]));
 }
 
-/** Rejects if a request is refused by a fault of the server. */
+/** Rejects if a request fails with an internal error. */
 async function answered(what: string, request: Promise<unknown>): Promise<void> {
   await request.catch((error: unknown) => {
     const status = error instanceof ApiError ? error.status : 500;
@@ -124,7 +124,7 @@ async function answered(what: string, request: Promise<unknown>): Promise<void> 
 const rounds = Math.max(2, Math.round(length.hostile / 500));
 
 test(
-  'SAFE: with random bits flipped in its records a server starts, lists the other sessions, answers nothing with a fault of its own, and leaves the records that it cannot read',
+  'SAFE: with random bits flipped in its records a server starts, lists the other sessions, never answers with an internal error, and does not change the records that it cannot read',
   async () => {
     const random = (of: number) => {
       const [numbers = []] = fc.sample(

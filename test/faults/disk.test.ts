@@ -13,12 +13,12 @@ import { FaultServer, shareServer } from './server.ts';
 const codes = (reader: Reader) =>
   reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
 
-/** What the server's own log must never hold. */
+/** Text that the server's own log must never contain. */
 const crash = /unhandled|uncaught|TypeError/i;
 
 const shared = shareServer(() => ({}));
 
-test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are told, sends are refused, and when there is room all is written in order; a server that is asked to end while it is full ends in time and says what is lost, and the next one marks that turn', async () => {
+test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers get an error, sends are rejected, and when there is room everything is written in order; a server that is stopped with a full disk stops in time and logs the loss, and the next server marks that turn', async () => {
   const [full, free, fullAgain] = [gate(), gate(), gate()];
   const script = byPrompt({
     'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free, 'After.']))],
@@ -43,7 +43,7 @@ test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are
     message: expect.stringContaining('free some space'),
   });
   await expect(requests.rename(sessionId, 'Refused')).rejects.toMatchObject({ status: 507 });
-  // Reading goes on, with what the log has.
+  // Reading still works, as far as the log has the turn.
   const late = await faults.follow(sessionId);
   expect(late.said(turnId)).toBe('Before. ');
   expect(reader.said(turnId)).toBe('Before. ');
@@ -89,7 +89,7 @@ test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are
   await requests.kill(sessionId);
 });
 
-test('INV-6 SAFE: a server whose log is on the disk that fills loses lines of its log and nothing else: turns, sign-outs and files are written when there is room, and the log has the number of lost lines', async () => {
+test('INV-6 SAFE: a server whose own log is on the full disk loses only lines of that log: turns, sign-outs and files are written when there is room, and the log has the number of lost lines', async () => {
   const [full, free] = [gate(), gate()];
   const script = byPrompt({ 'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free]))] });
   const faults = await FaultServer.start({ script, logsToFile: true });
@@ -134,12 +134,12 @@ test('INV-6 SAFE: a server whose log is on the disk that fills loses lines of it
 });
 
 testAtLength(
-  'more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room',
+  'more than 16 MiB of waiting events end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room',
   async () => {
-    // The turn cannot end of its own accord before the bound is looked at.
+    // The gate keeps the turn from ending by itself before the limit is checked.
     const [full, never] = [gate(), gate()];
     const megabyte = 'All work and no play. '.repeat(50_000);
-    // An item holds less than that.
+    // An item can hold less than 16 MiB.
     const items = Array.from({ length: atLength ? 16 : 4 }, () => Array<string>(5).fill(megabyte));
     const flood = items.flat();
     const blocks = items.map((each) => text(each, { delayMs: 50 }));
@@ -161,17 +161,17 @@ testAtLength(
       status: 'error',
       error: { code: 'LOG_UNAVAILABLE' },
     });
-    // A page of history holds a part of it.
+    // A page of history contains only a part of the text.
     const said = (await wholeHistory(requests, sessionId)).map(textOf).join('');
     const all = `Before. ${flood.join('')}After.`;
-    // A text waits as it was said, and once more in its item's end.
+    // Each text waits twice: in its deltas and in its item's end.
     expect(2 * said.length).toBeGreaterThan(16 * 1024 * 1024);
     expect(said.length).toBeLessThan(all.length);
     expect(all.startsWith(said)).toBe(true);
   },
 );
 
-test('a session that cannot be stored is not made, and leaves no process', async () => {
+test('a session that cannot be stored is not created, and leaves no process', async () => {
   const { faults } = shared;
   const { server, requests } = faults;
   const sessions = async () => (await requests.listProjects()).flatMap((one) => one.sessions);
@@ -188,7 +188,7 @@ test('a session that cannot be stored is not made, and leaves no process', async
   expect(await sessions()).toHaveLength(before + 1);
 });
 
-test('a server whose disk is full from the start says so and does not begin; what was there is whole when there is room', async () => {
+test('a server whose disk is full from the start reports that and does not start; its data is complete when there is room', async () => {
   const { faults } = shared;
   const { server, requests, folders } = faults;
   const sessionId = await faults.create('demo');
@@ -198,7 +198,7 @@ test('a server whose disk is full from the start says so and does not begin; wha
   await reader.ended(turnId);
   const said = reader.said(turnId);
   expect(said).not.toBe('');
-  // In the middle of a turn, so that the next start has something to write.
+  // During a turn, so that the next start has something to write.
   await requests.setConfig(sessionId, 'pace', 'normal');
   const open = await requests.send(sessionId, 'slow');
   await reader.until(() => reader.turn(open.turnId));

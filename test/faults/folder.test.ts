@@ -37,7 +37,7 @@ function environment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: home };
 }
 
-/** Of a database with its table of tables whole, all that follows. */
+/** Overwrites a database after its first page, which contains the table of tables. */
 function damage(path: string): void {
   writeFileSync(path, readFileSync(path).fill('damaged ', 4096));
 }
@@ -90,7 +90,7 @@ const unusable: [fault: string, spoil: (dataDir: string) => void, says: RegExp][
     /larger than 16 MiB/,
   ],
   [
-    'has an empty database beside its write-ahead log',
+    'has an empty database with its write-ahead log',
     (dir) => {
       truncateSync(join(dir, 'liminal.db'));
       writeFileSync(join(dir, 'liminal.db-wal'), 'last words');
@@ -103,7 +103,7 @@ const unusable: [fault: string, spoil: (dataDir: string) => void, says: RegExp][
     /another program\. Move it away/,
   ],
   [
-    'has a database that is none',
+    'has a database that is not a database',
     (dir) => writeFileSync(join(dir, 'liminal.db'), 'no database '.repeat(999)),
     /move it away/,
   ],
@@ -114,7 +114,7 @@ const unusable: [fault: string, spoil: (dataDir: string) => void, says: RegExp][
   ],
 ];
 
-describe('a data folder that cannot be used is refused with a sentence, and left as it is', () => {
+describe('a data folder that cannot be used is rejected with a reason, and not changed', () => {
   test.concurrent.each(firstOf(4, unusable))('it %s', async (fault, spoil, says) => {
     const dataDir = join(home, fault.replaceAll(' ', '-'));
     cpSync(used, dataDir, { recursive: true });
@@ -130,7 +130,7 @@ describe('a data folder that cannot be used is refused with a sentence, and left
 });
 
 testAtLength(
-  'a data folder in use is known under every name, and its server is not disturbed',
+  'a data folder in use is recognised under every path, and its server is not disturbed',
   async () => {
     const faults = await FaultServer.start();
     const { root, dataDir } = faults.folders;
@@ -147,7 +147,7 @@ testAtLength(
   },
 );
 
-test('of servers that start at once on a new data folder one gets it', async () => {
+test('if several servers start at once on a new data folder, exactly one gets it', async () => {
   const dataDir = join(home, 'contended');
   const starts = await Promise.allSettled(
     Array.from({ length: 3 }, async () => LiminalServer.start({ dataDir, env: environment() })),
@@ -162,7 +162,7 @@ test('of servers that start at once on a new data folder one gets it', async () 
   }
 });
 
-/** What its files hold, but for those that opening a database leaves beside it. */
+/** The contents of its files, except those that opening a database creates. */
 function contents(path: string): Record<string, string> {
   if (!lstatSync(path).isDirectory()) return { [path]: 'no folder' };
   const files = readdirSync(path, { withFileTypes: true })

@@ -1,4 +1,4 @@
-/** What an agent says that would hurt a server which took it as it is. */
+/** Agent output that would harm a server that did not check it. */
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import {
   claudeEnvironment,
@@ -16,12 +16,12 @@ const nested = (times: number) => `${'[{"a":'.repeat(times)}1${'}]'.repeat(times
 const deep = nested(4_400);
 const cut = 'cut here: nested too deeply';
 
-/** As text: a script that holds it as JSON could not be written. */
+/** As text, because a script that contained this as JSON could not be written. */
 const says = (update: string): Step => ({
   raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{sessionId}}","update":${update}}}`,
 });
 
-/** Two turns; what is stored of them, and what somebody is shown who comes later. */
+/** Two turns; returns the stored turns, and the history of a new reader. */
 async function play(stage: Awaited<ReturnType<typeof serverStage>>) {
   const sessionId = await stage.create();
   await stage.say(sessionId, 'Go.');
@@ -39,7 +39,7 @@ const finished = '{"sessionUpdate":"tool_call_update","toolCallId":"c","status":
 
 test.each<[string, string[]]>([
   [
-    'an update of no known kind',
+    'an update of an unknown kind',
     [`{"sessionUpdate":"hologram","x":${deep}}`, call('"title":"Run"'), finished],
   ],
   ['a call’s input', [call(`"title":"Run","rawInput":{"x":${deep}}`), finished]],
@@ -51,10 +51,10 @@ test.each<[string, string[]]>([
     ],
   ],
   [
-    'what surrounds words',
+    'fields around a text',
     [`{"sessionUpdate":"agent_message_chunk","content":{"type":"hologram","x":${deep}}}`],
   ],
-])('SAFE: JSON nested too deeply in %s is cut, and the turn goes on', async (_, updates) => {
+])('SAFE: JSON nested too deeply in %s is cut, and the turn continues', async (_, updates) => {
   const { projectDir, provide } = await scriptedAgent({
     turns: [
       { when: 'Go', steps: [...updates.map(says), { say: 'Still here.' }] },
@@ -68,7 +68,7 @@ test.each<[string, string[]]>([
   expect(stage.warnings).toEqual([]);
 });
 
-test('SAFE: a tool of Claude’s whose input is nested too deeply is shown cut, and the turn goes on', async () => {
+test('SAFE: a Claude Code tool call whose input is nested too deeply is shown cut, and the turn continues', async () => {
   const workspace = await makeWorkspace({});
   const api = await startMessagesApi({
     script: ({ prompt, body }) =>

@@ -1,4 +1,4 @@
-/** What an agent says in sizes that nobody could want: the turn ends, all of it can be read, and others do not notice. */
+/** Agent output of extreme sizes: the turn ends, all of it can be read, and other sessions are not affected. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Runtime } from '@liminal/runtime';
 import type { Step } from '@liminal/testkit';
@@ -65,7 +65,7 @@ const inputs: [what: string, steps: Step[]][] = [
 ];
 
 test.each(inputs)(
-  'SAFE: %s: the turn ends, all is readable, and another session goes on',
+  'SAFE: %s: the turn ends, everything is readable, and another session continues',
   async (_, steps) => {
     const { projectDir, provide } = await scriptedAgent({
       turns: [
@@ -90,7 +90,8 @@ test.each(inputs)(
     // One item of quotes: each takes two characters in JSON.
     for (const page of pages) expect(page.length).toBeLessThan(40 * mebi);
     expect(stage.warnings).toEqual([]);
-    // Far from what is measured (`npm run bench`), so that a busy machine does not fail; it was half a minute once.
+    // Far above the measured value (`npm run bench`), so that a busy machine does not fail; before the fix it was half
+    // a minute.
     expect(stalls.max / 1e6).toBeLessThan(4_000);
     expect((await stage.stored(hostile)).length).toBeLessThan(3 * sizeOf(steps) + mebi);
   },

@@ -13,7 +13,7 @@ const SESSIONS = atLength ? 5 : 2;
 const DELTAS = 200_000;
 const ANSWER_MIB = (DELTAS * 16) / 2 ** 20;
 
-test('what idle sessions have said is not kept in memory: history has it', async () => {
+test('messages of idle sessions are not kept in memory, because history has them', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-idle-memory-'));
   const server = await Measured.start(['--expose-gc', script, dataDir, '33']);
   try {
@@ -21,7 +21,7 @@ test('what idle sessions have said is not kept in memory: history has it', async
     await playOne(connection, dataDir);
     const first = await usedAtRest(server);
     for (let count = 1; count < SESSIONS; count += 1) await playOne(connection, dataDir);
-    // A busy server tells of the end before it has stored the answer and let go of it.
+    // A busy server reports the end before it has stored the answer and released its memory.
     await expect
       .poll(async () => (await server.usedMiB()) - first, { timeout: 20_000 })
       .toBeLessThan(ANSWER_MIB);
@@ -31,7 +31,7 @@ test('what idle sessions have said is not kept in memory: history has it', async
   }
 });
 
-/** What it uses once that does not get less any more, in MiB. */
+/** The memory in use, in MiB, once it no longer falls. */
 async function usedAtRest(server: Measured): Promise<number> {
   for (let before = Infinity; ;) {
     const used = await server.usedMiB();
@@ -40,7 +40,7 @@ async function usedAtRest(server: Measured): Promise<number> {
   }
 }
 
-/** A session of one turn, which stays open with its agent when nobody reads it any more. */
+/** Plays a session of one turn, which stays open with its agent but without readers. */
 async function playOne(connection: Connection, dataDir: string): Promise<void> {
   const sessionId = await connection.create('source', dataDir);
   const ended = Promise.withResolvers<void>();

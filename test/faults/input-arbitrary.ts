@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import type { Wire } from './input-stage.ts';
 
-/** What `GET /openapi.json` says, as far as bad input is made from it. */
+/** The parts of `GET /openapi.json` from which bad input is made. */
 const Schema = z.object({
   $ref: z.string().optional(),
   type: z.string().optional(),
@@ -22,7 +22,7 @@ export const OpenApi = z.object({
   components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
-/** A route with a method, and what it takes. */
+/** A route with a method, and its input. */
 export interface Route {
   method: string;
   /** With `{name}` for each parameter. */
@@ -31,13 +31,13 @@ export interface Route {
   methods: string[];
   query: string[];
   body: z.infer<typeof Schema> | undefined;
-  /** Its body is a file: no bytes are wrong. */
+  /** Whether the body is a file: then no bytes are wrong. */
   takesFiles: boolean;
 }
 
 export function routesOf({ paths, components }: z.infer<typeof OpenApi>): Route[] {
   const named = ($ref: string | undefined) => components.schemas[$ref?.split('/').at(-1) ?? ''];
-  /** With the types of fields that are named instead of said. */
+  /** Replaces references with the types that they name. */
   const whole = (schema: z.infer<typeof Schema>): z.infer<typeof Schema> => {
     const properties = Object.entries(schema.properties).map(([name, field]) => {
       const { type } = Schema.parse(named(field.$ref) ?? field);
@@ -60,7 +60,7 @@ export function routesOf({ paths, components }: z.infer<typeof OpenApi>): Route[
   );
 }
 
-/** Makes a request into one that must be refused, whatever else is wrong with it. */
+/** Changes a request into one that must be rejected, whatever else is wrong with it. */
 export type Spoil = (wire: Wire) => Wire;
 
 const withHeaders =
@@ -74,7 +74,7 @@ const without =
     headers: Object.fromEntries(Object.entries(wire.headers).filter(([key]) => key !== name)),
   });
 
-/** Who asks, and whom: wrong for every route that needs a token. */
+/** Wrong tokens, origins and hosts: wrong for every route that needs a token. */
 const strangers: fc.Arbitrary<Spoil> = fc.oneof(
   fc.constant(without('authorization')),
   fc
@@ -113,7 +113,7 @@ const strangers: fc.Arbitrary<Spoil> = fc.oneof(
   fc.constantFrom('cross-site', 'same-site').map((site) => withHeaders({ 'sec-fetch-site': site })),
 );
 
-/** Ids that nothing has, as they stand in a path. */
+/** Unknown ids, as they occur in a path. */
 const strangeId = fc.oneof(
   fc.constantFrom(
     '..',
@@ -150,7 +150,7 @@ const strangeId = fc.oneof(
   fc.uuid(),
 );
 
-/** As JavaScript's own function does, which refuses half a character. */
+/** As encodeURIComponent, which throws for half a surrogate pair. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
@@ -178,7 +178,7 @@ const badText = fc.constantFrom(
   '-',
 );
 
-/** JSON, but nothing with the right fields; 1e999 is what JavaScript reads as infinity. */
+/** JSON without the right fields; JavaScript reads 1e999 as infinity. */
 const strangeJson = fc.constantFrom(
   'null',
   'true',
@@ -191,7 +191,7 @@ const strangeJson = fc.constantFrom(
 );
 
 const badBytes = fc.constantFrom(
-  // Half a UTF-8 character, bytes that are none, a byte order mark of UTF-16, what gzip begins with.
+  // Half a UTF-8 character, invalid bytes, a byte order mark of UTF-16, the first bytes of gzip.
   new Uint8Array([0x22, 0xe2, 0x82]),
   new Uint8Array([0xff, 0xfe, 0x7b, 0x00]),
   new Uint8Array([0x1f, 0x8b, 0x08, 0x00]),
@@ -215,7 +215,7 @@ const jsonType = (value: unknown): string => {
   return value === null ? 'null' : typeof value;
 };
 
-/** A body of the right fields, of which one is missing or of the wrong type. */
+/** A body with the right fields, of which one is missing or has a wrong type. */
 function badFields({ required, properties }: z.infer<typeof Schema>): fc.Arbitrary<string> {
   const valid = Object.fromEntries(required.map((name) => [name, 'x']));
   const missing = required.map((name) => {
@@ -233,11 +233,11 @@ function badFields({ required, properties }: z.infer<typeof Schema>): fc.Arbitra
 
 function spoilBody(schema: z.infer<typeof Schema>): fc.Arbitrary<Spoil> {
   return fc.oneof(
-    // Where no field is required, an object of others lacks nothing.
+    // If no field is required, an object with other fields is valid.
     fc
       .oneof(
         badFields(schema),
-        // Where nothing is required, an object of other fields is well, and null is no body.
+        // If nothing is required, an object with other fields is valid, and null counts as no body.
         strangeJson.filter((body) => schema.required.length > 0 || !/^(\{|null$)/.test(body)),
       )
       .map((body): Spoil => (wire) => ({ ...wire, body })),
@@ -248,7 +248,7 @@ function spoilBody(schema: z.infer<typeof Schema>): fc.Arbitrary<Spoil> {
   );
 }
 
-/** What no route takes for a body, whether or not it looks at it. */
+/** Bodies that every route rejects, whether or not it reads the body. */
 const brokenBody: fc.Arbitrary<Spoil> = fc
   .oneof(badText, badBytes)
   .map((body): Spoil => (wire) => ({
@@ -267,7 +267,7 @@ export function fillPath(path: string, ids: readonly string[]): string {
   return path.replaceAll(/\{\w+\}/g, () => ids[Math.min(next++, ids.length - 1)] ?? '');
 }
 
-/** Twice the same parameter is no string for any route. */
+/** A repeated parameter is not a string, so every route rejects it. */
 const spoilQuery = ({ query }: Route): fc.Arbitrary<Spoil> =>
   fc
     .tuple(

@@ -22,7 +22,7 @@ const post = async (path: string, body: unknown) =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-describe('a request that is hardly HTTP is refused with a code', () => {
+describe('a malformed HTTP request is rejected with a code', () => {
   const command = (headers: string, body = '') =>
     `POST /api/session/x/send HTTP/1.1\r\n${headers}\r\n${body}`;
   const json = 'Content-Type: application/json\r\n';
@@ -33,21 +33,21 @@ describe('a request that is hardly HTTP is refused with a code', () => {
     ['too many headers', (own) => `GET / HTTP/1.1\r\n${own}${'a: b\r\n'.repeat(3_000)}\r\n`],
     ['an address without end', (own) => `GET /${'x'.repeat(100_000)} HTTP/1.1\r\n${own}\r\n`],
     ['an unknown method', (own) => `FETCH /healthz HTTP/1.1\r\n${own}\r\n`],
-    ['a version that is none', (own) => `GET / HTTP/9.9\r\n${own}\r\n`],
+    ['an invalid version', (own) => `GET / HTTP/9.9\r\n${own}\r\n`],
     ['NUL in a header', (own) => `GET / HTTP/1.1\r\n${own}X: a\0b\r\n\r\n`],
     ['no host', (own) => `GET /api/agents HTTP/1.1\r\n${own.replace(/Host: .*\r\n/, '')}\r\n`],
     ['two lengths', (own) => command(`${own}Content-Length: 2\r\nContent-Length: 3\r\n`, '{}}')],
     [
-      'a length and pieces',
+      'a length and chunks',
       (own) => command(`${own}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n`, '{}'),
     ],
-    ['a length below nothing', (own) => command(`${own}Content-Length: -1\r\n`)],
+    ['a negative length', (own) => command(`${own}Content-Length: -1\r\n`)],
     [
-      'a piece of no length',
+      'a chunk without a length',
       (own) => command(`${own}${json}Transfer-Encoding: chunked\r\n`, 'zz\r\n{}\r\n'),
     ],
     [
-      'a piece beyond all measure',
+      'a chunk of an impossible length',
       (own) => command(`${own}${json}Transfer-Encoding: chunked\r\n`, `${'f'.repeat(20)}\r\n{}`),
     ],
     [
@@ -55,11 +55,11 @@ describe('a request that is hardly HTTP is refused with a code', () => {
       (own) => command(`${own}${json}Transfer-Encoding: gzip, identity\r\n`, '{}'),
     ],
     [
-      'more than was announced',
+      'more bytes than announced',
       (own) => `${command(`${own}${json}Content-Length: 2\r\n`, '{}')}{"more": 1}\r\n\r\n`,
     ],
     [
-      'what cannot be expected',
+      'an unknown expectation',
       (own) => command(`${own}Expect: the unexpected\r\nContent-Length: 0\r\n`),
     ],
     [
@@ -97,7 +97,7 @@ describe('a request that is hardly HTTP is refused with a code', () => {
     });
   });
 
-  test('a body that breaks off, or a tunnel to elsewhere, leaves nothing behind', async () => {
+  test('an interrupted body, or a CONNECT request, leaves nothing behind', async () => {
     const { authorization } = stage.headers;
     const own = `Host: 127.0.0.1:${stage.port}\r\nAuthorization: ${authorization}\r\n`;
     const half = command(`${own}${json}Content-Length: 100\r\n`, '{"message": "ha');
@@ -107,7 +107,7 @@ describe('a request that is hardly HTTP is refused with a code', () => {
   });
 });
 
-/** Gives all that the server says until it, or we, end the connection. */
+/** Returns everything that the server sends until either side ends the connection. */
 async function sendRaw(bytes: string | Uint8Array, then?: 'end' | 'reset'): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port: stage.port });
   let text = '';
@@ -117,22 +117,22 @@ async function sendRaw(bytes: string | Uint8Array, then?: 'end' | 'reset'): Prom
     if (then === 'end') socket.end();
     if (then === 'reset') socket.resetAndDestroy();
   });
-  // The server ends what it has refused; whatever it would go on with, we end.
+  // The server ends a connection that it has rejected; otherwise the client does.
   socket.once('data', () => socket.end());
   await once(socket, 'close');
   return text;
 }
 
-describe('text goes through as it is', () => {
+describe('text is passed on unchanged', () => {
   const texts: [what: string, text: string][] = [
     ['NUL and other controls', 'a\0b\u0001\u001b[31m\u007f\r\n\t'],
     ['half a character', 'a\uD83D and \uDE00 b'],
-    ['characters of all kinds', 'é 漢 😀 \u202Ertl\u2028\u2029\uFEFF\uFFFF'],
+    ['characters of many kinds', 'é 漢 😀 \u202Ertl\u2028\u2029\uFEFF\uFFFF'],
     [
-      'what looks like code',
+      'text that looks like code',
       '{"__proto__": 1} </script><img src=x> ${1} %s \\u0000 \'; DROP TABLE items; --',
     ],
-    ['as much as there may be', 'x'.repeat(1_000_000)],
+    ['text of the maximum length', 'x'.repeat(1_000_000)],
   ];
 
   test.each(texts)('%s', async (_, text) => {
@@ -142,7 +142,7 @@ describe('text goes through as it is', () => {
     expect(entries[0]).toMatchObject({ type: 'message', origin: 'user', content: text, turnId });
   });
 
-  test('a message that is too long is refused, and nothing of it is kept', async () => {
+  test('a message that is too long is rejected, and nothing of it is stored', async () => {
     const sessionId = await stage.create();
     const answer = await post(`${sessionId}/send`, { message: 'x'.repeat(1_000_001) });
     expectRefusal(answer);
@@ -151,7 +151,7 @@ describe('text goes through as it is', () => {
   });
 });
 
-test('fields that nobody knows are ignored', async () => {
+test('unknown fields are ignored', async () => {
   const unknown = { unknown: { deep: [1] }, toString: 1, constructor: 2 };
   const made = await post('create', {
     cliType: 'demo',
@@ -167,23 +167,23 @@ test('fields that nobody knows are ignored', async () => {
   expect(titled).toMatchObject({ status: 200, text: '{}' });
 });
 
-describe('a session is made only of what can be one', () => {
+describe('a session with invalid options is rejected', () => {
   test.each<[what: string, body: (project: string) => Record<string, unknown>, code: string]>([
-    ['an agent that is none', () => ({ cliType: 'toString' }), 'UNSUPPORTED_CLI_TYPE'],
-    ['an agent with the name of nothing', () => ({ cliType: '__proto__' }), 'UNSUPPORTED_CLI_TYPE'],
+    ['an unknown agent', () => ({ cliType: 'toString' }), 'UNSUPPORTED_CLI_TYPE'],
     [
-      'a folder that is not there',
-      (dir) => ({ projectDir: join(dir, 'none') }),
-      'PROJECT_DIR_NOT_FOUND',
+      'an agent named like an inherited property',
+      () => ({ cliType: '__proto__' }),
+      'UNSUPPORTED_CLI_TYPE',
     ],
+    ['a missing folder', (dir) => ({ projectDir: join(dir, 'none') }), 'PROJECT_DIR_NOT_FOUND'],
     ['a file', (dir) => ({ projectDir: join(dir, 'file') }), 'PROJECT_DIR_NOT_FOUND'],
-    ['a folder above', (dir) => ({ projectDir: `${dir}/..` }), 'PROJECT_DIR_NOT_ALLOWED'],
+    ['the parent folder', (dir) => ({ projectDir: `${dir}/..` }), 'PROJECT_DIR_NOT_ALLOWED'],
     [
-      'a folder beside, with the same beginning',
+      'a sibling folder whose name begins the same',
       (dir) => ({ projectDir: `${dir}-beside` }),
       'PROJECT_DIR_NOT_ALLOWED',
     ],
-    ['a way out by a link', (dir) => ({ projectDir: join(dir, 'out') }), 'PROJECT_DIR_NOT_ALLOWED'],
+    ['a link to outside', (dir) => ({ projectDir: join(dir, 'out') }), 'PROJECT_DIR_NOT_ALLOWED'],
     ['a link to itself', (dir) => ({ projectDir: join(dir, 'loop') }), 'PROJECT_DIR_NOT_FOUND'],
     [
       'a folder with NUL in its name',

@@ -19,7 +19,7 @@ afterAll(async () => stage.end());
 
 interface Frame {
   data: string | Uint8Array;
-  /** What it is answered with; nothing if it needs no answer. */
+  /** The code of the answer; undefined if no answer is needed. */
   code: string | undefined;
 }
 
@@ -34,7 +34,7 @@ const wrongField = fc
   .oneof(fc.jsonValue(), fc.constantFrom(1e308, -0))
   .filter((value) => typeof value !== 'string');
 
-/** Frames of every kind that is not right, and a few that are. */
+/** Invalid frames of every kind, and a few valid ones. */
 const frames: fc.Arbitrary<Frame> = fc.oneof(
   fc
     .string({ unit: 'binary' })
@@ -80,7 +80,7 @@ function isJson(text: string): boolean {
 const open = async (): Promise<WebSocket> =>
   new Connection(stage.server.origin, stage.server.token).open();
 
-/** Sends frames, and then a ping; gives what has been answered before the pong, and the codes of what comes late. */
+/** Sends frames, and then a ping; returns the codes of the answers before the pong, and of later messages. */
 async function play(socket: WebSocket, sent: readonly Frame[]): Promise<string[]> {
   const codes: string[] = [];
   const expected = sent.filter(({ code }) => code !== undefined).length;
@@ -100,13 +100,13 @@ async function play(socket: WebSocket, sent: readonly Frame[]): Promise<string[]
   return codes;
 }
 
-test('every frame that is no message is answered with a code, and the connection stays', async () => {
+test('every invalid message is answered with a code, and the connection stays open', async () => {
   const socket = await open();
   await fc.assert(
     fc.asyncProperty(fc.array(frames, { maxLength: 10 }), async (sent) => {
       const codes = await play(socket, sent);
       expect(codes.toSorted()).toEqual(sent.flatMap(({ code }) => code ?? []).toSorted());
-      // A subscription to a session that is not there counts until it is given up.
+      // A subscription to an unknown session counts until it is cancelled.
       for (const { data } of sent.filter(({ code }) => code === 'SESSION_NOT_FOUND')) {
         socket.send(String(data).replace('session:subscribe', 'session:unsubscribe'));
       }
@@ -117,7 +117,7 @@ test('every frame that is no message is answered with a code, and the connection
   await stage.assertUnharmed();
 }, 600_000);
 
-test('a message may come in pieces, with other frames between them', async () => {
+test('a message may arrive in fragments, with other frames between them', async () => {
   const socket = await open();
   socket.send('{"ty', { fin: false });
   socket.ping('still here');
@@ -128,7 +128,7 @@ test('a message may come in pieces, with other frames between them', async () =>
   socket.terminate();
 });
 
-describe('what breaks the rules of WebSockets ends that connection alone', () => {
+describe('a frame that breaks the rules of WebSockets ends only that connection', () => {
   const mask = [1, 2, 3, 4];
   const masked = (text: string) => [...Buffer.from(text)].map((byte, at) => byte ^ ((at % 4) + 1));
   const big = (bytes: number) => [
@@ -137,19 +137,19 @@ describe('what breaks the rules of WebSockets ends that connection alone', () =>
   ];
 
   test.each<[what: string, bytes: number[], code: number]>([
-    ['a frame that is not masked', [0x81, 0x02, 0x7b, 0x7d], 1002],
+    ['an unmasked frame', [0x81, 0x02, 0x7b, 0x7d], 1002],
     ['an unknown kind of frame', [0x83, 0x80, ...mask], 1002],
-    ['bits that no extension has agreed on', [0xf1, 0x80, ...mask], 1002],
-    ['a ping in pieces', [0x09, 0x80, ...mask], 1002],
+    ['reserved bits without an extension', [0xf1, 0x80, ...mask], 1002],
+    ['a fragmented ping', [0x09, 0x80, ...mask], 1002],
     ['a ping that is too long', [0x89, 0xfe, 0x01, 0x00, ...mask], 1002],
-    ['a piece of nothing', [0x80, 0x80, ...mask], 1002],
-    ['a new message in the middle of one', [0x01, 0x80, ...mask, 0x81, 0x80, ...mask], 1002],
+    ['a continuation without a message', [0x80, 0x80, ...mask], 1002],
+    ['a new message inside a fragmented message', [0x01, 0x80, ...mask, 0x81, 0x80, ...mask], 1002],
     ['a close with half a code', [0x88, 0x81, ...mask, 0x03], 1002],
-    ['a text that is no UTF-8', [0x81, 0x82, ...mask, 0xc3 ^ 1, 0x28 ^ 2], 1007],
-    ['a frame that says it is huge', [0x81, ...big(2 ** 40), ...mask], 1009],
-    ['a frame beyond what numbers can say', [0x81, ...big(2 ** 62), ...mask], 1009],
+    ['a text that is not UTF-8', [0x81, 0x82, ...mask, 0xc3 ^ 1, 0x28 ^ 2], 1007],
+    ['a frame with a huge length', [0x81, ...big(2 ** 40), ...mask], 1009],
+    ['a frame whose length exceeds any safe number', [0x81, ...big(2 ** 62), ...mask], 1009],
     [
-      'pieces that are too large together',
+      'fragments that are too large together',
       Array.from({ length: 5 }, (_, at) => [
         at === 0 ? 0x01 : 0x00,
         0xfe,
@@ -169,7 +169,7 @@ describe('what breaks the rules of WebSockets ends that connection alone', () =>
     other.terminate();
   });
 
-  test('so does an end in the middle of a frame, or of nothing', async () => {
+  test('an end in the middle of a frame, or between frames, ends only that connection', async () => {
     const other = await open();
     for (const bytes of [[], [0x81], [0x81, 0xfe, 0x10], [0x81, 0x84, ...mask, ...masked('{')]]) {
       const [ended, reset] = [await openRaw(), await openRaw()];
@@ -192,7 +192,7 @@ describe('what breaks the rules of WebSockets ends that connection alone', () =>
     });
   }
 
-  /** The code in the server's last frame, once it has ended the connection. */
+  /** The code in the server's close frame, once the server has ended the connection. */
   async function closeCode(socket: Socket): Promise<number | undefined> {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);

@@ -5,7 +5,7 @@ import type { RawAnswer } from '../../packages/server/test/raw-request.ts';
 
 const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
 
-/** Which status goes with which code, as `docs/protocol.md` says. */
+/** The status of each code, from `docs/protocol.md`. */
 const documented = new Map(
   [...page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].flatMap(([, status, cell = '']) =>
     [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, code]): [string, number] => [
@@ -15,7 +15,7 @@ const documented = new Map(
   ),
 );
 
-/** The law of every refusal: coded, as documented, with a sentence, and never the server's own fault. */
+/** The rules for every rejection: a documented code and status, a sentence, and never an internal error. */
 export function expectRefusal({ status, headers, text }: RawAnswer): void {
   expect(status, text).toBeGreaterThanOrEqual(400);
   expect(status, text).toBeLessThan(500);

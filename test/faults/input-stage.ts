@@ -8,7 +8,7 @@ import { type RawAnswer, rawRequest } from '../../packages/server/test/raw-reque
 import { LiminalServer } from '../e2e/server.ts';
 import { Reader } from './reader.ts';
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface Wire {
   method: string;
   path: string;
@@ -17,15 +17,15 @@ export interface Wire {
 }
 
 export interface InputStageOptions {
-  /** What `liminal.json` holds besides the allowed root. */
+  /** Settings in `liminal.json` in addition to the allowed root. */
   config?: Record<string, unknown>;
-  /** For Node, before the program. */
+  /** Options for Node, before the program. */
   nodeArgs?: readonly string[];
-  /** Added to what the server inherits; `root` is the folder that only the stage uses. */
+  /** Additional environment variables of the server; `root` is the folder that only the stage uses. */
   env?: (root: string) => Record<string, string>;
 }
 
-/** One real server for all tests of a file, and in it a session with one turn that nothing may change. */
+/** One real server for all tests of a file, with a session of one turn that must not change. */
 export class InputStage {
   readonly server: LiminalServer;
   readonly project: string;
@@ -34,7 +34,7 @@ export class InputStage {
   readonly #client: LiminalClient;
   sessionId = '';
   runId = '';
-  /** What is known of the session. */
+  /** The session's state, which must not change. */
   #whole: unknown;
 
   private constructor(server: LiminalServer, root: string, project: string) {
@@ -70,7 +70,7 @@ export class InputStage {
     return this.#client.requests;
   }
 
-  /** What authorises a request, and says that its body is JSON. */
+  /** Headers that authorise a request, and declare its body as JSON. */
   get headers(): Record<string, string> {
     return {
       authorization: `Bearer ${this.server.token}`,
@@ -82,7 +82,7 @@ export class InputStage {
     return rawRequest(this.port, { method, path, headers, ...(body !== undefined && { body }) });
   }
 
-  /** Makes a session of the demo that answers at once. */
+  /** Creates a session of the demo that answers at once. */
   async create(): Promise<string> {
     const options = { configOptions: { pace: 'instant' } };
     const made = { cliType: 'demo', projectDir: this.project, options };
@@ -93,7 +93,7 @@ export class InputStage {
     return Reader.open(new Connection(this.server.origin, this.server.token), sessionId);
   }
 
-  /** Sends a message and waits for the end of its turn; gives its id. */
+  /** Sends a message and waits for the end of its turn; returns the turn's id. */
   async play(sessionId: string, message: string): Promise<string> {
     const reader = await this.follow(sessionId);
     const { turnId } = await this.requests.send(sessionId, message);
@@ -102,7 +102,7 @@ export class InputStage {
     return turnId;
   }
 
-  /** Fails if the session is not what it was, no session takes a message any more, or the server has complained. */
+  /** Fails if the session has changed, no session accepts a message any more, or the server has logged a problem. */
   async assertUnharmed(): Promise<void> {
     expect(await this.#look()).toEqual(this.#whole);
     await this.play(await this.create(), 'explain');
@@ -115,7 +115,7 @@ export class InputStage {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Whether its agent still runs is no matter: of idle ones only a few are kept. */
+  /** Whether its agent still runs is left out: of idle agents only a few are kept. */
   async #look(): Promise<unknown> {
     const { entries, turns } = await this.requests.history(this.sessionId);
     const sessions = (await this.requests.listProjects()).flatMap((project) => project.sessions);

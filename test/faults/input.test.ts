@@ -12,7 +12,7 @@ beforeAll(async () => {
   stage = await InputStage.start();
   const { headers } = stage;
   const { text } = await stage.ask({ method: 'GET', path: '/openapi.json', headers });
-  // It leaves itself out, and what is for no program of ours.
+  // Documented outside the description itself, and not for clients of the API.
   const others = ['/openapi.json', '/metrics'].map((path) => ({
     method: 'GET',
     path,
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => stage.end());
 
-/** A request to the session that must stay as it is; without what spoils it, it might change it. */
+/** A valid request about the unchanged session: without the harm, it might change the session. */
 function plain({ method, path, body }: Route): Wire {
   const ids = path.startsWith('/api/run') ? [stage.runId] : [stage.sessionId, stage.runId];
   const fields = Object.fromEntries((body?.required ?? []).map((name) => [name, 'x']));
@@ -37,7 +37,7 @@ function plain({ method, path, body }: Route): Wire {
   };
 }
 
-test('every route refuses whatever is wrong with a request, with a documented status and code, and nothing changes', async () => {
+test('every route rejects every kind of wrong request with a documented status and code, and nothing changes', async () => {
   expect(routes.length).toBeGreaterThan(15);
   const spoiled = fc
     .constantFrom(...routes)

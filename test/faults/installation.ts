@@ -16,8 +16,8 @@ const platform = `${sdk}-${process.platform}-${process.arch}`;
 export const realClaude = createRequire(import.meta.url).resolve(`${vendor}/${platform}/claude`);
 
 /**
- * Liminal installed once more, with a Claude Code program of its own, which can be put out of order. All that is
- * installed besides is that of the repository.
+ * A second installation of Liminal, with a Claude Code program of its own that can be broken. Everything else is shared
+ * with the repository.
  */
 export class Installation {
   readonly #root: string;
@@ -30,7 +30,7 @@ export class Installation {
   static async make(root: string): Promise<Installation> {
     const modules = join(root, 'node_modules');
     await mkdir(join(modules, '@liminal'), { recursive: true });
-    // A program does it in a tenth of the time that our own process would take.
+    // `cp` takes a tenth of the time that Node would take.
     await run('cp', ['-R', join(repository, 'packages'), root]);
     for (const name of await readdir(join(root, 'packages'))) {
       await symlink(join(root, 'packages', name), join(modules, '@liminal', name));
@@ -38,7 +38,7 @@ export class Installation {
     await linkAll('', modules, ['@liminal', vendor, '.cache']);
     await mkdir(join(modules, vendor));
     await linkAll(vendor, join(modules, vendor), [sdk, platform]);
-    // It looks for the program beside where it really lies.
+    // The SDK looks for the program next to its own real path.
     const from = join(repository, 'node_modules', vendor, sdk);
     await run('cp', ['-R', from, join(modules, vendor)]);
     return new Installation(root);
@@ -49,13 +49,13 @@ export class Installation {
     return join(this.#root, 'packages/cli/bin/liminal.js');
   }
 
-  /** Makes this text the Claude Code program, with this mode; without a text it is not installed. */
+  /** Installs this text as the Claude Code program, with this mode; without a text, no program is installed. */
   async putClaude(text?: string, mode = 0o755): Promise<void> {
     const folder = join(this.#root, 'node_modules', vendor, platform);
     await rm(folder, { recursive: true, force: true });
     if (text === undefined) return;
     await mkdir(folder);
-    // Nobody may hold it open for writing while it is started.
+    // Written by another process: an executable that is open for writing cannot be started.
     await writeFile(join(folder, 'claude'), text);
     await chmod(join(folder, 'claude'), mode);
     await writeFile(

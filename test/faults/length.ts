@@ -1,11 +1,11 @@
-/** How long the faults are played: in every test run briefly, by `npm run faults` at length. */
+/** How long the faults are played: briefly in every test run, longer with `npm run faults`. */
 const isLong = process.env['FAULTS'] === 'long';
 
 export const length = isLong
   ? {
       readers: 200,
       stalled: 40,
-      // As much as one item holds, nearly.
+      // Nearly the most that one item holds.
       flood: { deltas: 16_000 * 60, rate: 16_000, lastsMs: 60_000 },
       items: 10_000,
       turns: 100,
@@ -16,7 +16,7 @@ export const length = isLong
       duplicates: 10_000,
       requests: 20_000,
       hostile: 10_000,
-      // Of each kind in each half: ten minutes in all.
+      // For each kind in each half: ten minutes in all.
       fuzz: { runs: 1_000_000, lastsMs: 60_000 },
     }
   : {
@@ -35,10 +35,10 @@ export const length = isLong
       fuzz: { runs: 4, lastsMs: 60_000 },
     };
 
-/** What random faults follow from: always the same in short runs. `FAULTS_SEED` plays one that a failure has named. */
+/** The seed of random faults: fixed in short runs. `FAULTS_SEED` repeats a seed that a failure has printed. */
 export const seed = Number(
   process.env['FAULTS_SEED'] ?? (isLong ? Date.now() % 2 ** 31 : 20_260_101),
 );
 
-/** How long a test of so many rounds may take on a busy machine, ms. */
+/** How long a test of so many rounds may take on a busy machine, in ms. */
 export const patience = (rounds: number): number => 60_000 + rounds * 30_000;

@@ -5,14 +5,14 @@ import { length } from './length.ts';
 
 const { items, turns } = length;
 
-/** What other programs on the machine add to one measured time and not to another. */
+/** A factor for noise: other programs may slow one measurement and not another. */
 const NOISE = 10;
-/** CPU time knows less of them. */
+/** CPU time is less affected. */
 const CPU_NOISE = 3;
-/** A stored text is JSON, with ids and times beside it. */
+/** A stored text is JSON with ids and times. */
 const STORED = 2;
 
-describe(`a session of ${items} items in ${turns} turns, against its own beginning`, () => {
+describe(`a session of ${items} items in ${turns} turns, compared with its own beginning`, () => {
   let first: Standing;
   let last: Standing;
 
@@ -31,17 +31,17 @@ describe(`a session of ${items} items in ${turns} turns, against its own beginni
     expect(last.usedMiB - first.usedMiB).toBeLessThan(last.textMiB - first.textMiB);
   });
 
-  test('the store grows with the text, and not by more', () => {
+  test('the store grows in proportion to the text', () => {
     const text = last.textMiB - first.textMiB;
     expect((last.storeMiB - first.storeMiB) / text).toBeLessThan(STORED);
   });
 
-  test('a turn takes as long as one of the first, and its first character comes as soon', () => {
+  test('a turn takes as long as one of the first turns, and so does its first character', () => {
     expect(last.turnCpuMs / first.turnCpuMs).toBeLessThan(CPU_NOISE);
     expect(last.firstFrameMs / first.firstFrameMs).toBeLessThan(NOISE);
   });
 
-  test('opening it takes as long as opening it took', () => {
+  test('opening the session takes as long as at its beginning', () => {
     expect(last.openCpuMs / first.openCpuMs).toBeLessThan(CPU_NOISE);
     expect(last.openMs / first.openMs).toBeLessThan(NOISE);
   });

@@ -1,4 +1,4 @@
-/** The process table, read whole and without any of the code that is on trial. */
+/** The process table, read completely and without any code under test. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface Entry {
@@ -7,17 +7,19 @@ export interface Entry {
   /** Clock ticks since boot. */
   startedAt: number;
   command: string;
-  /** What it was started with, which it cannot shake off but by starting something else with less. */
+  /** The environment with which the process was started; it changes only if the process executes another program. */
   environ: string;
   /** The folder it works in. */
   folder: string;
 }
 
-/** Names one process for ever. */
+/** A name of one process that is never reused. */
 export const keyOf = ({ pid, startedAt }: Pick<Entry, 'pid' | 'startedAt'>): string =>
   `${pid}@${startedAt}`;
 
-/** All that run, zombies and those with one of the keys left out: to read what a process bears takes most of the time. */
+/**
+ * All running processes, without zombies and those with one of the keys: reading an environment takes most of the time.
+ */
 export function readTable(except: ReadonlySet<string> = new Set()): Entry[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -25,7 +27,7 @@ export function readTable(except: ReadonlySet<string> = new Set()): Entry[] {
     .filter((entry) => entry !== undefined);
 }
 
-/** Those that descend from processes with these pids, however far. */
+/** All descendants of processes with these pids. */
 export function descendants(table: readonly Entry[], roots: readonly number[]): Entry[] {
   const family = new Set(roots);
   for (let size = -1; size !== family.size;) {
@@ -37,7 +39,7 @@ export function descendants(table: readonly Entry[], roots: readonly number[]): 
 
 function readEntry(pid: number, except: ReadonlySet<string>): Entry | undefined {
   const stat = read(pid, 'stat');
-  // The program's name stands in brackets, and may itself hold spaces and brackets.
+  // The program's name is in brackets, and may itself contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (stat === '' || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   const startedAt = Number(fields[19]);
@@ -56,7 +58,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // Gone meanwhile, or somebody else's.
+    // The process has ended, or belongs to another user.
     return '';
   }
 }

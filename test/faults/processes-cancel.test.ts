@@ -18,7 +18,7 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
   const { faults, sessionId } = shared;
   const { cancel, send } = faults.requests;
   const reader = await faults.follow(sessionId);
-  // Before there was anything.
+  // Before any turn.
   await cancel(sessionId);
 
   for (const [message, said] of [
@@ -29,7 +29,7 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
     await reader.until(() => reader.said(turnId) === said);
     await Promise.all([cancel(sessionId), cancel(sessionId), cancel(sessionId)]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
-    // After it has ended.
+    // After the turn has ended.
     await cancel(sessionId);
     expect(reader.said(turnId)).toBe(said);
 
@@ -45,7 +45,7 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
   await expect(cancel('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-/** When a turn is cancelled, ms after its message was sent, and when once more. */
+/** The delays after sending a message at which its turn is cancelled, and cancelled again, in ms. */
 const races = fc.sample(fc.tuple(fc.nat(400), fc.nat(100)), {
   seed,
   numRuns: length.races,

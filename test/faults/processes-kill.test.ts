@@ -17,14 +17,14 @@ const shared = shareServer(() => ({
   }),
 }));
 
-/** What the agent answers to a message, by another process if need be. */
+/** The agent's answer to a message, by a new process if needed. */
 async function ask(faults: FaultServer, sessionId: string, reader: Reader): Promise<string> {
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
   return reader.said(turnId);
 }
 
-/** How the sending of a message went: its turn's end, or the code it was refused with. */
+/** The outcome of sending a message: its turn's end, or the error code. */
 async function outcome(sending: Promise<{ turnId: string }>, reader: Reader): Promise<string> {
   try {
     const { turnId } = await sending;
@@ -36,13 +36,13 @@ async function outcome(sending: Promise<{ turnId: string }>, reader: Reader): Pr
   }
 }
 
-/** What may become of a message whose session is ended. */
+/** The possible outcomes of a message whose session is ended. */
 const ends = ['complete 1', 'aborted 1'];
 const refusals = ['PROCESS_CRASH', 'SESSION_CREATE_FAILED'];
 
 /**
- * When a session is ended, ms after a message was sent to it (before it where negative), and whether its agent runs then.
- * A running agent takes a message up within 150 ms.
+ * The delay after sending a message at which its session is ended, in ms (negative: before), and whether its agent runs
+ * then. A running agent takes a message within 150 ms.
  */
 const offset = fc.oneof(fc.integer({ min: -100, max: 900 }), fc.integer({ min: 0, max: 150 }));
 const races = fc.sample(fc.record({ offset, runs: fc.boolean() }), {
@@ -51,7 +51,7 @@ const races = fc.sample(fc.record({ offset, runs: fc.boolean() }), {
 });
 
 test(
-  `INV-2 INV-8 a session ended while a message is being sent leaves nothing, and neither hangs (${length.races} times, seed ${seed})`,
+  `INV-2 INV-8 a session ended while a message is being sent leaves no process, and neither request hangs (${length.races} times, seed ${seed})`,
   { timeout: patience(length.races) },
   async () => {
     const { faults, sessionId } = shared;
@@ -73,7 +73,7 @@ test(
       if (refusals.includes(ended)) refused.push(ended);
       expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     }
-    // What was refused was not sent later either.
+    // A rejected message was not sent later.
     expect(reader.turns).toHaveLength(before + 2 * races.length - refused.length);
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
@@ -81,7 +81,7 @@ test(
 );
 
 testAtLength(
-  'INV-2 INV-8 a session ended twice at once ends its turn once, and a third time is no error',
+  'INV-2 INV-8 a session ended twice at once ends its turn once, and ending it a third time succeeds',
   async () => {
     const { faults, sessionId } = shared;
     const reader = await faults.follow(sessionId);
@@ -96,11 +96,11 @@ testAtLength(
     await faults.requests.kill(sessionId);
     expect(await faults.requests.status(sessionId)).toMatchObject({ isAlive: false });
 
-    // What was queued waits for the next message, and goes before it.
+    // The queued message waits for the next message, and is sent before it.
     expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     expect(reader.turn(queued.turnId)).toMatchObject({ status: 'complete' });
 
-    // And now that nothing runs in it.
+    // Ended once more, now without a running process.
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
     expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
@@ -133,7 +133,7 @@ testAtLength(
   },
 );
 
-test('INV-8 two who want a session at once get one agent', async () => {
+test('INV-8 two clients that start a session at once get one agent', async () => {
   const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);

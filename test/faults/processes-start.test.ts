@@ -11,13 +11,13 @@ import { shareServer } from './server.ts';
 const works = `#!/bin/sh\nexec ${realClaude} "$@"\n`;
 const hangs = '#!/bin/sh\nexec tail -f /dev/null\n';
 
-/** An agent with a child that has its input and its outputs, and does not mind being asked to end. */
+/** An agent with a child that holds its input and outputs open, and ignores requests to end. */
 const holder = `#!/bin/sh
 setsid -f sh -c 'trap "" TERM; exec tail -f /dev/null'
 exec ${realClaude} "$@"
 `;
 
-/** Programs that do not become an agent, and what people are told. */
+/** Programs that do not become an agent, and the error messages for them. */
 const broken: { text?: string; mode?: number; told: RegExp }[] = [
   { told: /not found. Reinstall/ },
   { text: works, mode: 0o644, told: /failed to launch/ },
@@ -36,7 +36,7 @@ const script = byPrompt({
 let folder: string;
 let installation: Installation;
 
-/** A server whose Claude Code program can be put out of order; the test that does so puts a working one back. */
+/** A server whose Claude Code program can be broken; a test that breaks it restores a working one. */
 const shared = shareServer(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-installed-')));
   installation = await Installation.make(folder);
@@ -45,14 +45,14 @@ const shared = shareServer(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** What was refused with. */
+/** The error with which a request was rejected. */
 async function refusal(request: Promise<unknown>): Promise<ApiError> {
   const error = await request.catch((caught: unknown) => caught);
   if (error instanceof ApiError) return error;
-  throw new Error(`It was not refused, but answered with ${JSON.stringify(error)}.`);
+  throw new Error(`The request was not rejected, but answered with ${JSON.stringify(error)}.`);
 }
 
-test('INV-8 an agent whose program is missing or ends at its start is refused with a code and a reason, leaves nothing, and works once it is mended', async () => {
+test('INV-8 an agent whose program is missing or ends at its start is rejected with a code and a reason, leaves no process, and works once the program is repaired', async () => {
   const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);
@@ -76,7 +76,7 @@ test('INV-8 an agent whose program is missing or ends at its start is refused wi
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
   expect(reader.said(turnId)).toBe('Here I am.');
-  // What was refused was not sent later either.
+  // A rejected message was not sent later.
   expect(reader.turns).toHaveLength(1);
 });
 
@@ -102,10 +102,10 @@ test('INV-2 INV-8 an agent killed while a child of it holds its output ends its 
 });
 
 testAtLength(
-  'INV-8 an agent that hangs at its start goes with its session, or with its server',
+  'INV-8 an agent that hangs at its start ends with its session, or with its server',
   async () => {
     const { faults } = shared;
-    // More than may start at once.
+    // More sessions than may start at the same time.
     const sessions = [shared.sessionId, await faults.create(), await faults.create()];
     for (const id of sessions) await faults.requests.kill(id);
     await installation.putClaude(hangs);

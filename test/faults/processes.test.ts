@@ -6,7 +6,7 @@ import type { Reader } from './reader.ts';
 import { FaultServer } from './server.ts';
 import { stubborn, type Way } from './stubborn.ts';
 
-/** A server whose agent is in the middle of a turn, and has started everything that is hard to end. */
+/** A server whose agent is in the middle of a turn, and has started processes of every kind that is hard to end. */
 class Scene {
   readonly faults: FaultServer;
   readonly sessionId: string;
@@ -41,13 +41,13 @@ class Scene {
     return scene;
   }
 
-  /** Which of those that are hard to end run. */
+  /** The kinds of those processes that run. */
   get running(): Way[] {
     const commands = this.faults.census.take().map(({ command }) => command);
     return [...this.programs.keys()].filter((way) => commands.includes(this.programs.get(way)!));
   }
 
-  /** What the agent answers to the next message, by another process if need be. */
+  /** The agent's answer to the next message, by a new process if needed. */
   async goOn(): Promise<string> {
     const reader = await this.faults.follow(this.sessionId);
     const { turnId } = await this.faults.requests.send(this.sessionId, 'Go on.');
@@ -87,7 +87,7 @@ const ends = {
     process.kill(scene.faults.agentPid(scene.sessionId), 'SIGKILL');
     await scene.reader.ended(scene.turnId);
     await scene.goOn();
-    // Nothing of the first was left to run beside it.
+    // No process of the first agent ran at the same time as the second.
     expect(scene.faults.others).toHaveLength(1);
     expect(await server.stop()).toBe(0);
     expect(census.take()).toEqual([]);
@@ -115,13 +115,13 @@ const ends = {
 
 const rounds = Array.from({ length: length.ends }, (_, round) => round + 1);
 type End = keyof typeof ends;
-/** Each in a session of its own, again and again; on each commit two in one session. */
+/** Each in a session of its own, repeated; normally two in one session. */
 const stories: [all: End[], round: number][] = atLength
   ? (Object.keys(ends) as End[]).flatMap((name) => rounds.map((round) => [[name], round] as const))
   : [[['ending the session', 'a crash of the server'], 1]];
 
 test.each(stories)(
-  'INV-8 %j: each leaves nothing of what an agent has started, and the session goes on (%i)',
+  'INV-8 %j: each leaves no process of the agent, and the session continues (%i)',
   async (all) => {
     const faults = await FaultServer.start();
     const sessionId = await faults.create();

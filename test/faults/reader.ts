@@ -3,11 +3,11 @@ import type { ServerMessage, UpsertObject } from '@liminal/protocol';
 import type WebSocket from 'ws';
 import type { Connection } from '../../bench/parts/connection.ts';
 
-/** Somebody who watches a session over its WebSocket, and holds what the messages so far make of it. */
+/** Watches a session over its WebSocket, and keeps the state that results from the messages so far. */
 export class Reader {
   readonly messages: ServerMessage[] = [];
   #view: SessionView;
-  /** Resolves when the connection is gone, and all that came over it has been read. */
+  /** Resolves when the connection has ended, and all its messages were read. */
   readonly closed = Promise.withResolvers<void>();
   #heard = Promise.withResolvers<void>();
   #socket!: WebSocket;
@@ -17,7 +17,7 @@ export class Reader {
     this.#view = { ...nothing, sessionId, phase: 'loading' };
   }
 
-  /** Resolves when it has the session's history. */
+  /** Resolves when the reader has the session's history. */
   static async open(connection: Connection, sessionId: string): Promise<Reader> {
     const reader = new Reader(sessionId);
     reader.#socket = await connection.follow(sessionId, (message) => reader.#take(message));
@@ -38,13 +38,13 @@ export class Reader {
     return this.turns.find((turn) => turn.turnId === turnId);
   }
 
-  /** All that the agent has said in a turn. */
+  /** The agent's whole text in a turn. */
   said(turnId: string): string {
     const items = this.turn(turnId)?.items ?? [];
     return items.map(textOf).join('');
   }
 
-  /** Waits until `find` gives something. Rejects when the connection breaks first, or text has not fit together. */
+  /** Waits until `find` returns a value. Rejects when the connection breaks first, or when an append does not fit. */
   async until<T>(find: (reader: this) => T | undefined | false): Promise<T> {
     for (;;) {
       const found = find(this);
@@ -63,7 +63,7 @@ export class Reader {
     });
   }
 
-  /** Waits for a permission request that nobody has answered; rejects when the turn ends without one. */
+  /** Waits for an open permission request; rejects when the turn ends without one. */
   async approval(turnId: string): Promise<Extract<UpsertObject, { type: 'approval' }>> {
     return this.until(() => {
       const { items = [], status } = this.turn(turnId) ?? {};
@@ -74,7 +74,7 @@ export class Reader {
     });
   }
 
-  /** The names of a turn's ends: exactly one when all is well (invariant 2). */
+  /** The names of a turn's ends: exactly one if all is well (invariant 2). */
   ends(turnId: string): string[] {
     return this.messages.flatMap((message) =>
       message.type === 'session:turn' &&
@@ -101,7 +101,7 @@ export class Reader {
   }
 }
 
-/** What the agent says in an item. */
+/** The agent's text in an item. */
 export function textOf(item: UpsertObject): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }

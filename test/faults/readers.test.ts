@@ -13,18 +13,18 @@ import { length } from './length.ts';
 
 const serverScript = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
 
-/** What one may cost: its connection's buffer of 1 MiB and the message that filled it. */
+/** The memory that one reader may cost: its connection's buffer of 1 MiB and the message that filled it. */
 const EACH_MIB = 2;
-/** What a server's memory moves by from one flood to the next. */
+/** The variation of a server's memory from one flood to the next. */
 const NOISE_MIB = 96;
-/** What all may cost together of the memory that is in use: messages that wait are shared, and few. */
+/** The memory in use that all readers together may cost: waiting messages are shared, and few. */
 const USED_MIB = 24;
-/** What a connection takes before it is full: the system's buffers of both sides, and one of ours. */
+/** The bytes that a connection takes before it is full: the system's buffers on both sides, and the server's own. */
 const CONNECTION_MIB = 7;
 const SAMPLE_MS = 800;
 
 const FLOOD = `${length.flood.deltas} ${length.flood.rate}`;
-/** As fast as they go. */
+/** As fast as possible. */
 const WARMING = '200000 0';
 
 let dataDir: string;
@@ -41,10 +41,10 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** A reader of one session: the text it holds, and the end of the turn. If it is disconnected it comes back with its cursor. */
+/** A reader of one session: its text, and the end of the turn. If disconnected, it returns with its cursor. */
 class Follower {
   text = '';
-  /** Characters that came as appends. */
+  /** The number of characters that came as appends. */
   appended = 0;
   readonly ended = Promise.withResolvers<void>();
   readonly #sessionId: string;
@@ -78,7 +78,7 @@ class Follower {
   async #connect(): Promise<void> {
     const take = (message: ServerMessage): void => this.#take(message);
     this.#socket = await connection.follow(this.#sessionId, take, this.#cursor);
-    // A reader that answers no ping for a while is taken for gone.
+    // The server disconnects a reader that answers no ping for a while.
     this.#socket.on('error', () => undefined);
     this.#socket.once('close', () => {
       if (!this.#left) this.#connect().catch(this.ended.reject);
@@ -101,7 +101,7 @@ class Follower {
     if (message.type === 'session:history') this.#restart(message);
   }
 
-  /** What a reader that had fallen behind is given: its turn whole. */
+  /** A reader that had fallen behind gets its turn completely. */
   #restart({ entries, turns }: Extract<ServerMessage, { type: 'session:history' }>): void {
     for (const entry of entries) if (entry.type === 'message') this.text = entry.content;
     if (turns.at(-1)?.status === 'complete') this.ended.resolve();
@@ -127,12 +127,12 @@ test(`INV-7 INV-9 ${length.readers} readers of one session all end with the same
   for (const reader of readers) reader.leave();
 });
 
-// On each commit `packages/server/test/websocket.test.ts` has one that stops, and is not measured.
+// Normally, `packages/server/test/websocket.test.ts` has one reader that stops, without measurements.
 testAtLength(
   'INV-9 readers that stop reading under a flood cost a bounded amount of memory, and catch up to the same text',
   { timeout: 240_000 + 5 * length.flood.lastsMs },
   async () => {
-    // What the first flood leaves behind has nothing to do with readers.
+    // Memory that the first flood leaves in use is not caused by readers.
     await playAlone(WARMING);
     const alone = await mostMemory(playAlone(FLOOD));
     const sessionId = await connection.create('source', dataDir);
@@ -151,7 +151,7 @@ testAtLength(
     for (const reader of stalled) reader.resume();
     await Promise.all(stalled.map(async (reader) => reader.ended.promise));
     expect(new Set(stalled.map((reader) => reader.text))).toEqual(new Set([healthy.text]));
-    // Past what the connection itself took, they were given their newest state, and not what led to it.
+    // Apart from what the connection buffered, they got only the newest state.
     const appended = stalled.map((reader) => reader.appended / 2 ** 20);
     expect(Math.max(...appended)).toBeLessThan(CONNECTION_MIB);
     expect(healthy.appended / 2 ** 20).toBeGreaterThan(CONNECTION_MIB);
@@ -168,7 +168,7 @@ async function playAlone(flood: string): Promise<void> {
   reader.leave();
 }
 
-/** The most memory that the server held and used while something went on, sampled, in MiB. */
+/** The most memory that the server had, resident and in use, during `during`, sampled, in MiB. */
 async function mostMemory(during: Promise<void>): Promise<{ resident: number; used: number }> {
   let isOver = false;
   const most = { resident: 0, used: 0 };
@@ -176,7 +176,7 @@ async function mostMemory(during: Promise<void>): Promise<{ resident: number; us
   while (!isOver) {
     most.resident = Math.max(most.resident, server.residentMiB);
     const used = await server.usedMiB();
-    // How the end of a turn is written has nothing to do with its readers.
+    // Writing a turn's end does not depend on its readers.
     if (!isOver) most.used = Math.max(most.used, used);
     await Promise.race([over, setTimeout(SAMPLE_MS)]);
   }

@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 
-/** How long a server that should have refused to start may run, ms. */
+/** How long a server that should not start may run, in ms. */
 const patience = 60_000;
 
 export interface RefusedStart {
-  /** None when it did start, and had to be ended. */
+  /** Undefined if the server did start, and had to be ended. */
   exitCode: number | undefined;
   stdout: string;
   stderr: string;
 }
 
-/** Starts a server that is expected not to start; `before` are words in front of its command. */
+/** Starts a server that is expected to fail; `before` are words before its command. */
 export function refusedStart(
   dataDir: string,
   home: string,

@@ -17,11 +17,11 @@ import type { Entry } from './process-table.ts';
 import { Reader } from './reader.ts';
 
 export interface FaultServerOptions {
-  /** What the model answers Claude Code. Default: nothing. */
+  /** The model's answers to Claude Code. Default: none. */
   script?: Script;
-  /** What `liminal.json` holds besides the allowed root. */
+  /** Settings in `liminal.json` in addition to the allowed root. */
   config?: Record<string, unknown>;
-  /** Added to what the server inherits. */
+  /** Additional environment variables of the server. */
   env?: Record<string, string>;
   /** The command line's program. Default: the repository's. */
   program?: string;
@@ -29,7 +29,7 @@ export interface FaultServerOptions {
   logsToFile?: boolean;
 }
 
-/** The folders of one test, all below one that only it knows. */
+/** The folders of one test, all below one folder of its own. */
 interface Folders {
   root: string;
   home: string;
@@ -38,16 +38,16 @@ interface Folders {
 }
 
 /**
- * The whole server in a process of its own, with the real Claude Code on a scripted model, to be put through faults.
- * `server` crashes, stops and restarts it on the same data folder and port.
+ * The whole server in its own process, with the real Claude Code on a scripted model. `server` can be crashed, stopped
+ * and restarted on the same data folder and port.
  */
 export class FaultServer {
   readonly folders: Folders;
   readonly api: MessagesApi;
   readonly server: LiminalServer;
-  /** Commands and questions over HTTP. Each rejects with `ApiError`, whose `code` is the server's. */
+  /** Commands and queries over HTTP. Each rejects with `ApiError`, whose `code` is the server's. */
   readonly requests: Requests;
-  /** Who runs that belongs to this test. */
+  /** The processes that belong to this test. */
   readonly census: Census;
   readonly #readers: Reader[] = [];
 
@@ -59,7 +59,7 @@ export class FaultServer {
     this.requests = createRequests({ baseUrl: server.origin, token: server.token });
   }
 
-  /** Starts everything; it ends with the test, unless what ends it is given to somebody else. */
+  /** Starts everything. It ends with the test, unless another `onFinished` is given. */
   static async start(
     options: FaultServerOptions = {},
     atEnd: (step: () => Promise<void>) => void = onTestFinished,
@@ -86,7 +86,7 @@ export class FaultServer {
     return started;
   }
 
-  /** Begins a session of Claude Code, or of another agent, in the project folder; gives its id. */
+  /** Begins a session of Claude Code, or of another agent, in the project folder; returns its id. */
   async create(cliType = 'claude-code'): Promise<string> {
     const { sessionId } = await this.requests.createSession({
       cliType,
@@ -95,7 +95,7 @@ export class FaultServer {
     return sessionId;
   }
 
-  /** A run as it is stored, or so far. */
+  /** A stored run, or the run so far. */
   async run(runId: string): Promise<RunResponse> {
     const headers = { authorization: `Bearer ${this.server.token}` };
     const answer = await fetch(`${this.server.origin}/api/run/${runId}`, { headers });
@@ -110,12 +110,12 @@ export class FaultServer {
     return agent.pid;
   }
 
-  /** The process that ends what is left when the server is gone. */
+  /** The process that ends remaining processes when the server is gone. */
   get guardPid(): number {
     return this.#guardAmong(this.census.take()).pid;
   }
 
-  /** The commands of all that runs but the server itself and its guard. */
+  /** The commands of all processes except the server and its guard. */
   get others(): string[] {
     const all = this.census.take();
     const own = [this.server.pid, this.#guardAmong(all).pid];
@@ -128,7 +128,7 @@ export class FaultServer {
     return guard;
   }
 
-  /** Resolves when Claude Code has written something down in its own store, which it does a moment after it happened. */
+  /** Resolves when Claude Code has stored the text in its own store, which it does with a short delay. */
   async untilStored(sessionId: string, text: string): Promise<void> {
     const folder = join(this.folders.home, '.claude', 'projects');
     const stored = async () => {
@@ -147,16 +147,16 @@ export class FaultServer {
     return reader;
   }
 
-  /** A server that is asked to end leaves nothing, whatever it went through (invariant 8). */
+  /** A server that is stopped leaves no process, whatever happened before (invariant 8). */
   async #end(): Promise<void> {
     for (const reader of this.#readers) reader.close();
-    // Nothing but a signal of the test's own may have ended it otherwise.
+    // Otherwise only a signal of the test may have ended the server.
     expect([0, null], this.server.log).toContain(await this.server.stop());
     await this.census.untilEmpty();
   }
 }
 
-/** A server with a session of Claude Code, one for all tests of the file that calls this. */
+/** A server with a session of Claude Code, shared by all tests of the calling file. */
 export function shareServer(set: () => Promise<FaultServerOptions> | FaultServerOptions): {
   readonly faults: FaultServer;
   readonly sessionId: string;

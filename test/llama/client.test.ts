@@ -1,4 +1,4 @@
-/** The client of OpenAI's interfaces, on llama.cpp's own server. */
+/** The client of OpenAI's interfaces, with llama.cpp's own server. */
 import { OpenAiClient } from '@liminal/agents/openai';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { type LlamaServer, pixel } from '@liminal/testkit';
@@ -25,7 +25,7 @@ describe.each([
 ] as const)('by $api', ({ api, stop, calls, cut }) => {
   const client = () => new OpenAiClient({ baseUrl: llama.url, api });
 
-  test('a model is listed, and answers with what it has used', async () => {
+  test('a model is listed, and its answer reports its usage', async () => {
     expect(await client().listModels(AbortSignal.timeout(10_000))).toEqual([
       { id: 'tiny', name: undefined, contextWindow: contextLength },
     ]);
@@ -38,7 +38,7 @@ describe.each([
     expect(asking.items).toMatchObject([{ type: 'message', content: 'Good day to you.' }]);
   });
 
-  test('a call comes, and its output leads to the answer', async () => {
+  test('a tool call is made, and its output leads to the answer', async () => {
     const conversation = [user(prompts.tool)];
     const asking = new Asking(client(), { conversation, tools: [list] });
     const answer = await asking.answer;
@@ -58,7 +58,7 @@ describe.each([
     expect(await itemsOf(client(), { conversation: after, tools: [list] })).toMatchObject([
       { content: 'So be it.' },
     ]);
-    // It takes only words of tools by one interface, and its model sees nothing by the other.
+    // By one interface the server accepts only text as tool output; by the other, its model cannot see images.
     const blocks: ContentBlock[] = [{ type: 'image', mimeType: 'image/png', data: pixel }];
     const shown = [...after.slice(0, -1), { ...output, blocks }, user(prompts.text)];
     expect(await itemsOf(client(), { conversation: shown, tools: [list] })).toMatchObject([
@@ -66,7 +66,7 @@ describe.each([
     ]);
   });
 
-  test('files that it refuses are named, in each later turn too', async () => {
+  test('files that the server rejects are named, also in each later turn', async () => {
     const pdf = { uri: 'b', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
     const blocks: ContentBlock[] = [
       { type: 'image', mimeType: 'image/png', data: pixel },
@@ -80,17 +80,17 @@ describe.each([
     ]);
   });
 
-  test('a conversation that is too long is an error of its own', async () => {
+  test('a conversation that is too long has its own error code', async () => {
     const { answer } = new Asking(client(), { conversation: [user(prompts.long)] });
     await expect(answer).rejects.toMatchObject({ code: 'CONTEXT_LENGTH', isPassing: false });
   });
 
-  test('an answer that the server cuts ends with its word for that, or with none', async () => {
+  test('an answer that the server cuts ends with its finish reason, or with none', async () => {
     const { answer } = new Asking(client(), { conversation: [user(prompts.slow)] });
     expect((await answer).finishReason).toBe(cut);
   });
 
-  test('stopping ends the work of the model', async () => {
+  test('stopping ends the model’s generation', async () => {
     const asking = new Asking(client(), { conversation: [user(prompts.slow)] });
     await expect.poll(() => asking.text).toContain('On and on');
     asking.stop();

@@ -1,4 +1,4 @@
-/** `./liminal run --agent local`, with no more than the address of llama.cpp's own server. */
+/** `./liminal run --agent local`, configured only with the address of llama.cpp's own server. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LlamaServer } from '@liminal/testkit';
@@ -25,7 +25,7 @@ const run = (prompt: string, ...args: string[]): Command => home.start(['run', p
 const begin = (prompt: string): Command => run(prompt, '--agent', 'local');
 const sessionOf = async (command: Command) => (await command.says(/^Session (\S+)$/m))[1]!;
 
-test('a conversation has several turns, with tools too, and survives /compact', async () => {
+test('a conversation has several turns, also with tools, and survives /compact', async () => {
   const first = begin(prompts.text);
   const session = await sessionOf(first);
   expect(await first.exitCode).toBe(0);
@@ -53,7 +53,7 @@ test('SIGINT stops the model itself', async () => {
   await eventually(() => llama.isBusy()).toBe(false);
 });
 
-test('its model is listed, with as many tokens as the server was started with', async () => {
+test('its model is listed, with the context length with which the server was started', async () => {
   const server = await home.serve();
   const client = clientOf(server);
   const { requests } = client;
@@ -68,7 +68,7 @@ test('its model is listed, with as many tokens as the server was started with', 
   client.close();
 });
 
-test('a conversation that is too long says what to do', async () => {
+test('a conversation that is too long is reported with advice', async () => {
   const command = begin(prompts.long);
   expect(await command.exitCode).toBe(1);
   expect(command.stderr).toContain('exceeds the available context size');

@@ -6,10 +6,10 @@ import {
   tinyModel,
 } from '@liminal/testkit';
 
-/** Tokens. */
+/** In tokens. */
 export const contextLength = 32_768;
 
-/** By the last word of a prompt. */
+/** The model's answers by the last word of a prompt. */
 const sayings = [
   ['something.', 'Good', ' day', ' to you', '.'],
   ['tool.', ...callInWords('list', {})],
@@ -25,13 +25,13 @@ export const prompts = {
 };
 
 /**
- * llama.cpp's server on a model that was made for more than it is started with. An endless answer is cut when it
+ * llama.cpp's server with a model whose own context is longer than the configured one. An endless answer is cut when it
  * has filled a sixteenth of the context.
  */
 export const llamaServer = async (): Promise<LlamaServer> =>
   startLlamaServer({
     model: tinyModel(2 * contextLength, sayings),
     contextLength,
-    // Several threads would wait for each other without sleeping, which takes a busy machine ten times as long.
+    // Several threads would wait for each other without sleeping, which takes ten times as long on a busy machine.
     args: ['--predict', String(contextLength / 16), '--threads', '1'],
   });

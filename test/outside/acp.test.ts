@@ -1,4 +1,4 @@
-/** Sessions of agents that speak ACP, when an editor has them, too. */
+/** Sessions of agents that speak ACP, which an editor also uses. */
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
 import type { CliProvider } from '@liminal/agents';
@@ -20,7 +20,7 @@ const exchange = (...prompts: string[]): string[] =>
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** A server, and an editor beside it that starts the same agent itself. */
+/** A server, and an editor that starts the same agent itself. */
 async function editorStage(projectDir: string, provide: () => CliProvider) {
   const providers: CliProvider[] = [];
   onTestFinished(async () => {
@@ -33,11 +33,11 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
   };
   const server = await serverStage(projectDir, another);
   return Object.assign(server, {
-    /** The server's, then the editors'. */
+    /** The server's providers, then the editors'. */
     providers,
-    /** One turn in an editor, which is closed with it. */
+    /** Plays one turn in an editor, which is closed with it. */
     async inEditor(sessionId: string, message: string): Promise<void> {
-      // A change in the first two seconds after a turn here counts as a part of that turn.
+      // A change in the first two seconds after a turn in Liminal counts as a part of that turn.
       const then = seconds();
       await expect.poll(seconds).toBeGreaterThan(then + 2);
       const editor = another();
@@ -77,12 +77,12 @@ type MakeStage = () => ReturnType<typeof editorStage>;
 
 const sharing: [string, MakeStage][] = [
   ['an agent that loads', () => scriptedStage()],
-  ['an agent that resumes, too', () => scriptedStage({ offers: { resume: true } })],
+  ['an agent that also resumes', () => scriptedStage({ offers: { resume: true } })],
 ];
 const real: [string, MakeStage][] = atLength ? [['Codex', codexStage]] : [];
 
 describe.each([...sharing, ...real])('%s', (_, makeStage) => {
-  test('what an editor did is in history before the next message, wherever the server was meanwhile', async () => {
+  test('an editor’s turns are in history before the next message, whether or not the server ran in between', async () => {
     const stage = await makeStage();
     const sessionId = await stage.create();
     await stage.say(sessionId, 'One here.');
@@ -103,7 +103,7 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
     expect(stage.warnings).toEqual([]);
   });
 
-  test('an agent that nobody else has is begun once', async () => {
+  test('an agent that no other program uses is started once', async () => {
     const stage = await makeStage();
     const [server] = stage.providers;
     const sessionId = await stage.create();
@@ -117,11 +117,11 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
   });
 });
 
-/** Codex keeps a session that is open to itself. */
+/** Codex locks an open session. */
 describe.each(atLength ? sharing : sharing.slice(0, 1))(
-  '%s, which several programs have open',
+  '%s, open in several programs',
   (_, makeStage) => {
-    test('a page that is open gets it before the next message, and the agent that ran learns it', async () => {
+    test('an open page gets the editor’s turn before the next message, and the running agent is restarted to know it', async () => {
       const stage = await makeStage();
       const sessionId = await stage.create();
       await stage.say(sessionId, 'One here.');
@@ -138,7 +138,7 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
       reader.close();
     });
 
-    test('a page that is opened while the agent runs shows it', async () => {
+    test('a page that is opened while the agent runs shows the editor’s turn', async () => {
       const stage = await makeStage();
       const sessionId = await stage.create();
       await stage.say(sessionId, 'One here.');
@@ -155,11 +155,11 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
   },
 );
 
-describe('an agent whose store is dated anew', () => {
+describe('an agent whose store gets a new date', () => {
   const mode = (id: string) => ({ id, name: id });
   const hour = 3_600_000;
 
-  /** A session with a turn. The agent dates its store by the test's clock, which may run ahead of ours. */
+  /** A session with a turn. The agent dates its store by the test's clock, which may be ahead of Liminal's. */
   async function datedStage() {
     const { control, ...stage } = await scriptedStage({
       session: { modes: { currentModeId: 'ask', availableModes: [mode('ask'), mode('code')] } },
@@ -175,7 +175,7 @@ describe('an agent whose store is dated anew', () => {
     return Object.assign(stage, { control, kill, sessionId, clock });
   }
 
-  test('a moment after each turn and each setting of ours runs on, and nobody reads its store', async () => {
+  test('shortly after each turn and setting of Liminal keeps running, and its store is not read', async () => {
     const { say, sessionId, kill, runtime, providers, control, history, clock } =
       await datedStage();
     const [server] = providers;
@@ -195,7 +195,7 @@ describe('an agent whose store is dated anew', () => {
     expect(control.processes).toHaveLength(1);
   });
 
-  test('without anything new runs on, and what an editor does later is found all the same', async () => {
+  test('without new turns keeps running, and an editor’s later turns are still found', async () => {
     const stage = await datedStage();
     const { say, sessionId, kill, inEditor, control, history, clock } = stage;
     clock.now += hour;
@@ -212,7 +212,7 @@ describe('an agent whose store is dated anew', () => {
     expect(stage.warnings).toEqual([]);
   });
 
-  test('runs on with what it has in memory if no other process of it starts', async () => {
+  test('keeps running with its memory if no other process of it can start', async () => {
     const stage = await datedStage();
     const { say, sessionId, kill, control, history, clock } = stage;
     await control.play({ onStart: [{ exit: { code: 1 } }] });
@@ -222,6 +222,6 @@ describe('an agent whose store is dated anew', () => {
 
     expect(await history(sessionId)).toEqual(exchange('One.', 'Two.'));
     expect(kill).not.toHaveBeenCalled();
-    expect(stage.warnings).toEqual([expect.stringContaining('could not be read')]);
+    expect(stage.warnings).toEqual([expect.stringContaining('could not be imported')]);
   });
 });

@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 const program = require.resolve(`${sdk}-${process.platform}-${process.arch}/claude`);
 
-/** A runtime with the real Claude Code, and terminals beside it, on one store. What the model says repeats the prompt. */
+/** A runtime with the real Claude Code, and terminals on the same store. The model's answers repeat the prompt. */
 export async function claudeStage() {
   const workspace = await makeWorkspace({});
   const api = await startMessagesApi({ script: ({ prompt }) => reply(`So: ${prompt}`) });
@@ -42,17 +42,17 @@ export async function claudeStage() {
 
   return Object.assign(server, {
     api,
-    /** One turn in a terminal that ends with it. */
+    /** Plays one turn in a terminal that ends with it. */
     async inTerminal(sessionId: string, message: string): Promise<void> {
       await ended(terminal(sessionId, message));
     },
-    /** The first turn of a session, in a terminal that ends with it; the session's id. */
+    /** Plays the first turn of a session in a terminal that ends with it; returns the session's id. */
     async begin(message: string): Promise<string> {
       const sessionId = randomUUID();
       await ended(run('--session-id', sessionId, message));
       return sessionId;
     },
-    /** A terminal that stays open, with what it knows of the conversation. */
+    /** A terminal that stays open, with its memory of the conversation. */
     openTerminal(sessionId: string) {
       const format = 'stream-json';
       const formats = ['--input-format', format, '--output-format', format];
@@ -76,7 +76,7 @@ export async function claudeStage() {
         },
       };
     },
-    /** What the model was told with a prompt, by those who speak. */
+    /** The texts that the model got with a prompt, with their roles. */
     async told(message: string): Promise<string[]> {
       const { body } = await api.request(({ prompt }) => prompt === message);
       return body.messages.flatMap(({ role, content }) => {

@@ -7,11 +7,11 @@ import { idle, words } from './server-stage.ts';
 const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: So: ${prompt}`]);
 
-/** What a model is told whose last prompt is still to be answered. */
+/** The texts that a model gets whose last prompt is unanswered. */
 const told = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [prompt, `So: ${prompt}`]).slice(0, -1);
 
-test('INV-7 a page that is open gets what the terminal did before the next message is sent, and the agent that runs learns it; a page that was away while the server restarted goes on from its cursor over it, and it shows once', async () => {
+test('INV-7 an open page gets the terminal’s turns before the next message is sent, and the running agent is restarted to know them; a page that was away while the server restarted continues from its cursor, and shows them once', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.create();
   await stage.say(sessionId, 'One here.');
@@ -57,7 +57,7 @@ test('INV-7 a page that is open gets what the terminal did before the next messa
 });
 
 testAtLength(
-  'a conversation that forked is told as such, and the agent here goes on from what it knows',
+  'a conversation that forked gets a notice, and Liminal’s agent continues from its own memory',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -66,7 +66,7 @@ testAtLength(
     await terminal.say('Two there.');
     await stage.say(sessionId, 'Three here.');
     expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
-    // It knows nothing of what was said here meanwhile.
+    // The terminal does not know the messages that were sent here in the meantime.
     await terminal.say('Four there.');
     expect(await stage.told('Four there.')).toEqual(told('One here.', 'Two there.', 'Four there.'));
 
@@ -86,7 +86,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a conversation that forked goes on from where the terminal ended, if that ended last',
+  'a conversation that forked continues from the terminal’s end, if the terminal ended last',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -100,7 +100,7 @@ testAtLength(
 
     await stage.runtime.loadSession(sessionId);
     const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
-    expect(notice).toContain('From now on the agent knows what was said there');
+    expect(notice).toContain('The agent now knows that continuation');
     await stage.say(sessionId, 'Five here.');
     expect(await stage.told('Five here.')).toEqual(
       told('One here.', 'Two there.', 'Four there.', 'Five here.'),
@@ -114,7 +114,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a terminal that ends later takes the agent back to its branch, and people are told once',
+  'a terminal that ends later moves the agent back to its branch, and one notice reports that',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -139,39 +139,36 @@ testAtLength(
   },
 );
 
-testAtLength(
-  'commands and what the agent does of its own accord are not taken for turns of a terminal',
-  async () => {
-    const stage = await claudeStage();
-    const sessionId = await stage.create();
-    let hasStarted = false;
-    stage.api.play(({ prompt }) => {
-      if (prompt !== 'Start it.' || hasStarted) return reply('Fine.');
-      hasStarted = true;
-      const command = 'sleep 0.5; echo over';
-      return reply(toolUse('Bash', { command, run_in_background: true }));
-    });
-    await stage.say(sessionId, '/context all');
-    const reader = stage.watch(sessionId);
-    await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
-    await stage.runtime.send(sessionId, 'Start it.');
-    // The second is the agent's own, about what has ended.
-    await reader.untilTurn('turn_complete', 2);
-    await idle(stage.runtime, sessionId);
-    await stage.say(sessionId, '/compact');
-    await stage.say(sessionId, 'Go on.');
-    const before = await stage.history(sessionId);
-    await stage.runtime.loadSession(sessionId);
-    await stage.restart();
-    await stage.runtime.loadSession(sessionId);
-    expect(await stage.history(sessionId)).toEqual(before);
-    const { turns } = await stage.runtime.history(sessionId);
-    expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
-  },
-);
+testAtLength('commands and the agent’s own turns do not count as turns of a terminal', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  let hasStarted = false;
+  stage.api.play(({ prompt }) => {
+    if (prompt !== 'Start it.' || hasStarted) return reply('Fine.');
+    hasStarted = true;
+    const command = 'sleep 0.5; echo over';
+    return reply(toolUse('Bash', { command, run_in_background: true }));
+  });
+  await stage.say(sessionId, '/context all');
+  const reader = stage.watch(sessionId);
+  await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
+  await stage.runtime.send(sessionId, 'Start it.');
+  // The second turn is the agent's own, about the ended task.
+  await reader.untilTurn('turn_complete', 2);
+  await idle(stage.runtime, sessionId);
+  await stage.say(sessionId, '/compact');
+  await stage.say(sessionId, 'Go on.');
+  const before = await stage.history(sessionId);
+  await stage.runtime.loadSession(sessionId);
+  await stage.restart();
+  await stage.runtime.loadSession(sessionId);
+  expect(await stage.history(sessionId)).toEqual(before);
+  const { turns } = await stage.runtime.history(sessionId);
+  expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
+});
 
 testAtLength(
-  'a conversation that forked is told as such: here the page has the last word',
+  'a conversation that forked gets a notice; here the page’s branch is the last',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -202,7 +199,7 @@ testAtLength(
   },
 );
 
-test('a session that was compacted twice in a terminal comes here whole, and search finds its beginning', async () => {
+test('a session that was compacted twice in a terminal is imported completely, and search finds its beginning', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.begin('The walrus sings.');
   for (const message of ['Two there.', '/compact', 'Three there.', '/compact', 'Four there.']) {
@@ -227,7 +224,7 @@ test('a session that was compacted twice in a terminal comes here whole, and sea
   ]);
   const { hits } = await stage.runtime.search('walrus sings', { limit: 10 });
   expect(hits.map((hit) => hit.sessionId)).toContain(sessionId);
-  // It goes on from there, and nothing comes twice.
+  // The session continues, and no turn is shown twice.
   await stage.say(sessionId, 'Five here.');
   expect((await stage.history(sessionId)).slice(0, 1)).toEqual(['user: The walrus sings.']);
   expect(await stage.history(sessionId)).toHaveLength(said.length + 2);

@@ -1,4 +1,4 @@
-/** Agents whose own memory of a session is gone: the conversation stays here, and the agent begins anew. */
+/** Agents that have lost their own memory of a session: Liminal keeps the conversation, and the agent starts again. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliProvider } from '@liminal/agents';
@@ -23,7 +23,7 @@ import { serverStage } from './server-stage.ts';
 interface Kind {
   projectDir: string;
   provide: () => CliProvider;
-  /** Takes the agent's own memory away. */
+  /** Deletes the agent's own memory. */
   forget: () => Promise<void>;
 }
 
@@ -77,10 +77,10 @@ async function deleteTranscripts(projects: string): Promise<void> {
 const kinds: [string, () => Promise<Kind>][] = [
   ['Claude Code deleted its transcript', () => claude(deleteTranscripts)],
   ['Claude Code’s folder is gone', () => claude((folder) => rm(folder, { recursive: true }))],
-  ['Codex’ rollouts are gone', codex],
-  ['an ACP agent does not find what it is to load', () => acp({ load: true })],
-  ['an ACP agent does not find what it is to resume', () => acp({ load: false, resume: true })],
-  ['an ACP agent keeps nothing', () => acp({ load: false })],
+  ['Codex’s rollouts are gone', codex],
+  ['an ACP agent does not find the session to load', () => acp({ load: true })],
+  ['an ACP agent does not find the session to resume', () => acp({ load: false, resume: true })],
+  ['an ACP agent stores no sessions', () => acp({ load: false })],
 ];
 
 test.each(kinds)(
@@ -101,7 +101,7 @@ test.each(kinds)(
     expect(after[1]).toMatch(/^system: .*does not know what was said before/);
     expect(after).toHaveLength(3);
 
-    // It remembers what was said since.
+    // The agent remembers the messages since then.
     await stage.restart();
     await stage.say(sessionId, 'Again.');
     const history = await stage.history(sessionId);
@@ -111,7 +111,7 @@ test.each(kinds)(
 );
 
 test.each(kinds.slice(0, 3))(
-  'when %s, a session made in a terminal, of which only the history was read, goes on, too',
+  'when %s, a session made in a terminal, of which only the history was read, also continues',
   async (_, make) => {
     const { projectDir, provide, forget } = await make();
     const elsewhere = await serverStage(projectDir, provide);

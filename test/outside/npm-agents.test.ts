@@ -1,4 +1,4 @@
-/** Sessions of the real Gemini CLI and Qwen Code on one server after the other. */
+/** Sessions of the real Gemini CLI and Qwen Code, across server restarts. */
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
 import {
@@ -23,7 +23,7 @@ interface ScriptedModel {
   close(): Promise<void>;
 }
 
-/** Each reads a file in its third turn, the last one before the restart. */
+/** Each agent reads a file in its third turn, the last one before the restart. */
 const models = {
   gemini: (path: string) =>
     startGeminiApi([
@@ -33,7 +33,7 @@ const models = {
       geminiReply('Third answer.'),
       geminiReply('Fourth answer.'),
     ]),
-  // It asks its model for more than its turns.
+  // Qwen also sends its model requests outside its turns.
   qwen: (path: string) =>
     startChatCompletionsApi({
       script: byChatPrompt({
@@ -80,7 +80,7 @@ async function npmStage(agent: 'gemini' | 'qwen') {
 }
 
 describe.each(['gemini', 'qwen'] as const)('%s', (agent) => {
-  test('runs on from turn to turn, and after a restart of the server nothing is shown again', async () => {
+  test('keeps running from turn to turn, and after a restart of the server no turn is shown twice', async () => {
     const stage = await npmStage(agent);
     const sessionId = await stage.create();
     const prompts = ['First message.', 'Second message.', 'Third message.'];

@@ -7,7 +7,7 @@ import { onTestFinished, vi } from 'vitest';
 import { openMedium } from '../../packages/runtime/test/medium.ts';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 
-/** A scripted ACP agent, which ends with the test, and providers of it. */
+/** A scripted ACP agent, which ends with the test, and its providers. */
 export async function scriptedAgent(script: AgentScript) {
   const { projectDir, remove } = await makeWorkspace({});
   const { command, args, env, control } = await acpAgent(script);
@@ -19,7 +19,7 @@ export async function scriptedAgent(script: AgentScript) {
   return { control, projectDir, provide: () => new AcpProvider({ ...names, command, args, env }) };
 }
 
-/** A server whose agent is used elsewhere, too: its runtime with one provider, on a store that outlives it. */
+/** A server whose agent is also used by other programs: its runtime with one provider, on a store that outlives it. */
 export async function serverStage(projectDir: string, provide: () => CliProvider) {
   const medium = openMedium('memory');
   const storage = await medium.open();
@@ -49,7 +49,7 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     get runtime() {
       return runtime;
     },
-    /** The server ends and starts again, on the same store; `between` is done while it is away. */
+    /** Stops the server and starts it again on the same store; `between` runs while it is stopped. */
     async restart(between?: () => Promise<void>) {
       await runtime.close();
       await between?.();
@@ -59,16 +59,16 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
       const { sessionId } = await runtime.createSession({ cliType, projectDir });
       return sessionId;
     },
-    /** What the agent itself calls a session. */
+    /** The agent's own id of a session. */
     async agentSession(sessionId: string): Promise<string> {
       return (await storage.store.getSession(sessionId))?.agentSessionId ?? sessionId;
     },
-    /** All that is stored of a session's turns, as JSON. */
+    /** All stored data of a session's turns, as JSON. */
     async stored(sessionId: string): Promise<string> {
       const runs = (await storage.store.listRuns(sessionId)) ?? [];
       return JSON.stringify(await Promise.all(runs.map(({ id }) => storage.store.getResponse(id))));
     },
-    /** One turn here, to its end. */
+    /** Plays one turn in Liminal, to its end. */
     async say(sessionId: string, message: string): Promise<void> {
       const reader = new Reader(runtime, sessionId);
       await reader.untilType('session:info');
@@ -80,7 +80,7 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     watch(sessionId: string, cursor?: string): Reader {
       return new Reader(runtime, sessionId, { cursor });
     },
-    /** What is said in history, each item once, by whom. */
+    /** The texts in history with their roles, each item once. */
     async history(sessionId: string): Promise<string[]> {
       const { entries } = await runtime.history(sessionId);
       return entries.flatMap(words);
@@ -88,7 +88,7 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
   };
 }
 
-/** A turn that ends while its reader is brought to the present stands in the reader's history, with no message of its own. */
+/** If a turn ends while its reader catches up, the end is in the reader's history, without a message of its own. */
 const isComplete = (reader: Reader, turnId: string): boolean =>
   reader
     .ofType('session:turn')
@@ -100,7 +100,7 @@ const isComplete = (reader: Reader, turnId: string): boolean =>
 export const words = (item: UpsertObject): string[] =>
   item.type === 'message' ? [`${item.origin}: ${item.content}`] : [];
 
-/** A turn that is shown as ended may not be history yet. */
+/** Resolves when the session is idle: a turn that is shown as ended may not be in history yet. */
 export async function idle(runtime: Runtime, sessionId: string): Promise<void> {
   await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
 }

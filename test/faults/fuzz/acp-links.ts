@@ -8,7 +8,7 @@ import { splitLines } from '../../../packages/cli/src/acp/split-lines.ts';
 import { expectNamed, type FuzzStage } from './stage.ts';
 
 export interface AcpLink {
-  /** Sends a line; resolves when the next one may be sent. */
+  /** Sends a line; resolves when the next line may be sent. */
   say(line: string): Promise<void>;
   /** Resolves when the connection is closed. */
   closed: Promise<unknown>;
@@ -20,7 +20,7 @@ type Open = (stage: FuzzStage, agent: string, hear: (json: string) => void) => P
 /** A broken connection is also closed, and `closed` reports that. */
 const ignore = (): void => undefined;
 
-/** Codes of a close that a client brings about. */
+/** Close codes for faults of the client. */
 const clientsFault = [1000, 1002, 1003, 1005, 1006, 1007, 1008, 1009];
 
 const openWebSocket: Open = async (stage, agent, hear) => {
@@ -32,7 +32,7 @@ const openWebSocket: Open = async (stage, agent, hear) => {
     hear(data.toString());
   });
   const closed = once(socket, 'close').then(([code]) => {
-    // Before the first answer the SDK uses 1011 also for what the client has done.
+    // Before the first answer the SDK uses 1011 also for faults of the client.
     expect(isInitialized ? clientsFault : [...clientsFault, 1011]).toContain(code);
   });
   // `leave` awaits this and then reports the failure.
@@ -142,7 +142,7 @@ export const openings: Record<string, Open> = {
   http: openHttp,
 };
 
-/** As a client's library puts it into a header; empty where it cannot. */
+/** The session id as a client library puts it into a header; empty if it cannot. */
 function sessionIn(line: string): string {
   try {
     const { params } = JSON.parse(line) as { params?: { sessionId?: unknown } };

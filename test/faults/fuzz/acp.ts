@@ -35,7 +35,7 @@ const named = Object.entries(defs).flatMap(([name, definition]) => {
 const ofKind = (kind: string, sides: string[]) =>
   named.filter(({ name, side = '' }) => name.endsWith(kind) && sides.includes(side));
 
-/** The methods that do something here are drawn more often. */
+/** The methods that the server implements are drawn more often. */
 const served = ['new', 'load', 'resume', 'list', 'close', 'fork', 'prompt', 'set_config_option'];
 const weightOf = (method: string) => (served.some((one) => method === `session/${one}`) ? 6 : 1);
 
@@ -50,7 +50,7 @@ const notifications = fc.oneof(
     paramsOf(name).map((params) => ({ method, params })),
   ),
 );
-/** To something that the agent has asked, or not. */
+/** Answers to requests that the agent has made, or not. */
 const answers = fc.oneof(
   ...ofKind('Response', ['client']).map(({ name }) =>
     fc.record({ id: fc.nat({ max: 3 }), result: paramsOf(name) }, { noNullPrototype: true }),
@@ -88,7 +88,7 @@ export const dialogs: fc.Arbitrary<Dialog> = fc.record(
 );
 
 const greeting = fc.sample(paramsOf('InitializeRequest'), { seed: 1, numRuns: 1 })[0];
-/** How long a client waits for anything, ms. */
+/** How long a client waits for anything, in ms. */
 const patience = 20_000;
 
 const Asked = z.object({
@@ -153,7 +153,7 @@ async function untilAnswered(
 class Listener {
   readonly #dialogue = new Dialogue();
   readonly #complaints: string[] = [];
-  /** By the JSON of the id: how often asked, and how often answered. */
+  /** By the JSON of the id: how often requested, and how often answered. */
   readonly #asked = new Map<string, { times: number; mayHang: boolean }>();
   readonly #answered = new Map<string, number>();
   #news = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ class Listener {
     const key = JSON.stringify(id);
     if (method === undefined) this.#answered.set(key, (this.#answered.get(key) ?? 0) + 1);
     if (error !== undefined) this.#checkError(error, json);
-    // The answer to an id that was used twice could be for either request.
+    // An answer to an id that was used twice could belong to either request.
     if (method !== undefined || this.#asked.get(key)?.times === 1) {
       const problems = this.#dialogue.problems(message as never, 'there');
       this.#complaints.push(...problems.map((problem) => `${problem} in ${json.slice(0, 500)}`));
@@ -192,7 +192,7 @@ class Listener {
     this.#news = Promise.withResolvers();
   }
 
-  /** Waits for a message, but no longer than so many ms. */
+  /** Waits for a message, at most for so many ms. */
   async untilNext(ms: number): Promise<void> {
     await Promise.race([this.#news.promise, delay(ms)]);
   }

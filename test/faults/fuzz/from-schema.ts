@@ -1,4 +1,4 @@
-/** Values that a JSON Schema allows. It knows the keywords that Zod and the official schema of ACP use. */
+/** Values that a JSON Schema allows. Supports the keywords that Zod and the official schema of ACP use. */
 import fc from 'fast-check';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -6,11 +6,11 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 interface SchemaValuesOptions {
   /** Definitions by the last part of their `$ref`. */
   defs?: Readonly<Record<string, JsonSchema>>;
-  /** Usual values of text fields by name: a schema does not know which ids exist. */
+  /** Usual values of text fields by name: a schema does not contain existing ids. */
   known: Readonly<Record<string, fc.Arbitrary<string>>>;
 }
 
-/** How many schemas within each other get all their fields; deeper ones get only those that are required. */
+/** How many nested schemas get all their fields; deeper ones get only required fields. */
 const maxDepth = 6;
 
 export class SchemaValues {
@@ -27,12 +27,12 @@ export class SchemaValues {
     this.#known = known;
   }
 
-  /** Throws for a `$ref` that names nothing. */
+  /** Throws for a `$ref` without a definition. */
   of(schema: JsonSchema): fc.Arbitrary<unknown> {
     return this.#of(schema, '', maxDepth);
   }
 
-  /** @param name - The field that has the value; empty if no field has it. */
+  /** @param name - The name of the field that has the value; empty if there is none. */
   #of(schema: JsonSchema, name: string, depth: number): fc.Arbitrary<unknown> {
     const { $ref } = schema;
     if (typeof $ref === 'string') return this.#of(this.#named($ref), name, depth);

@@ -1,6 +1,6 @@
 /**
- * Input of clients by HTTP, WebSocket and ACP: valid by the schemas, nearly valid, and hostile. A failure prints its seed
- * (for `FAULTS_SEED`) and what was sent.
+ * Input of clients by HTTP, WebSocket and ACP: valid by the schemas, nearly valid, and hostile. A failure prints its
+ * seed (for `FAULTS_SEED`) and the sent messages.
  */
 import { refusals } from '@liminal/protocol';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ import { FuzzStage, type Memory } from './stage.ts';
 import { playUploads, uploads } from './uploads.ts';
 import { frames, playFrames } from './websocket.ts';
 
-/** Bytes that the second half may add. `used` excludes free heap, so its bound is smaller. */
+/** The most bytes that the second half may add. `used` excludes free heap, so its bound is smaller. */
 const maxGrowth = { used: 24 * 1024 * 1024, rss: 160 * 1024 * 1024 };
 
 let stage: FuzzStage;
@@ -46,7 +46,7 @@ function fuzz<T>(
 }
 
 const kinds: [name: string, play: Play][] = [
-  ['operations on sessions at work, some at once', fuzz(operationSteps, playOperations)],
+  ['operations on running sessions, some at the same time', fuzz(operationSteps, playOperations)],
   ['frames of a WebSocket', fuzz(frames, playFrames)],
   ['messages of an ACP client', fuzz(dialogs, playDialog)],
   ['bytes that are nearly HTTP', fuzz(rawConnections, playRaw)],
@@ -63,7 +63,7 @@ describe.each([
     length.fuzz.lastsMs + 120_000,
   );
 
-  test('then no connection is left, and a turn is played as before', async () => {
+  test('no connection is left afterwards, and a turn works as before', async () => {
     await stage.untilNoSockets();
     memory.push(await stage.memory());
     expect(await stage.demoTurn()).toEqual(healthy);
@@ -77,15 +77,15 @@ test('memory does not grow in the second half', () => {
   expect(second.rss - first.rss).toBeLessThan(maxGrowth.rss);
 });
 
-test('nothing in the log is a mistake of the server', () => {
+test('the log contains no internal error', () => {
   expect(stage.log.filter(isMistake)).toEqual([]);
 });
 
 const LogLine = z.object({ level: z.number(), msg: z.string() });
-/** `error`: what must not happen. */
+/** The level `error`, which must not occur. */
 const errorLevel = 50;
 
-/** A line that is not JSON, or an error that no refusal has named. */
+/** A line that is not JSON, or an error without a code of the refusals table. */
 function isMistake(line: string): boolean {
   const { level, msg } = LogLine.parse(JSON.parse(line));
   return level >= errorLevel && (msg === 'INTERNAL' || !Object.hasOwn(refusals, msg));

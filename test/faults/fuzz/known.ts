@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { agentTypes } from './stage.ts';
 
-/** The mark of a thing that there is; the numbers count round. */
+/** The mark of an existing thing; the number is taken modulo their count. */
 const mark = (name: string) => fc.nat({ max: 5 }).map((number) => `<${name} ${number}>`);
 
 const turn = fc.oneof({ weight: 3, arbitrary: mark('turn') }, fc.uuid());
@@ -44,6 +44,6 @@ export const known: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uri: fc.constantFrom('blob:<blob 0>', 'file://<project 0>/a.txt', 'https://127.0.0.1:1/', 'x'),
   mimeType: fc.constantFrom('image/png', 'text/plain', 'audio/wav', 'application/pdf', 'x'),
   data: fc.constantFrom('iVBORw0KGgo=', 'aGVsbG8=', '=', 'ä', ''),
-  // Programs are started for real.
+  // Programs are really started.
   command: fc.constantFrom('false', 'true', '/none', 'cat'),
 };

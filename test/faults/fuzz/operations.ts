@@ -1,4 +1,4 @@
-/** Requests for the operations of our table, some at once, with valid and invalid content. */
+/** Requests for the operations of the protocol's table, some at the same time, with valid and invalid content. */
 import { operations, serverOperations, refusalsOfAny, type RefusalCode } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -21,7 +21,7 @@ interface Operation {
 }
 
 const all: Record<string, Operation> = { ...operations, ...serverOperations };
-// Files are fuzzed by themselves.
+// Files are fuzzed separately.
 const names = Object.keys(all).filter((name) => all[name]?.bytes !== 'request');
 
 /** Drawn more often than the others. */
@@ -33,7 +33,7 @@ interface Step {
   ids: string[];
   content: object;
   harms: Harm[];
-  /** The next step is begun without waiting for its answer. */
+  /** The next step begins without waiting for this step's answer. */
   together: boolean;
 }
 
@@ -125,7 +125,7 @@ async function contentOf({ content, harms }: Step, { body, query }: Operation, s
     return { body: await stage.fill(line, (text) => JSON.stringify(text).slice(1, -1)), query: '' };
   }
   if (!query) return { body: undefined, query: '' };
-  // A query has texts only; a harmed value is what its JSON is.
+  // A query contains only texts; a harmed value is sent as its JSON.
   const fields = parseObject(line).map(async ([name, value]) => {
     const text = await fillText(stage, textOf(value));
     return `${percentEncode(name)}=${percentEncode(text.slice(0, 6_000))}`;
@@ -146,7 +146,7 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Too deep for JSON.
+    // The value is too deep for JSON.
     return '[';
   }
 }

@@ -1,4 +1,6 @@
-/** Bytes on a connection that are nearly HTTP: odd lines, headers, lengths and addresses, pipelined, in pieces, cut off. */
+/**
+ * Bytes on a connection that are nearly HTTP: odd lines, headers, lengths and addresses, pipelined, in pieces, cut off.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -135,7 +137,7 @@ const body = fc.constantFrom(
 );
 
 const chunks = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-/** The headers that give a body's length, and the body as it is sent. */
+/** The headers that state a body's length, and the body as it is sent. */
 const framings: Record<string, (text: string) => [head: string, body: string]> = {
   none: () => ['', ''],
   length: (text) => [`Content-Length: ${text.length}\r\n`, text],
@@ -224,12 +226,12 @@ function textOf({ method: verb, target: to, version, ...request }: RawRequest, o
   return head.replaceAll('\r\n', request.lineEnd) + sent;
 }
 
-/** How long a connection may be silent until we end it, ms. */
+/** How long a connection may be silent until the client ends it, in ms. */
 const silenceMs = 100;
 /** Small pieces are sent up to here, then the rest at once. */
 const piecesMax = 2_000;
 
-/** All that the server answers, until either side has closed the connection. */
+/** Everything that the server answers until either side has closed the connection. */
 async function speak(bytes: Buffer, input: RawConnection, port: number): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
   socket.on('error', () => undefined);
@@ -240,7 +242,7 @@ async function speak(bytes: Buffer, input: RawConnection, port: number): Promise
     answer += chunk;
     isSilent = false;
   });
-  // It has said all.
+  // The server has ended its side.
   socket.once('end', () => socket.end());
   await once(socket, 'connect');
   const { piece, ending } = input;
@@ -253,7 +255,7 @@ async function speak(bytes: Buffer, input: RawConnection, port: number): Promise
   if (ending === 'reset') socket.resetAndDestroy();
   if (ending === 'end') socket.end();
   while (!socket.closed) {
-    // Streams and half requests have no end of their own.
+    // Streams and half requests do not end by themselves.
     if (isSilent) socket.destroy();
     isSilent = true;
     await Promise.race([closed, delay(silenceMs)]);
@@ -261,7 +263,7 @@ async function speak(bytes: Buffer, input: RawConnection, port: number): Promise
   return answer;
 }
 
-/** Nothing but what the table of refusals names, in each answer of a connection. */
+/** Each answer of a connection has a code of the refusals table. */
 function expectNamedAnswers(said: string): void {
   for (const answer of said.split(/(?=HTTP\/1\.1 \d{3} )/)) {
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0);

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 
-/** The time between two measurements, ms. */
+/** The time between two measurements, in ms. */
 const everyMs = 20;
 
 const path = process.env['FUZZ_REPORTS'];
@@ -17,8 +17,8 @@ if (isMainThread && path !== undefined) report(path);
 function report(socketPath: string): void {
   let worst = 0;
   let before = process.threadCpuUsage();
-  // The timer runs once in a turn of the loop: what the thread has used since its last run is the work of one turn.
-  // Time that the thread was kept from running, since the machine is busy, does not count.
+  // The timer runs once in a turn of the loop, so the thread's processor time since its last run is the work of one
+  // turn. Time in which a busy machine did not run the thread does not count.
   setInterval(() => {
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();

@@ -12,19 +12,19 @@ import { InputStage } from '../input-stage.ts';
 const reporter = new URL('report-load.ts', import.meta.url).href;
 const soakAgent = fileURLToPath(new URL('../../../bench/soak/agent.ts', import.meta.url));
 
-/** The most of its own processor time that the server may use in one turn of its event loop, ms. */
+/** The most processor time of its own that the server may use in one turn of its event loop, in ms. */
 const maxStallMs = 250;
 
 const Memory = z.object({ rss: z.number(), used: z.number(), sockets: z.number() });
 export type Memory = z.infer<typeof Memory>;
 
-/** How many connections our own clients keep for their next requests, at most. */
+/** The most connections that the test's own clients keep for later requests. */
 const socketsOfOurs = 16;
 
-/** How long one input may take, ms. */
+/** How long one input may take, in ms. */
 const patience = 30_000;
 
-/** The agent types of the stage's server: the demo, and one that asks, holds and works as its message says. */
+/** The agent types of the stage's server: the demo, and one whose messages make it ask, hold and work. */
 export const agentTypes = ['demo', 'soak'] as const;
 
 /** One real server, in which every run of a property has two new sessions, and leaves none. */
@@ -72,14 +72,14 @@ export class FuzzStage {
     return this.input.server.token;
   }
 
-  /** Plays one input, on new sessions; what is wrong is thrown with what was sent. */
+  /** Plays one input on new sessions; an error contains what was sent. */
   async play(run: () => Promise<void>): Promise<void> {
     const played = this.#play(run);
     this.#underWay = played;
     return played;
   }
 
-  /** Resolves when no input is played any more: a property that is out of time does not wait for its last one. */
+  /** Resolves when no input is played any more: a property that runs out of time does not wait for its last input. */
   async untilPlayed(): Promise<void> {
     await this.#underWay.catch(() => undefined);
   }
@@ -105,7 +105,7 @@ export class FuzzStage {
     }
   }
 
-  /** Keeps what is sent, cut, for a failure's message. */
+  /** Keeps the sent text, cut, for a failure's message. */
   note(sent: string): void {
     const shown = JSON.stringify(sent);
     this.#sent.push(shown.length > 400 ? `${shown.slice(0, 400)}… (${shown.length})` : shown);
@@ -121,8 +121,8 @@ export class FuzzStage {
   }
 
   /**
-   * Puts what there is in the place of `<session 1>`, `<turn 2>` and so on; the numbers count round. `escape` makes a
-   * text fit where it stands.
+   * Replaces `<session 1>`, `<turn 2>` and so on with existing ids; numbers are taken modulo their count. `escape`
+   * makes a text fit its place.
    */
   async fill(sent: string, escape: (text: string) => string): Promise<string> {
     const approvals = sent.includes('<approval ') ? await this.#approvals() : [];
@@ -142,7 +142,7 @@ export class FuzzStage {
     });
   }
 
-  /** Sends a message to the first session, and waits for no more than its turn's id. */
+  /** Sends a message to the first session, and waits only for its turn's id. */
   async startTurn(message: string): Promise<void> {
     const { turnId } = await this.input.requests.send(this.#sessions[0] ?? '', message);
     this.#turns.push(turnId);
@@ -154,13 +154,13 @@ export class FuzzStage {
     return (await this.ask({ method: 'GET', path })).text;
   }
 
-  /** Fails if one turn of the server's loop has taken too long since this was last asked. */
+  /** Fails if one turn of the server's loop has taken too long since the last call. */
   async #expectFreeLoop(): Promise<void> {
     const { stallMs } = z.object({ stallMs: z.number() }).parse(await this.#report('loop'));
     expect(stallMs, 'processor time of one turn of the event loop, ms').toBeLessThan(maxStallMs);
   }
 
-  /** What the demo says in a turn of a new session. */
+  /** The demo's output in a turn of a new session. */
   async demoTurn(): Promise<unknown> {
     const sessionId = await this.input.create();
     await this.input.play(sessionId, 'explain');
@@ -178,7 +178,7 @@ export class FuzzStage {
     return Memory.parse(await this.#report('memory'));
   }
 
-  /** Resolves once the server has no socket but those of our own clients. */
+  /** Resolves once the server has no sockets but those of the test's own clients. */
   async untilNoSockets(): Promise<void> {
     this.#agent.destroy();
     const sockets = async () => (await this.memory()).sockets;
@@ -194,7 +194,7 @@ export class FuzzStage {
       await delay(20);
       gauges = await this.#gauges();
     }
-    // A leaked connection stays: without this, every input that follows would fail and shrinking would mislead.
+    // A leaked connection stays: without this, every later input would fail and shrinking would mislead.
     this.#gaugesAtFirst = gauges;
     expect(gauges).toEqual(expected);
   }
@@ -206,7 +206,7 @@ export class FuzzStage {
     return Object.fromEntries(names.map((name) => [name, Number(value(name))]));
   }
 
-  /** A request of ours, whose answer is read whole, or up to its first bytes if it `streams`. */
+  /** A request of the test's own, whose answer is read completely, or up to its first bytes if it `streams`. */
   async ask(wire: {
     method: string;
     path: string;
@@ -288,7 +288,7 @@ export class FuzzStage {
   }
 }
 
-/** A refusal of the server: by the table, and never its own mistake. Gives its code. */
+/** Checks a rejection by the server: its code is in the table, and is not an internal error. Returns the code. */
 export function expectNamed(status: number, body: string): string {
   const { error } = ErrorBody.strict().parse(JSON.parse(body));
   expect(error.code, body).not.toBe('INTERNAL');
@@ -301,6 +301,6 @@ export function expectNamed(status: number, body: string): string {
 
 async function inTime(run: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('It took too long.')), patience);
+  const timer = setTimeout(() => late.reject(new Error('The answer took too long.')), patience);
   await Promise.race([run, late.promise]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-/** Files: any bytes as a blob, and exports of a session that were cut, changed or packed. */
+/** Files: any bytes as a blob, and exports of a session that were cut, changed or compressed. */
 import { gzipSync } from 'node:zlib';
 import { refusalsOfAny, serverOperations, UploadedBlob } from '@liminal/protocol';
 import fc from 'fast-check';

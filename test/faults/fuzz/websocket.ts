@@ -1,4 +1,4 @@
-/** Frames on one WebSocket: what `ClientMessage` allows, in storms, and what it does not. */
+/** Frames on one WebSocket: valid ones by `ClientMessage`, in floods, and invalid ones. */
 import { ClientMessage, ServerMessage } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -13,11 +13,11 @@ import type { FuzzStage } from './stage.ts';
 interface Frames {
   messages: object[];
   harms: Harm[];
-  /** Bytes that are sent after so many of them, as a binary frame. */
+  /** Bytes that are sent as a binary frame after so many lines. */
   binary: { after: number; bytes: Uint8Array } | undefined;
   /** A turn runs at the same time. */
   turn: boolean;
-  /** The client reads nothing until it has sent all. */
+  /** The client reads nothing until it has sent everything. */
   stalls: boolean;
 }
 
@@ -43,14 +43,14 @@ export const frames: fc.Arbitrary<Frames> = fc.record(
 
 const { frameBytes } = defaultLimits;
 
-/** Codes of a close that a client brings about: it broke a rule of WebSockets, or a bound. */
+/** Close codes for faults of the client: it broke a rule of WebSockets, or a limit. */
 const clientsFault = [1002, 1003, 1007, 1008, 1009];
 
 export async function playFrames(input: Frames, stage: FuzzStage): Promise<void> {
   const { binary, turn, stalls } = input;
   const script = [...input.messages];
   const lines = linesOf({ script: 0, length: script.length, harms: input.harms }, [script]);
-  // The system may drop the server's close, if the rest of a frame comes after it.
+  // The operating system may drop the server's close frame if the rest of a frame arrives after it.
   const isTooLong = lines.some((line) => Buffer.byteLength(line) > frameBytes);
   const socket = await new Connection(stage.input.server.origin, stage.token).open();
   const over = Promise.withResolvers<void>();

@@ -1,4 +1,7 @@
-/** Whatever an ACP agent says in a turn: the turn ends, all of it can be read, and others do not notice. */
+/**
+ * Arbitrary output of an ACP agent in a turn: the turn ends, all of it can be read, and other sessions are not
+ * affected.
+ */
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent, sampleLines } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,7 +11,7 @@ import { playHostile, share } from './play.ts';
 import { historyOf, hostileStage, startTurn } from './stage.ts';
 import { hostileStream, linesOf, type Scripts } from './stream.ts';
 
-/** What a session's agent says, without answers, and without what runs programs. */
+/** An agent's messages in a session, without answers, and without requests to run programs. */
 function* sampleScript(sessionId: string): Generator<object> {
   for (const line of sampleLines(sessionId)) {
     const message = JSON.parse(line) as { method?: string };
@@ -16,7 +19,7 @@ function* sampleScript(sessionId: string): Generator<object> {
   }
 }
 
-/** The adapter of Codex says so that a turn has not failed, whatever it said before. */
+/** Codex's adapter reports in this way that a turn has not failed, whatever it reported before. */
 const isWell = {
   sessionUpdate: 'session_info_update',
   _meta: { codex: { threadStatus: { type: 'active', activeFlags: [] } } },
@@ -27,7 +30,7 @@ const sessionUpdate = (sessionId: string, update: object) => ({
   params: { sessionId, update },
 });
 
-/** What the adapter of Codex said in each of its recordings. */
+/** The messages of Codex's adapter in each of its recordings. */
 const recorded = Object.values(loadAdapterRecording());
 
 function scriptsOf(sessionId: string): Scripts {
@@ -37,7 +40,7 @@ function scriptsOf(sessionId: string): Scripts {
   return inItsName.flatMap((script) => [[...sampleScript(sessionId)], script]);
 }
 
-/** An agent with more than 1,000 requests open is ended, which is tested elsewhere: here it is to live. */
+/** An agent with more than 1,000 open requests is ended, which is tested elsewhere: here the agent must live. */
 function withFewRequests(lines: readonly string[]): string[] {
   let left = 900;
   return lines.filter((line) => {
@@ -56,7 +59,7 @@ function isRequest(line: string): boolean {
 }
 
 test(
-  'SAFE: an agent says anything at all: each turn ends, is read page by page, and others have theirs',
+  'SAFE: with arbitrary output of an agent, each turn ends and can be read page by page, and other sessions work',
   { timeout: patience(share(20)) },
   async () => {
     const { command, args, env, control } = await acpAgent({
@@ -91,7 +94,7 @@ test(
       const stored = await stage.stored(sessionId);
       await runtime.kill(sessionId);
       stage.expectCalm();
-      // What the agent got is the test's own memory, not what is measured.
+      // The agent's received messages are memory of the test, and must not be measured.
       control.received.length = 0;
       return { said: lines.join().length, stored };
     });

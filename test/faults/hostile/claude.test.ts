@@ -1,4 +1,7 @@
-/** Whatever Claude Code says in a turn, as its SDK gives it out: the turn ends, all is readable, others do not notice. */
+/**
+ * Arbitrary output of Claude Code in a turn, as its SDK passes it on: the turn ends, everything is readable, other
+ * sessions are not affected.
+ */
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { claudeRecordingNames, loadClaudeRecording } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
@@ -14,7 +17,7 @@ vi.mock(import('@anthropic-ai/claude-agent-sdk'), async (original) => ({
   query: (asked) => fake.query(asked),
 }));
 
-/** What the recordings do not have. */
+/** Messages that the recordings lack. */
 const rare = [
   { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_800_000_000 } },
   {
@@ -72,7 +75,7 @@ const last = (uuid: string) =>
   ].map((message) => JSON.stringify(message));
 
 test(
-  'SAFE: Claude Code says anything at all: each turn ends, is read page by page, and others have theirs',
+  'SAFE: with arbitrary output of Claude Code, each turn ends and can be read page by page, and other sessions work',
   { timeout: patience(share(20)) },
   async () => {
     const stage = await hostileStage(new ClaudeCodeProvider());
@@ -88,7 +91,7 @@ test(
       const { reader, ended } = await startTurn(runtime, sessionId, 'Go.');
       const [end] = await Promise.all([ended(), stage.others()]);
       expect(end).not.toMatchObject({ errorCode: 'PROCESS_CRASH' });
-      // Where what it said ended the turn already, this is a turn of its own.
+      // If the earlier output already ended the turn, this is a turn of its own.
       await reader.until(({ items }) =>
         [...items.values()].some((item) => 'content' in item && item.content === 'Bye.'),
       );
@@ -104,7 +107,7 @@ test(
   },
 );
 
-test('SAFE: a message of Claude Code’s that nobody can deal with ends its turn; it is not waited for', async () => {
+test('SAFE: a message of Claude Code that cannot be processed ends its turn, without a wait', async () => {
   const stage = await hostileStage(new ClaudeCodeProvider());
   const begun = (uuid: string) => last(uuid).slice(0, 1);
   const trap = {

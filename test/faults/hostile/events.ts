@@ -1,18 +1,18 @@
-/** Hostile streams as canonical events: of the right types, and of nothing that anybody would expect. */
+/** Hostile streams as canonical events: of the right types, with unexpected contents. */
 import { EventPayload, type StreamEvent, withinDepth } from '@liminal/protocol';
 import fc from 'fast-check';
 import { eventScripts } from '../../../packages/protocol/src/testing/event-scripts.ts';
 import { runOf } from '../../../packages/protocol/src/testing/run-of.ts';
 import { type HostileStream, linesOf } from './stream.ts';
 
-/** What runs say, always the same. */
+/** Fixed runs from which the streams are made. */
 const scripts = fc
   .sample(eventScripts(), { seed: 1, numRuns: 60 })
   .map((events) => events.map(({ payload }) => payload).slice(1));
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 
-/** A run that begins as every run does; what is no event is left out, and no more is nested than a provider lets in. */
+/** A run that begins as every run does. Invalid events are left out, and nesting is cut as by a provider. */
 export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[1] = {}) {
   const payloads = linesOf(stream, scripts).flatMap((line) => {
     const said: unknown = JSON.parse(line);
@@ -21,7 +21,7 @@ export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[
   return runOf([start, ...payloads], run);
 }
 
-/** The same, of one message that is said in pieces as long, and in as many. */
+/** The same events for one message that is sent in as many pieces of the same length. */
 export function benignRun(events: readonly StreamEvent[]): StreamEvent[] {
   return runOf([
     start,

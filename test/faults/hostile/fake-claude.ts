@@ -1,8 +1,8 @@
 import type { Query, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
-/** Stands where the Agent SDK does: gives out whatever it is told to, message by message. */
+/** A stand-in for the Agent SDK: returns the messages that a test provides, one by one. */
 export class FakeClaude {
-  /** What is said when it is given a message: lines of JSON, or whatever else. */
+  /** The answer to a message: lines of JSON, or other values. */
   answer: (uuid: string) => Iterable<string | object> = () => [];
 
   query({ prompt }: { prompt: string | AsyncIterable<SDKUserMessage> }): Query {

@@ -1,4 +1,4 @@
-/** Whatever stands in events and messages that are of their types: every fold gives something that can be shown. */
+/** Arbitrary events and messages of the right types: every fold returns something that can be shown. */
 import { applyMessage, type SessionView } from '@liminal/client';
 import {
   closeOpenItems,
@@ -33,7 +33,7 @@ const sessionId = 'session-1';
 const emittedAt = '2026-01-01T00:00:00.000Z';
 const gone = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** What the fold gives out for one kind of reader, and the turn's end with it. */
+/** The fold's outputs for one kind of reader, including the turn's end. */
 function foldFor(events: readonly StreamEvent[], config: Partial<UpsertFoldConfig>): FoldOutput[] {
   let state = startUpsertFold(config);
   const outputs: FoldOutput[] = [];
@@ -47,7 +47,7 @@ function foldFor(events: readonly StreamEvent[], config: Partial<UpsertFoldConfi
   return [...outputs, ...destroyUpsertFold(state, 0, gone).outputs];
 }
 
-/** As the server sends them. */
+/** The outputs as the server sends them. */
 function messagesOf(outputs: readonly FoldOutput[]): ServerMessage[] {
   return outputs.map((output, n): ServerMessage => {
     const at = { sessionId, cursor: `run-1:${n}` };
@@ -71,7 +71,7 @@ const historyMessage = (response: Response): ServerMessage => ({
 const shown = (messages: readonly ServerMessage[]): SessionView =>
   messages.reduce((view, message) => applyMessage(view, message, 0), emptyView(sessionId));
 
-/** All that is made of a run, as what is stored and shown of it. */
+/** All results of a run: what is stored and shown. */
 function foldAll(events: readonly StreamEvent[]) {
   const state = events.reduce(foldResponse, emptyResponse());
   const response = toResponse(state);
@@ -88,7 +88,7 @@ function foldAll(events: readonly StreamEvent[]) {
   };
 }
 
-/** Processor time, ms. */
+/** Processor time, in ms. */
 function costOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
@@ -98,7 +98,7 @@ function costOf(work: () => unknown): number {
 
 function expectJson(value: unknown): void {
   const json = JSON.stringify(value);
-  expect(JSON.stringify(JSON.parse(json)) === json, 'comes back from JSON as it was').toBe(true);
+  expect(JSON.stringify(JSON.parse(json)) === json, 'is unchanged after JSON').toBe(true);
 }
 
 function issuesOf(result: { error?: { issues: readonly unknown[] } | undefined }) {
@@ -106,7 +106,7 @@ function issuesOf(result: { error?: { issues: readonly unknown[] } | undefined }
 }
 
 test(
-  'SAFE: any run of events is folded into what is of its schemas, in a time that grows with its length',
+  'SAFE: any run of events is folded into valid values, in a time proportional to its length',
   { timeout: patience(share(15)) },
   async () => {
     await playHostile(share(15), hostileStream, async (stream) => {
@@ -122,7 +122,7 @@ test(
         expect(issuesOf(HistoryPage.safeParse(page))).toBeUndefined();
         expectJson([response, messages, views, rest]);
         expect(views.map(({ needsResync }) => needsResync)).toEqual([false, false, false]);
-        // Text comes to one sooner than to another, so that its item may appear before or after others.
+        // Text reaches one kind of reader before the other, so that its item may appear before or after others.
         const [live, whole] = views.map(({ turns }) =>
           turns.flatMap(({ items }) =>
             items
@@ -132,11 +132,11 @@ test(
         );
         expect(live, 'all readers see the same').toEqual(whole);
       }
-      // A second event that is given again changes nothing.
+      // Events that are applied a second time change nothing.
       const twice = [...events, ...events.slice(-3)].reduce(foldResponse, emptyResponse());
       expect(toResponse(twice)).toEqual(made[0]?.response);
       const benign = costOf(() => foldAll(benignRun(events)));
-      expect(cost, `ms, and ${benign} ms of what is harmless`).toBeLessThan(20 * benign + 1_000);
+      expect(cost, `ms, and ${benign} ms for a harmless run`).toBeLessThan(20 * benign + 1_000);
       return { said: JSON.stringify(events).length };
     });
   },
@@ -150,7 +150,7 @@ const messageScripts = Array.from({ length: 20 }, (_, script) => {
 });
 
 test(
-  'SAFE: any stream of messages, in any order, is shown by the client or asked for again',
+  'SAFE: any stream of messages, in any order, is shown by the client or requested again',
   { timeout: patience(share(10)) },
   async () => {
     await playHostile(share(10), hostileStream, async (stream) => {

@@ -1,4 +1,4 @@
-/** Plays hostile input, and measures what it costs. */
+/** Plays hostile input, and measures its cost. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -10,15 +10,15 @@ import { length, seed } from '../length.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Far from what is measured, so that a busy machine does not fail. */
+/** Far above the measured value, so that a busy machine does not fail. */
 const maxStallMs = 4_000;
 const maxGrowth = 96 * 1024 * 1024;
-/** An input that takes longer hangs (ms). */
+/** An input that takes longer counts as hanging (ms). */
 const inputLimit = 20_000;
 
-/** What one input has cost; all of it is asserted for each. */
+/** The cost of one input; every value is asserted. */
 export interface Cost {
-  /** Characters of the input, and of what is stored of it where something is. */
+  /** Characters of the input, and of its stored form if there is one. */
   said: number;
   stored?: number;
 }
@@ -27,8 +27,8 @@ export interface Cost {
 export const share = (percent: number): number => Math.ceil((length.hostile * percent) / 100);
 
 /**
- * Plays `count` hostile inputs one after the other. Each may hold the event loop for so long, and leave so much in the
- * store; all together may leave so much in memory.
+ * Plays `count` hostile inputs one after the other. Limits how long each may block the event loop, how much each may
+ * store, and how much memory all may leave in use.
  */
 export async function playHostile<T>(
   count: number,
@@ -36,7 +36,7 @@ export async function playHostile<T>(
   play: (input: T) => Promise<Cost>,
 ): Promise<void> {
   const [first] = fc.sample(inputs, { seed, numRuns: 1 });
-  // What is loaded at first use stays.
+  // Modules that are loaded at first use stay in memory.
   if (first !== undefined) await play(first);
   const before = usedMemory();
   const worst = { stallMs: 0, stored: 0 };
@@ -44,7 +44,7 @@ export async function playHostile<T>(
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
     const { said, stored = 0 } = await play(input);
-    // What held the loop last is noted when it turns.
+    // The last stall is recorded at the next turn of the loop.
     await turn();
     await turn();
     stalls.disable();
@@ -54,7 +54,7 @@ export async function playHostile<T>(
     expect(stallMs, 'longest stall, ms').toBeLessThan(maxStallMs);
     expect(stored, `stored of ${said} characters`).toBeLessThan(3 * said + 1024 * 1024);
   });
-  // A failure is made smaller for as long, and no longer.
+  // Shrinking of a failure is limited to this time.
   const limit = { interruptAfterTimeLimit: count * 1_000 + 60_000, markInterruptAsFailure: true };
   await fc.assert(property, { ...limit, timeout: inputLimit, seed, numRuns: count });
   const growth = usedMemory() - before;

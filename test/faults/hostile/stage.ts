@@ -10,7 +10,7 @@ import { acpAgent, makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, vi } from 'vitest';
 import { Reader } from '../../../packages/runtime/test/reader.ts';
 
-/** Whatever is said of it is said aloud. */
+/** Unhandled rejections, which are also reported. */
 const unhandled: unknown[] = [];
 
 /** A server on SQLite with a hostile agent and a healthy one, which end with the test. */
@@ -26,7 +26,7 @@ export async function hostileStage(hostile: CliProvider) {
   providers.register(new AcpProvider({ ...names, command, args, env, sharedProcess: true }));
   const warnings: string[] = [];
   const note = (details: object, text: string): void => {
-    // What an agent wants people to know is written down, too.
+    // Agents' notices are also logged, and are not warnings.
     if (!('cliType' in details)) warnings.push(`${text} ${JSON.stringify(details)}`);
   };
   const logger = { info: () => undefined, warn: note, error: note };
@@ -50,7 +50,7 @@ export async function hostileStage(hostile: CliProvider) {
   return {
     runtime,
     create: () => create(hostile.cliType),
-    /** Another session has its turn meanwhile. */
+    /** Plays a turn in another session at the same time. */
     async others(): Promise<void> {
       const sessionId = await create('healthy');
       const turn = await startTurn(runtime, sessionId, 'How are you?');
@@ -61,7 +61,7 @@ export async function hostileStage(hostile: CliProvider) {
       turn.reader.close();
       await runtime.kill(sessionId);
     },
-    /** Characters of JSON that are stored of a session, all of it of the schema. */
+    /** The characters of JSON that are stored of a session, all of it valid. */
     async stored(sessionId: string): Promise<number> {
       const runs = (await storage.store.listRuns(sessionId)) ?? [];
       const all = await Promise.all(runs.map(({ id }) => storage.store.getResponse(id)));
@@ -70,7 +70,7 @@ export async function hostileStage(hostile: CliProvider) {
       }
       return JSON.stringify(all).length;
     },
-    /** Nothing went wrong beside what was answered. */
+    /** Nothing failed apart from the errors that were returned. */
     expectCalm(): void {
       expect(unhandled.splice(0)).toEqual([]);
       expect(warnings.splice(0)).toEqual([]);
@@ -78,7 +78,7 @@ export async function hostileStage(hostile: CliProvider) {
   };
 }
 
-/** Sends a message; gives its reader, once the turn has begun. */
+/** Sends a message; returns its reader once the turn has begun. */
 export async function startTurn(runtime: Runtime, sessionId: string, message: string) {
   const reader = new Reader(runtime, sessionId);
   await reader.untilType('session:info');
@@ -92,7 +92,7 @@ export async function startTurn(runtime: Runtime, sessionId: string, message: st
   return {
     turnId,
     reader,
-    /** How it ended, once it is history. */
+    /** The turn's status once it is in history. */
     async ended() {
       await reader.until(() => end() !== undefined);
       await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
@@ -101,7 +101,7 @@ export async function startTurn(runtime: Runtime, sessionId: string, message: st
   };
 }
 
-/** A session's history as JSON, each page of the schema, and each as large as a page may be. */
+/** A session's history as JSON; checks each page's schema and size. */
 export async function historyOf(runtime: Runtime, sessionId: string): Promise<string> {
   const pages: string[] = [];
   for (let before: string | undefined; ;) {
@@ -109,7 +109,7 @@ export async function historyOf(runtime: Runtime, sessionId: string): Promise<st
     const json = JSON.stringify(page);
     expect(HistoryPage.safeParse(JSON.parse(json)).error?.issues.slice(0, 3)).toBeUndefined();
     expect(page.entries.length).toBeLessThanOrEqual(200);
-    // One item of 16 Mi, of which each character may take six.
+    // One item of 16 Mi characters, each of which may take six in JSON.
     expect(json.length).toBeLessThan(100 * 1024 * 1024);
     pages.unshift(json);
     if (!page.hasMore) return pages.join('\n');

@@ -1,4 +1,4 @@
-/** Whatever is written into a log or a store: what is read is what was written, and others are served meanwhile. */
+/** Arbitrary values in a log or a store: reads return what was written, and other sessions are served meanwhile. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { playHostile, share } from './play.ts';
 import { hostileStream } from './stream.ts';
 import { oddNames } from './value.ts';
 
-/** A log, a store or both, and where the store takes a file: how large it is (bytes). */
+/** A log, a store or both, and the size of the store's file in bytes if it has one. */
 interface Subject {
   log?: EventLog;
   store?: ResponseStore;
@@ -74,7 +74,7 @@ async function postgres(): Promise<Subject> {
   return { store };
 }
 
-/** Whether both are the same JSON; texts of many MiB are compared, not shown. */
+/** Asserts that both are the same JSON; texts of many MiB are compared without being shown. */
 function expectSame(read: unknown, written: unknown, what: string): void {
   const [is, was] = [JSON.stringify(read), JSON.stringify(written)];
   let at = 0;
@@ -85,7 +85,7 @@ function expectSame(read: unknown, written: unknown, what: string): void {
   ).toBe(true);
 }
 
-/** A run up to its end, if it has one: what follows is refused. */
+/** A run up to its end, if it has one: later events are rejected. */
 function upToEnd(events: StreamEvent[]): StreamEvent[] {
   const end = events.findIndex(isTerminal);
   return end < 0 ? events : events.slice(0, end + 1);
@@ -101,7 +101,7 @@ async function tryLog(log: EventLog, runId: string, events: StreamEvent[]): Prom
   expect(await log.read(runId)).toEqual([]);
 }
 
-/** Gives what is stored of it (characters). */
+/** Stores a run and checks reads of it; returns the size of the stored text in characters. */
 async function tryStore(store: ResponseStore, said: Response): Promise<number> {
   const { sessionId, outputItems } = said;
   const words = JSON.stringify(outputItems).slice(0, 300);
@@ -137,7 +137,7 @@ test.each([
   ['Redis', redis],
   ['PostgreSQL', postgres],
 ])(
-  'SAFE: whatever is written, %s gives back to the letter, and others go on',
+  'SAFE: %s returns arbitrary values unchanged, and other sessions continue',
   { timeout: patience(share(5)) },
   async (_, open) => {
     const { log, store, size } = await open();
@@ -146,7 +146,7 @@ test.each([
     const healthy = response('healthy', ['I am well.'], { sessionId: 'healthy' });
     await playHostile(share(5), hostileStream, async (stream) => {
       count += 1;
-      // All of them at once every other time.
+      // All names at once every other time.
       const odd = count % 2 === 0 ? oddNames.join('') : oddNames[count % oddNames.length];
       const name = `${odd} ${count}`;
       const run = { sessionId: `s ${name}`, turnId: `t ${name}`, runId: `r ${name}` };
@@ -164,7 +164,7 @@ test.each([
       total += said;
       return stored === undefined ? { said } : { said, stored };
     });
-    // With what is searched, and what was in the log.
+    // Including the search index, and the former contents of the log.
     expect((await size?.()) ?? 0, `bytes, of ${total}`).toBeLessThan(6 * total + 64 * 1024 * 1024);
   },
 );

@@ -1,36 +1,36 @@
-/** Hostile streams: what a program says in truth, and what is done to it. */
+/** Hostile streams: a program's real messages, and harms done to them. */
 import fc from 'fast-check';
 import { hostileValue, type HostileValue, jsonOf, oddNames, oddNumbers, textOf } from './value.ts';
 
-/** Messages in the order in which a program of that kind says them, one of several conversations. */
+/** Messages in the order in which such a program sends them; each script is one conversation. */
 export type Scripts = readonly (readonly object[])[];
 
-/** What is done to one message; `at` and `place` count round. */
+/** A harm to one message; `at` and `place` are taken modulo their count. */
 export type Harm =
   /** Another value in one place: of any type, or of the type that is expected there. */
   | { do: 'replace' | 'alike'; at: number; place: number; with: HostileValue }
-  /** A field that is missing, or one too many. */
+  /** A missing field, or an additional one. */
   | { do: 'remove'; at: number; place: number }
   | { do: 'add'; at: number; place: number; name: string; with: HostileValue }
-  /** Other ids: odd ones, or one that stands for many. */
+  /** Other ids: odd ones, or one id for many messages. */
   | { do: 'rename'; at: number; id: string | number | null }
   /** Another kind of message. */
   | { do: 'change kind'; at: number }
   | { do: 'leave out'; at: number }
-  /** Said later or earlier: before its item has begun, after it has ended. */
+  /** Sent later or earlier: before its item has begun, or after it has ended. */
   | { do: 'move'; at: number; to: number }
-  /** Said so many times more, about the same or about new things. */
+  /** Sent so many more times, about the same items or new ones. */
   | { do: 'repeat'; at: number; times: number; anew: boolean }
-  /** Something else altogether. */
+  /** Another value instead. */
   | { do: 'say'; at: number; with: HostileValue };
 
-/** What changes a message itself. */
+/** A harm that changes a message itself. */
 type Spoil = Exclude<Harm, { do: 'leave out' | 'move' | 'repeat' | 'say' }>;
 
-/** A recipe of a stream, small enough to be shown when it has done harm. */
+/** A recipe of a stream, small enough to be printed in a failure. */
 export interface HostileStream {
   script: number;
-  /** How much of the script is said. */
+  /** How many messages of the script are sent. */
   length: number;
   harms: Harm[];
 }
@@ -68,20 +68,20 @@ const harm: fc.Arbitrary<Harm> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('say'), at, ...value }) },
 );
 
-/** Often nothing, else a few things that are done to messages. */
+/** Usually no harms, otherwise a few. */
 export const fewHarms: fc.Arbitrary<Harm[]> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Harm[]>([]) },
   { weight: 1, arbitrary: fc.array(harm, { minLength: 1, maxLength: 3 }) },
 );
 
-/** The one generator of hostile input; what it harms is said by `linesOf`. */
+/** The only generator of hostile input; `linesOf` turns it into messages. */
 export const hostileStream: fc.Arbitrary<HostileStream> = fc.record({
   script: fc.nat({ max: 999 }),
   length: fc.integer({ min: 1, max: 60 }),
   harms: fc.array(harm, { minLength: 1, maxLength: 8 }),
 });
 
-/** A stream says no more than so many messages, and about so many characters. */
+/** A stream has at most so many messages, and about so many characters. */
 const maxMessages = 3_000;
 const maxSize = 12 * 1024 * 1024;
 
@@ -97,12 +97,12 @@ interface Holder {
   [key: string]: unknown;
 }
 
-/** A place in a message: what holds it, and under which key. */
+/** A place in a message: the object or array that contains it, and its key. */
 type Place = [holder: Holder, key: string];
 
 class Maker {
   readonly #messages: { said: unknown; times: number; anew: boolean }[];
-  /** JSON that takes the place of a text in the message. */
+  /** JSON that replaces a text in the message. */
   readonly #holes = new Map<string, string>();
 
   constructor(script: readonly object[]) {
@@ -162,7 +162,7 @@ class Maker {
         return;
       case 'add':
         if (Array.isArray(holder)) return void holder.push(this.#hole(harm.with));
-        // As an assignment, `__proto__` would add nothing.
+        // An assignment to `__proto__` would add no field.
         Object.defineProperty(holder, harm.name, {
           value: this.#hole(harm.with),
           enumerable: true,
@@ -178,7 +178,7 @@ class Maker {
     }
   }
 
-  /** As hostile, and of the same type. */
+  /** An equally hostile value of the same type. */
   #alike(expected: unknown, harmful: HostileValue): unknown {
     if (typeof expected === 'string') return textOf(harmful);
     if (typeof expected === 'number') {

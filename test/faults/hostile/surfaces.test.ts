@@ -1,4 +1,7 @@
-/** Whatever a session holds: every surface gives it as valid JSON in UTF-8, and a terminal is not steered by it. */
+/**
+ * Arbitrary contents of a session: every interface returns them as valid JSON in UTF-8, and they cannot control a
+ * terminal.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,10 +32,13 @@ import { hostileRun } from './events.ts';
 import { playHostile, share } from './play.ts';
 import { hostileStream } from './stream.ts';
 
-/** Controls but the ends of lines and tabs, half characters, what turns the direction of writing or has no width. */
+/**
+ * Control characters except line ends and tabs, half surrogate pairs, characters that change the writing direction or
+ * have no width.
+ */
 const steering =
   /[^\P{Cc}\n\t]|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
-/** The same without any exception: what shows in JSON is escaped there. */
+/** The same without exceptions: in JSON, these characters are escaped. */
 const unescaped = /[^\P{Cc}\n]|\p{Cs}|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 
 function surface({ url, agent, folder }: TestServer) {
@@ -66,7 +72,7 @@ function surface({ url, agent, folder }: TestServer) {
         before = `?before=${encodeURIComponent(page.before ?? '')}`;
       }
     },
-    /** Another session has its turn. */
+    /** Plays a turn in another session. */
     async others(socket: SocketReader, sessionId: string): Promise<void> {
       const turnId = await send(sessionId);
       agent.end(sessionId);
@@ -75,7 +81,7 @@ function surface({ url, agent, folder }: TestServer) {
   };
 }
 
-/** A reader that could not keep up is told by the newest state. */
+/** A reader that could not keep up gets the newest state instead. */
 function hasEnded(message: ServerMessage, turnId: string): boolean {
   if (message.type === 'session:turn') {
     return message.payload.turnId === turnId && message.payload.type !== 'turn_started';
@@ -84,7 +90,7 @@ function hasEnded(message: ServerMessage, turnId: string): boolean {
   return message.turns.some((turn) => turn.turnId === turnId && turn.status !== 'in_progress');
 }
 
-/** What `run` and `tail` write of it, as text and as JSON. */
+/** The output of `run` and `tail` for the messages, as text and as JSON. */
 function inTerminal(messages: readonly ServerMessage[], sessionId: string) {
   const [spoken, lines, json]: string[][] = [[], [], []];
   const text = new TextStream((words) => spoken?.push(cleanText(words)));
@@ -104,7 +110,7 @@ function inTerminal(messages: readonly ServerMessage[], sessionId: string) {
 }
 
 test(
-  'SAFE: whatever is said, HTTP, WebSocket, event streams and terminals give what can be read',
+  'SAFE: arbitrary contents are readable through HTTP, WebSocket, event streams and terminals',
   { timeout: patience(share(15)) },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'liminal-surfaces-'));

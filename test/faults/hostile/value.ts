@@ -1,15 +1,15 @@
-/** Values that no program would want to be given: as recipes, which are short however large the value is. */
+/** Hostile values, as recipes that are short however large the value is. */
 import fc from 'fast-check';
 
 export type HostileValue =
-  /** JSON as it stands. */
+  /** JSON, unchanged. */
   | { json: string }
   | { text: string; times: number }
   | { nested: '[' | '{'; depth: number }
   | { keys: number }
   | { leaves: number };
 
-/** Named like what every object inherits; or nothing, a number, a mark of the script's. */
+/** Names of inherited properties; empty names, numbers, and the script's own marks. */
 export const oddNames = [
   '',
   ' ',
@@ -60,7 +60,7 @@ const oddJson = [
   '{"a":1,"a":2,"":3}',
 ];
 
-/** Dates that are none or out of range, addresses and paths that lead nowhere, or anywhere. */
+/** Invalid or extreme dates, and addresses and paths that lead nowhere, or anywhere. */
 const oddTexts = [
   '9999-99-99T99:99:99Z',
   '+275760-09-13T00:00:00.001Z',
@@ -78,7 +78,7 @@ const oddTexts = [
   '{{sessionId}}',
 ];
 
-/** What texts are made of that are hard to write, to count, to show or to search. */
+/** Pieces of text that are hard to write, count, show or search. */
 const pieces = [
   'a',
   '"',
@@ -114,7 +114,7 @@ const pieces = [
   '\t',
 ];
 
-/** Small mostly, large now and then, and seldom as large as it gets. */
+/** Mostly small, sometimes large, and rarely as large as possible. */
 function size(large: number, huge: number, small = 24): fc.Arbitrary<number> {
   return fc.oneof(
     { weight: small, arbitrary: fc.integer({ min: 1, max: 64 }) },
@@ -145,7 +145,7 @@ export const hostileValue: fc.Arbitrary<HostileValue> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       nested: fc.constantFrom('[' as const, '{' as const),
-      // However deep, it is not large.
+      // Deep, but not large.
       depth: fc.oneof(size(1_000, 10_000), fc.integer({ min: 1_000, max: 10_000 })),
     }),
   },
@@ -153,10 +153,10 @@ export const hostileValue: fc.Arbitrary<HostileValue> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ leaves: size(5_000, 500_000, 8) }) },
 );
 
-/** No text of a value is longer than this (characters). */
+/** The most characters of a text in a value. */
 const maxText = 8 * 1024 * 1024;
 
-/** Its JSON, which not everything that makes JSON could make. */
+/** The value's JSON, written without JSON.stringify, which fails for some values. */
 export function jsonOf(value: HostileValue): string {
   if ('json' in value) return value.json;
   if ('text' in value) return quoted(textOf(value));
@@ -169,11 +169,11 @@ export function jsonOf(value: HostileValue): string {
   return `${open.repeat(value.depth)}1${close.repeat(value.depth)}`;
 }
 
-/** A text that is as hostile: of what is none, its JSON. */
+/** An equally hostile text: the value itself if it is a text, otherwise its JSON. */
 export function textOf(value: HostileValue): string {
   if (!('text' in value)) return jsonOf(value);
   const { text, times } = value;
-  // Quotes and controls take up to six characters in JSON.
+  // Quotes and control characters take up to six characters in JSON.
   return text.repeat(Math.min(times, Math.ceil(maxText / 6 / text.length)));
 }
 
