@@ -1,6 +1,6 @@
 // Compares what the agents' programs declare with what stands in `agent-interfaces/`: `npm run interfaces`. Fails on a
 // name that stands in no row, on one that is gone, and on an old docs/agent-interfaces.md or an old table in
-// docs/agents.md; `-- --write` writes both.
+// docs/terminal-commands.md; `-- --write` writes both.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ import { withTerminals } from './agent-interfaces/terminals.ts';
 const { values } = parseArgs({ options: { write: { type: 'boolean' } } });
 const pages = [
   { name: 'docs/agent-interfaces.md', make: () => interfacesPage(sections) },
-  { name: 'docs/agents.md', make: withTerminals },
+  { name: 'docs/terminal-commands.md', make: withTerminals },
 ];
 const problems = findAllProblems();
 for (const { name, make } of pages) {

@@ -1,4 +1,4 @@
-/** The commands and keys of the agents' own terminals, and what each is here: two tables in docs/agents.md. */
+/** The commands and keys of the agents' own terminals, with their places in Liminal: tables in docs/terminal-commands.md. */
 import { useless } from '../../packages/agents/src/claude-code/commands.ts';
 import { terminalCommands as claudeCommands } from '../../packages/agents/src/claude-code/terminal-commands.ts';
 import { builtIn } from '../../packages/agents/src/codex/commands.ts';
@@ -40,7 +40,7 @@ const placesOf: readonly [title: string, Places][] = [
   ],
 ];
 
-/** Commands with the same place stand in one row. */
+/** Commands with the same place share a row. */
 function commandTable([title, places]: readonly [string, Places]): string {
   const byPlace = Map.groupBy(Object.entries(places), ([, here]) => here);
   const rows = [...byPlace].map(([here, commands]) => {
@@ -60,7 +60,7 @@ const [begin, end] = [
   '<!-- end -->',
 ];
 
-/** docs/agents.md with the tables as they are now. */
+/** docs/terminal-commands.md with its tables made anew. */
 export function withTerminals(page: string): string {
   const [before = '', rest = ''] = page.split(begin);
   const after = rest.slice(rest.indexOf(end));

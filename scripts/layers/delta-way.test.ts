@@ -1,11 +1,11 @@
-/** The delta's way in docs/architecture.md is the way that the code goes. */
+/** The path of a delta in docs/architecture.md matches the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../bootstrap/root.mjs';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const [, table = ''] = read('docs/architecture.md').split("## A delta's way\n");
+const [, table = ''] = read('docs/architecture.md').split('## The path of a delta\n');
 const row = /^\| \d+\. `(\w+)\.(#?\w+)` \| `([^`]+)` \|[^|]*\| (?:`([^`]+)` in `([^`]+)`)? ?\|$/gm;
 const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
   const [, type = '', method = '', file = '', call = '', callFile = ''] = found;

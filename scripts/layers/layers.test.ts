@@ -43,7 +43,6 @@ const plants: [rule: string, file: string, text: string][] = [
   ['room-storage', 'storage/src/type-only.ts', "import type { a } from '@liminal/runtime';"],
   ['room-storage', 'storage/src/dynamic.ts', "export const a = import('@liminal/runtime');"],
   ['room-storage', 'storage/src/passed-on.ts', "export * from '@liminal/runtime';"],
-  ['no-circles', 'client/src/round.ts', "import type { a } from './about.ts';"],
   ['no-circles', 'client/src/about.ts', "import('./round.ts');"],
   ['known-rooms', 'attic/src/index.ts', "import '@liminal/protocol';"],
   ['front-door', 'runtime/src/inside.ts', "import '../../protocol/src/inner.ts';"],
@@ -92,6 +91,7 @@ const plants: [rule: string, file: string, text: string][] = [
 /** What is allowed, so that no rule forbids everything. */
 const innocents: [file: string, text: string][] = [
   ['protocol/src/inner.ts', "import { z } from 'zod';"],
+  ['client/src/round.ts', "import type { a } from './about.ts';"],
   ['storage/src/memory/index.ts', "import { join } from 'node:path'; import '@liminal/protocol';"],
   ['storage/src/memory/memory.test.ts', "import '../testing/index.ts'; import 'vitest';"],
   ['agents/src/claude-code/index.ts', "import '../tools/shell.ts';"],

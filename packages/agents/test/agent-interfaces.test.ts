@@ -58,8 +58,8 @@ test('docs/agent-interfaces.md has the rows as they are', async () => {
   expect(page).toBe(interfacesPage(sections));
 });
 
-test('docs/agents.md has the commands and keys of the terminals as they are', async () => {
-  const page = await readFile(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
+test('docs/terminal-commands.md has the commands and keys of the terminals as they are', async () => {
+  const page = await readFile(new URL('../../../docs/terminal-commands.md', import.meta.url), 'utf8');
   expect(page).toBe(withTerminals(page));
 });
 

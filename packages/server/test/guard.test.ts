@@ -287,7 +287,7 @@ test('a link is used up by a person who opens it, and by no preview', async () =
   expect(await open('GET', { 'sec-fetch-dest': 'document' })).toBe(401);
 });
 
-/** The table of docs/architecture.md, from what the server answered. */
+/** The table of docs/security.md, from what the server answered. */
 async function accessTable(): Promise<string> {
   const columns = ['nothing', 'the cookie alone', ...full] as const;
   const kinds = new Map<string, string[]>();
@@ -315,8 +315,8 @@ async function accessTable(): Promise<string> {
   return `${[...head, '|---|---|---|---|---|', ...rows].join('\n')}\n`;
 }
 
-test('docs/architecture.md has the table of routes and proofs (vitest -u writes it there)', async () => {
-  const path = fileURLToPath(new URL('../../../docs/architecture.md', import.meta.url));
+test('docs/security.md has the table of routes and proofs (vitest -u writes it there)', async () => {
+  const path = fileURLToPath(new URL('../../../docs/security.md', import.meta.url));
   const page = readFileSync(path, 'utf8');
   const place = /(?<=<!-- who may open what -->\n)[\s\S]*?(?=<!-- end -->)/;
   expect(page).toMatch(place);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as protocol from '@liminal/protocol';
 import {
@@ -14,8 +14,16 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { bearer, startServer } from './harness.ts';
 
-const pagePath = fileURLToPath(new URL('../../../docs/protocol.md', import.meta.url));
-const page = readFileSync(pagePath, 'utf8');
+const docs = new URL('../../../docs/', import.meta.url);
+const readPage = (name: string): string => readFileSync(new URL(name, docs), 'utf8');
+const page = readPage('protocol.md');
+const operationsPath = fileURLToPath(new URL('protocol-operations.md', docs));
+const operationsPage = readPage('protocol-operations.md');
+/** All pages of the protocol, docs/protocol*.md. */
+const allPages = readdirSync(docs)
+  .filter((name) => /^protocol.*\.md$/.test(name))
+  .map(readPage)
+  .join('\n');
 
 interface Example {
   language: string;
@@ -23,7 +31,7 @@ interface Example {
   text: string;
 }
 
-const examples: Example[] = [...page.matchAll(/^```(\w+) ?(.*)\n([\s\S]*?)^```$/gm)].map(
+const examples: Example[] = [...allPages.matchAll(/^```(\w+) ?(.*)\n([\s\S]*?)^```$/gm)].map(
   ([, language, schema, text]) => ({ language: language!, schema: schema!, text: text! }),
 );
 
@@ -46,14 +54,14 @@ function allTypes(union: { options: { shape: { type: { value: string } } }[] }):
   return union.options.map((option) => option.shape.type.value);
 }
 
-describe('the examples of docs/protocol.md', () => {
-  test('are all checked', () => {
+describe('the examples of docs/protocol*.md', () => {
+  test('are JSON or server-sent events', () => {
     expect(examples.length).toBeGreaterThan(20);
     for (const { language } of examples) expect(['json', 'sse']).toContain(language);
   });
 
   test.each(examples.filter(({ language }) => language === 'json'))(
-    'are what $schema says',
+    'of JSON match the schema $schema',
     ({ schema, text }) => {
       const example: unknown = JSON.parse(text);
       // A schema drops unknown fields.
@@ -62,7 +70,7 @@ describe('the examples of docs/protocol.md', () => {
   );
 
   test.each(examples.filter(({ language }) => language === 'sse'))(
-    'stream what $schema says',
+    'of server-sent events match the schema $schema',
     ({ schema, text }) => {
       const events = text.trim().split('\n\n');
       for (const event of events) {
@@ -84,7 +92,7 @@ describe('the examples of docs/protocol.md', () => {
   });
 });
 
-/** The page's table of operations, from the protocol's own table. */
+/** The table of docs/protocol-operations.md, from the protocol's own table. */
 function operationTable(): string {
   const all: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
   const rows = all.map(([name, operation]) => {
@@ -96,7 +104,9 @@ function operationTable(): string {
       quoted(`${method} ${path}${query ? `?${fieldsOf(query).join('=&')}=` : ''}`),
       summary,
       bytes === 'request' ? 'the file' : body ? nameOf(body) : '',
-      streams ? '[server-sent events](#server-sent-events)' : `${status} ${given}`.trim(),
+      streams
+        ? '[server-sent events](protocol-live.md#server-sent-events)'
+        : `${status} ${given}`.trim(),
       operation.refusals
         .filter((code) => !common.includes(code))
         .map(quoted)
@@ -129,13 +139,14 @@ function quoted(text: string): string {
   return `\`${text}\``;
 }
 
-test('docs/protocol.md has the protocol’s table of operations (vitest -u writes it there)', async () => {
+test('docs/protocol-operations.md has the protocol’s table of operations (vitest -u writes it)', async () => {
   const place = /(?<=<!-- operations -->\n)[\s\S]*?(?=<!-- end -->)/;
-  expect(page).toMatch(place);
-  await expect(page.replace(place, () => operationTable())).toMatchFileSnapshot(pagePath);
+  expect(operationsPage).toMatch(place);
+  const made = operationsPage.replace(place, () => operationTable());
+  await expect(made).toMatchFileSnapshot(operationsPath);
 });
 
-test('docs/protocol.md says which refusals any request and any command can meet', () => {
+test('docs/protocol.md names the refusals that any request and any command can meet', () => {
   for (const codes of [refusalsOfAny, refusalsOfCommands])
     expect(page).toContain(codes.map(quoted).join(', '));
 });
@@ -150,7 +161,7 @@ test('docs/protocol.md lists each refusal by its status', () => {
   expect(Object.fromEntries(listed)).toEqual(met);
 });
 
-test('docs/protocol.md lists all routes', async () => {
+test('docs/protocol-operations.md lists all routes', async () => {
   const server = await startServer();
   const { paths }: { paths: Record<string, object> } = (
     await server.app.inject({ url: '/openapi.json', headers: bearer })
@@ -161,6 +172,6 @@ test('docs/protocol.md lists all routes', async () => {
       (method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     ),
   );
-  const listed = [...page.matchAll(/^\| `([A-Z]+ [^`?]+)/gm)].map(([, route]) => route!);
+  const listed = [...operationsPage.matchAll(/^\| `([A-Z]+ [^`?]+)/gm)].map(([, route]) => route!);
   expect(listed.toSorted()).toEqual([...routes, 'GET /metrics', 'GET /openapi.json'].toSorted());
 });

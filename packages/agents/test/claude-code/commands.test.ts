@@ -64,7 +64,7 @@ test('the commands that are offered have their other names, and lack what is of 
   const names = commands.map(({ name }) => name);
   expect(commands.find(({ name }) => name === 'usage')?.aliases).toContain('cost');
   expect(names).toContain('clear');
-  // Those of the program itself stand in docs/agents.md.
+  // Those of the program itself stand in docs/terminal-commands.md.
   const all = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   expect(all.filter((name) => !listedCommands.includes(name) && !name.endsWith('ing'))).toEqual([]);
   expect(

@@ -19,7 +19,7 @@ export const claudeDifferences: Difference[] = [
   },
   {
     line: /tools\[Bash\].*run_in_background/,
-    reason: 'The SDK limits how long a command may run in the background (docs/agents.md).',
+    reason: 'The SDK limits how long a command may run in the background (docs/working.md).',
   },
   {
     line: /Command running in background with ID/,

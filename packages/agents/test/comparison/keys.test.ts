@@ -1,4 +1,4 @@
-/** The keys in docs/agents.md are those that the agents' terminals explain. */
+/** The keys in docs/terminal-commands.md are those that the agents' terminals explain. */
 import { expect, onTestFinished, test } from 'vitest';
 import { claudeKeys, codexKeys } from '../../../../scripts/agent-interfaces/terminal-keys.ts';
 import { InTerminal, makeStage } from './claude-lanes.ts';

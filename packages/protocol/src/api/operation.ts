@@ -1,6 +1,6 @@
 /**
  * One operation of the server, as data. Routes, the client's functions, the OpenAPI document, the commands between
- * servers and the table in docs/protocol.md are generated from it.
+ * servers and the table in docs/protocol-operations.md are generated from it.
  */
 import { z } from 'zod';
 import type { RefusalCode } from './refusals.ts';
