@@ -1,4 +1,4 @@
-"""Reads a run as docs/team.md says, with nothing but redis-py: each event as a line of JSON."""
+"""Reads a run as docs/redis-streams.md says, with nothing but redis-py: each event as a line of JSON."""
 
 import json
 import sys

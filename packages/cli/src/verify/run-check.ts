@@ -33,7 +33,7 @@ export interface ExpectedRun {
   streams: boolean;
 }
 
-/** What `docs/team.md` promises of every entry. */
+/** What `docs/redis-streams.md` promises of every entry. */
 const promised = [
   'type',
   'timestamp',
