@@ -24,18 +24,18 @@ export const claudeMessages: Section = {
     [
       'shown',
       'system/local_command_output system/informational system/notification',
-      'Words for people.',
+      'Messages for people.',
     ],
     [
       'shown',
       'system/model_refusal_fallback system/model_refusal_no_fallback',
       'The model refused; another one answers, or none.',
     ],
-    ['shown', 'system/hook_response', 'What a hook refused, and why it failed.'],
+    ['shown', 'system/hook_response', 'A hook’s refusal, or why it failed.'],
     [
       'passed by',
       'system/hook_started system/hook_progress',
-      'The end of the hook says what matters.',
+      'The message at the end of the hook has the result.',
     ],
     [
       'shown',
@@ -52,7 +52,7 @@ export const claudeMessages: Section = {
     [
       'passed by',
       'system/session_state_changed keep_alive',
-      'They say only that the program is alive, or at rest.',
+      'They only report that the program is alive or idle.',
     ],
     ['used', 'system/elicitation_complete', 'A form that was opened in the browser is answered.'],
     ['shown', 'rate_limit_event', 'The limits of the account.'],
@@ -73,12 +73,12 @@ export const claudeMessages: Section = {
     ['shown', 'active_goal', 'The goal that `/goal` has set, and how far it is.'],
     ['shown', 'system/memory_recall', 'The memories that the model was given.'],
     ['shown', 'system/plugin_install', 'A plugin that was not installed.'],
-    ['shown', 'system/worker_shutting_down', 'Somebody else ends the process.'],
+    ['shown', 'system/worker_shutting_down', 'The process is being ended from outside Liminal.'],
     ['shown', 'system/mirror_error', 'A second copy of the session could not be written.'],
     [
       'shown',
       'system/session_writes_lost',
-      'Claude Code’s own store lacks lines, because the disk was full for one.',
+      'Claude Code’s own store lacks lines, for example because the disk was full.',
     ],
     [
       'kept',
@@ -114,7 +114,7 @@ export const claudeRequests: Section = {
     ['used', 'background_tasks', 'A running command or subagent goes to the background.'],
     ['used', 'mcp_status mcp_reconnect mcp_toggle', 'The MCP servers of a session.'],
     ['not used', 'mcp_set_servers', 'Liminal gives its MCP servers at the start of the process.'],
-    ['not used', 'mcp_call', 'The model calls the tools of MCP servers, not Liminal.'],
+    ['not used', 'mcp_call', 'The model, not Liminal, calls the tools of MCP servers.'],
     [
       'not used',
       'mcp_read_resource',
@@ -128,14 +128,18 @@ export const claudeRequests: Section = {
       'get_session_cost get_usage',
       'Usage and cost come at the end of each turn; `/context`, `/cost` and `/usage` print the rest.',
     ],
-    ['not used', 'list_models get_binary_version', 'The start of a process says both.'],
+    [
+      'not used',
+      'list_models get_binary_version',
+      'The answer at the start of a process has both.',
+    ],
     ['not used', 'file_suggestions read_file', 'Liminal reads the project folder itself.'],
     [
       'not used',
       'seed_read_state',
       'It corrects Claude Code’s memory of files after a host has removed messages itself; Liminal lets Claude Code do that.',
     ],
-    ['not used', 'register_repo_root', 'A session has one folder.'],
+    ['not used', 'register_repo_root', 'A session has one project folder.'],
     [
       'not used',
       'reload_plugins reload_skills reload_output_styles',
@@ -144,7 +148,7 @@ export const claudeRequests: Section = {
     [
       'not used',
       'set_has_subscribers',
-      'Without it Claude Code takes the session as watched, so that questions are asked.',
+      'Without it Claude Code assumes that somebody watches the session, and asks its questions.',
     ],
     [
       'used',
@@ -154,12 +158,12 @@ export const claudeRequests: Section = {
     [
       'not used',
       'update_settings',
-      'Liminal does not change the user’s settings; a permission for good is saved by Claude Code.',
+      'Liminal does not change the user’s settings; Claude Code saves a lasting permission.',
     ],
     [
       'not used',
       'request_user_dialog',
-      'Dialogs of the terminal: Claude Code falls back to words where the host has none.',
+      'Dialogs of the terminal: Claude Code uses text if the host has none.',
     ],
   ],
 };
@@ -175,7 +179,7 @@ export const claudeMethods: Section = {
     [
       'not used',
       'supportedCommands supportedModels supportedAgents accountInfo reinitialize',
-      'The first answer of the process has all that Liminal shows of them.',
+      'The first answer of the process has everything that Liminal shows of them.',
     ],
     ['not used', 'streamInput', 'Messages go through the iterable that the query was given.'],
     [
@@ -208,7 +212,7 @@ export const claudeOptions: Section = {
     [
       'used',
       'pathToClaudeCodeExecutable spawnClaudeCodeProcess',
-      'The program, and its start below a guard that ends all that it leaves.',
+      'The program, and its start below a guard that ends everything that it leaves running.',
     ],
     [
       'used',
@@ -260,7 +264,7 @@ export const claudeOptions: Section = {
     [
       'not used',
       'persistSession sessionStore sessionStoreFlush loadTimeoutMs',
-      'Claude Code keeps its own transcript, so that a terminal can go on with the session.',
+      'Claude Code keeps its own transcript, so that a terminal can continue the session.',
     ],
     [
       'not used',
@@ -271,7 +275,7 @@ export const claudeOptions: Section = {
     [
       'not used',
       'promptSuggestions agentProgressSummaries',
-      'They cost requests of their own, and are not shown here yet.',
+      'They cost additional requests, and Liminal does not show them yet.',
     ],
     ['not used', 'title', 'Claude Code makes its own title.'],
     [
@@ -288,7 +292,7 @@ export const claudeFunctions: Section = {
     [
       'used',
       'query listSessions getSessionInfo listSubagents getSubagentMessages forkSession',
-      'They run a session, find and fork stored ones, and read what subagents said.',
+      'They run a session, find and fork stored sessions, and read the messages of subagents.',
     ],
     [
       'not used',
@@ -304,7 +308,7 @@ export const claudeFunctions: Section = {
     [
       'not used',
       'startup prewarm',
-      'A session’s process is started ahead with all of its settings.',
+      'Liminal starts a session’s process early, with all of its settings.',
     ],
     ['not used', 'createSdkMcpServer tool', 'Liminal’s MCP servers are programs and addresses.'],
     [

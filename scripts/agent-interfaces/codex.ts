@@ -42,7 +42,7 @@ export const codexRequests: Section = {
       'A plan is implemented in its own session; a fresh one is begun by hand.',
     ],
     ['used', 'mcpServerStatus/list mcpServer/oauth/login', 'The MCP servers of a session.'],
-    ['used', 'permissionProfile/list', 'What holds in a session.'],
+    ['used', 'permissionProfile/list', '*Status and setup*: permission profiles.'],
     ['used', 'thread/sample', 'A question beside the conversation.'],
     [
       'not used',
@@ -98,7 +98,7 @@ export const codexRequests: Section = {
     [
       'not used',
       'thread/approveGuardianDeniedAction thread/guardianReview',
-      'The reviewer’s verdict is shown, and cannot be overruled here yet.',
+      'The reviewer’s verdict is shown, and cannot be overruled in Liminal yet.',
     ],
     [
       'not used',
@@ -113,7 +113,7 @@ export const codexRequests: Section = {
     [
       'not used',
       'skills/extraRoots/set skills/config/write marketplace/add marketplace/remove marketplace/upgrade plugin/list plugin/search plugin/installed plugin/reconcile plugin/read plugin/skill/read plugin/share/save plugin/share/updateTargets plugin/share/list plugin/share/checkout plugin/share/delete plugin/install plugin/uninstall app/read app/list app/installed',
-      'Skills, plugins and apps are set up in Codex itself; sessions here use them.',
+      'Skills, plugins and apps are set up in Codex itself; sessions in Liminal use them.',
     ],
     [
       'not used',
@@ -138,7 +138,7 @@ export const codexRequests: Section = {
     [
       'not used',
       'command/exec command/exec/write command/exec/terminate command/exec/resize process/spawn process/writeStdin process/kill process/resizePty',
-      'They run programs outside of the conversation.',
+      'They run programs outside the conversation.',
     ],
     [
       'not used',
@@ -188,10 +188,10 @@ export const codexNotifications: Section = {
     [
       'used',
       'thread/name/updated thread/settings/updated skills/changed account/rateLimits/updated',
-      'The title, the settings, the commands and the limits.',
+      'The title, the settings, the commands, and the limits of the account.',
     ],
     ['used', 'serverRequest/resolved', 'A question is no longer open.'],
-    ['used', 'thread/closed', 'A thread that was left can be opened again.'],
+    ['used', 'thread/closed', 'A closed thread can be opened again.'],
     [
       'passed by',
       'thread/started thread/status/changed',
@@ -209,13 +209,13 @@ export const codexNotifications: Section = {
       'item/commandExecution/terminalInteraction',
       'What the model types into a running command.',
     ],
-    ['shown', 'item/autoApprovalReview/started', 'What the session waits for.'],
+    ['shown', 'item/autoApprovalReview/started', 'The session waits for a review.'],
     ['passed by', 'autoApprovalReview/strictReviewRequired', 'The verdict is shown.'],
     ['shown', 'model/verification', 'A notice.'],
-    ['shown', 'model/safetyBuffering/updated', 'What the session waits for.'],
+    ['shown', 'model/safetyBuffering/updated', 'The session waits for a safety check.'],
     ['passed by', 'turn/moderationMetadata', 'A fact about the model’s server.'],
     ['shown', 'thread/goal/updated thread/goal/cleared', 'The goal of the thread.'],
-    ['passed by', 'thread/reverted', 'The answer to `thread/revert` says it before.'],
+    ['passed by', 'thread/reverted', 'The answer to `thread/revert` has the same content.'],
     [
       'passed by',
       'thread/readState/changed thread/archived thread/deleted thread/unarchived thread/section/changed thread/attachment/updated thread/project/updated project/changed thread/queue/changed thread/prediction/updated thread/search/partial',
@@ -241,7 +241,7 @@ export const codexNotifications: Section = {
 };
 
 export const codexServerRequests: Section = {
-  title: 'Codex: what it asks',
+  title: 'Codex: requests to Liminal',
   rows: [
     [
       'used',

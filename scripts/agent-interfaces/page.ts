@@ -23,15 +23,15 @@ export const sections: readonly Section[] = [
 
 const intro = `# What Liminal uses of its agents
 <!-- Made by \`npm run interfaces -- --write\`; \`npm test\` fails if it is old. -->
-Each name that the SDK of Claude Code declares, and each that Codex’ app-server declares, with what Liminal does with it. A version that adds a name fails a test until the name stands here.
+Each name that Claude Code’s SDK and Codex’ app-server declare, and what Liminal does with it. If a new version adds a name, a test fails until the name is in a table. [Agents](agents.md) explains what this means for users.
 
 | word | meaning |
 |---|---|
 | used | Liminal calls it, answers it or acts on it |
-| shown | people see what it says |
-| kept | it stays in the session’s log as it came, and no client shows it |
-| passed by | it arrives, and is dropped |
-| not used | Liminal never asks for it, or refuses it |
+| shown | people see its content |
+| kept | stored unchanged in the session’s log, and shown by no client |
+| passed by | received and dropped |
+| not used | Liminal never requests it, or refuses it |
 `;
 
 export function interfacesPage(all: readonly Section[]): string {
@@ -40,7 +40,7 @@ export function interfacesPage(all: readonly Section[]): string {
       const names = namesIn(row).map((name) => `\`${name}\``);
       return `| ${row[0]} | ${names.join(', ')} | ${row[2]} |`;
     });
-    return [`## ${title}`, '| | names | |', '|---|---|---|', ...lines].join('\n');
+    return [`## ${title}`, '| state | names | why |', '|---|---|---|', ...lines].join('\n');
   });
   return `${[intro.trim(), ...parts].join('\n\n')}\n`;
 }

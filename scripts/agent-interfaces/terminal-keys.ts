@@ -1,4 +1,4 @@
-/** The keys of the agents' own terminals, and what each is in Liminal's page. */
+/** The keys of the agents' own terminals, and their counterparts in Liminal's page. */
 
 export interface TerminalKey {
   keys: string;
@@ -10,18 +10,18 @@ export interface TerminalKey {
   unlisted?: true;
 }
 
-const settings = 'The selects beside the message.';
-const none = 'Not here.';
+const settings = 'The settings beside the message.';
+const none = 'Not available.';
 const close = 'Close the window: the agent keeps working.';
-const tasks = 'Tasks stand above the message, to-do lists in the conversation.';
-const whole = 'Open a call in the conversation: it shows everything.';
+const tasks = 'Tasks are listed above the message, to-do lists in the conversation.';
+const whole = 'Open a call in the conversation.';
 
 /** Of Claude Code 2.1.332. */
 export const claudeKeys: readonly TerminalKey[] = [
   { keys: '!', does: 'for shell mode', here: 'The same, at the start of a message.' },
   { keys: '/', does: 'for commands', here: 'The same.' },
   { keys: '@', does: 'for file paths', here: 'The same.' },
-  { keys: '/btw', does: 'for side question', here: none },
+  { keys: '/btw', does: 'for side question', here: 'The same.' },
   {
     keys: 'esc esc',
     does: 'to clear input',
@@ -44,7 +44,7 @@ export const claudeKeys: readonly TerminalKey[] = [
   {
     keys: 'ctrl+b',
     does: 'to run in background',
-    here: '*To background*, beside the running call. (Ctrl+B is the sidebar.)',
+    here: '*To background*, beside the running call. (Ctrl+B opens the sidebar.)',
     unlisted: true,
   },
   {
@@ -56,13 +56,13 @@ export const claudeKeys: readonly TerminalKey[] = [
   {
     keys: 'up',
     does: 'for earlier prompts',
-    here: 'The last message, in an empty field.',
+    here: '↑ and ↓ step through your earlier messages.',
     unlisted: true,
   },
   { keys: 'alt+t', does: 'to toggle thinking', here: settings, unlisted: true },
-  { keys: 'alt+o', does: 'to toggle fast mode', here: none, unlisted: true },
+  { keys: 'alt+o', does: 'to toggle fast mode', here: 'The setting *Speed*.', unlisted: true },
   { keys: '#', does: 'nothing: words for the model', here: 'The same.', unlisted: true },
-  { keys: '?', does: 'for these keys', here: 'The same, outside of a field.', unlisted: true },
+  { keys: '?', does: 'for these keys', here: 'The same, outside a field.', unlisted: true },
 ];
 
 /** Of Codex 0.171. */
@@ -77,7 +77,7 @@ export const codexKeys: readonly TerminalKey[] = [
   {
     keys: 'esc esc',
     does: 'Edit last message',
-    here: '↑ in an empty field has the last message again; *Fork from here* continues from an earlier turn.',
+    here: '*Edit and send again* at one of your messages, or *Fork from here*.',
   },
   { keys: 'tab', does: 'Send message', here: 'Enter.' },
   { keys: 'tab', does: 'Queue message', here: 'Enter, while the agent is busy.' },

@@ -12,7 +12,7 @@ export const listedCommands: readonly string[] =
   peers plugin-authoring proactive recap reload-plugins reload-skills rename reset review run run-skill-generator security-review settings
   simplify stats  team-onboarding update-config usage verify workflow-authoring`.split(/\s+/);
 
-const offered = 'The same, as the agent itself answers it.';
+const offered = 'The same: the agent answers it.';
 
 type Places = Readonly<Record<string, string>>;
 
@@ -24,7 +24,7 @@ const placesOf: readonly [title: string, Places][] = [
     'Claude Code',
     {
       ...allHere(listedCommands, offered),
-      ...allHere(useless, 'Not offered, since it is of no use here; Claude Code answers it.'),
+      ...allHere(useless, 'Not offered, because it is useless in Liminal; Claude Code answers it.'),
       ...claudeCommands,
     },
   ],
@@ -47,12 +47,14 @@ function commandTable([title, places]: readonly [string, Places]): string {
     const names = commands.map(([name]) => `\`/${name}\``).toSorted();
     return `| ${names.join(', ')} | ${here} |`;
   });
-  return [`| commands of ${title} | here |`, '|---|---|', ...rows].join('\n');
+  return [`| commands of ${title} | in Liminal |`, '|---|---|', ...rows].join('\n');
 }
 
 function keyTable(title: string, keys: readonly TerminalKey[]): string {
   const rows = keys.map((key) => `| \`${key.keys}\` | ${key.does} | ${key.here} |`);
-  return [`| keys of ${title} | | in the page |`, '|---|---|---|', ...rows].join('\n');
+  return [`| keys of ${title} | in the terminal | in the page |`, '|---|---|---|', ...rows].join(
+    '\n',
+  );
 }
 
 const [begin, end] = [

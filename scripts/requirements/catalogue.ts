@@ -1,19 +1,22 @@
-/** What was promised; with `open`, not built yet, by the name of the work that will build it; with `figures`, it is a figure of `npm run bench`. */
+/**
+ * The text of a promise. `open` names the work that will build it. `figures` names the groups of `npm run bench` that
+ * measure it.
+ */
 export type Requirement =
   | string
   | { readonly text: string; readonly open: string }
   | { readonly text: string; readonly figures: string };
 
-/** Measured, since no test should depend on the time: the names of the groups of figures that hold it to its bound. */
+/** A promise about time or memory. Figures of `npm run bench` measure it, because tests must not depend on time. */
 const measured =
   (figures: string) =>
   (text: string): Requirement => ({ text, figures });
 
 /**
- * What has been promised, by id. A test that proves a promise carries its id in its own name; an acceptance criterion
- * (AC) is proved by the tests of its test cases (TC). Ids are those of the seeds; where a seed has none, they count
- * its sentences: `NFR-000-…`, `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…` for the scenarios of seed 004.
- * `npm run requirements` says what is wrong with it. TC-6.4a and TC-6.4c are missing: seed 000 took them back.
+ * All promises, by id. A test that proves a promise has the id in its own name. The tests of its test cases (TC) prove
+ * an acceptance criterion (AC). Ids are those of the seeds. If a seed has none, they count its sentences: `NFR-000-…`,
+ * `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…` for the scenarios of seed 004. `npm run requirements` reports
+ * mistakes in this list. TC-6.4a and TC-6.4c are missing, because seed 000 withdrew them.
  */
 export const catalogue: Readonly<Record<string, Requirement>> = {
   // Seed 000: the event vocabulary.
@@ -28,9 +31,9 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-1.2a': 'All events of a turn share its turnId',
   'TC-1.2b': 'All events of an item share its itemId',
   'TC-1.2c': 'A tool call and its result share one callId',
-  'AC-1.3': 'What a later ingestion needs is kept',
+  'AC-1.3': 'Schemas keep everything that a later ingestion needs',
   'TC-1.3a': 'Schemas keep ids and both timestamps that later ingestion needs',
-  'TC-1.3b': 'What is derived only after ingestion stays out of the schemas',
+  'TC-1.3b': 'Fields that are derived after ingestion are not in the schemas',
 
   // Seed 000: the provider contract and its registry.
   'AC-2.1': 'Every provider implements one typed interface',
@@ -43,14 +46,14 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
 
   // Seed 000: Claude Code.
   'AC-3.1': 'Claude Code sessions are created and loaded through its SDK',
-  'TC-3.1a': 'Creating a session starts a process that stays',
+  'TC-3.1a': 'Creating a session starts a process that keeps running',
   'TC-3.1b': 'Loading a session restores its context',
   'TC-3.1c': 'A session that cannot start says why and leaves no process',
   'AC-3.2': 'Messages reach Claude Code through its streaming input',
   'TC-3.2a': 'A message reaches the process, and the send resolves once its turn is bound',
   'TC-3.2b': 'Messages in sequence reach the same process in order',
   'TC-3.2c': 'A send to a dead process fails with PROCESS_CRASH',
-  'AC-3.3': 'What Claude Code streams becomes upserts and turns',
+  'AC-3.3': 'Claude Code’s stream becomes upserts and turns',
   'TC-3.3a': 'Text blocks become message events',
   'TC-3.3b': 'Tool use blocks become function calls',
   'TC-3.3c': 'Tool results become function call outputs with the same callId',
@@ -58,10 +61,10 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-3.3e': 'Several blocks in one response are several items',
   'TC-3.3f': 'A message’s beginning and end become those of the turn',
   'TC-3.3g': 'The result of an unknown tool call is emitted, not dropped',
-  'AC-3.4': 'A Claude Code session is cancelled, killed and asked about',
+  'AC-3.4': 'A Claude Code session can be cancelled, killed and queried',
   'TC-3.4a': 'Cancel interrupts the running turn',
   'TC-3.4b': 'Kill ends the process',
-  'TC-3.4c': 'isAlive tells whether the process lives',
+  'TC-3.4c': 'isAlive says whether the process is alive',
 
   // Seed 000: Codex, and every agent that speaks ACP.
   'AC-4.1': 'Codex works behind the provider interface as it did before',
@@ -81,27 +84,27 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-5.1d': 'Reasoning becomes upserts of type thinking',
   'AC-5.2': 'A gradient controls how often text is emitted',
   'TC-5.2a': 'Early emissions are frequent',
-  'TC-5.2b': 'Later emissions are wider apart',
+  'TC-5.2b': 'Later emissions are less frequent',
   'TC-5.2c': 'A threshold must be exceeded, not reached',
   'TC-5.2d': 'One delta across several thresholds is emitted once',
   'TC-5.2e': 'The last entry of the gradient repeats',
   'TC-5.2f': 'The default gradient is 10, 20, 40, 80, 120',
   'AC-5.3': 'A tool call is correlated with its result',
   'TC-5.3a': 'A result completes its invocation by callId, under the same itemId',
-  'TC-5.3b': 'Concurrent tool calls are told apart',
+  'TC-5.3b': 'Concurrent tool calls are kept apart',
   'AC-5.4': 'The edge cases of the fold',
-  'TC-5.4a': 'Destroyed in mid-stream: an error with all that was buffered',
-  'TC-5.4b': 'The batch timeout emits what is buffered',
+  'TC-5.4a': 'A fold destroyed in mid-stream emits an error with all buffered content',
+  'TC-5.4b': 'The batch timeout emits the buffered content',
   'TC-5.4c': 'Empty content is one complete emission',
-  'TC-5.4d': 'A cancelled item is discarded in silence',
-  'TC-5.4e': 'A cancelled turn says so at the turn',
+  'TC-5.4d': 'A cancelled item is discarded silently',
+  'TC-5.4e': 'A cancelled turn is reported by a turn event',
   'TC-5.4f': 'A failed turn is a turn_error, never a turn_complete',
 
   // Seed 000: the session routes.
   'AC-6.1': 'Routes for the life of a session',
   'TC-6.1a': 'Creating a session returns its handle',
   'TC-6.1b': 'Creating with an unknown CLI type is 400',
-  'TC-6.1c': 'Listing gives the active sessions of a project',
+  'TC-6.1c': 'Listing returns the active sessions of a project',
   'TC-6.1d': 'Listing without projectId is 400 PROJECT_ID_REQUIRED',
   'TC-6.1e': 'Loading reaches the provider',
   'TC-6.1f': 'Loading a session that does not exist is 404',
@@ -109,15 +112,15 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-6.2a': 'Sending reaches the right provider and returns the turnId',
   'TC-6.2b': 'Sending to a session that does not exist is 404',
   'TC-6.2c': 'Cancelling reaches the right provider',
-  'TC-6.2d': 'The returned turnId is that of all the turn’s output',
+  'TC-6.2d': 'All output of the turn has the returned turnId',
   'AC-6.3': 'Routes coordinate the life of a provider’s process',
   'TC-6.3a': 'Kill ends the provider’s process and takes the session off the list',
-  'TC-6.3b': 'Status tells the provider’s state',
-  'AC-6.4': 'The messages of before are gone',
-  'TC-6.4b': 'There is one family of messages, and the one before it is refused',
+  'TC-6.3b': 'Status returns the provider’s state',
+  'AC-6.4': 'The earlier family of messages is gone',
+  'TC-6.4b': 'There is one family of messages, and the earlier one is refused',
 
   // Seed 000: the pipeline, the browser, end to end.
-  'AC-7.1': 'What providers say reaches the WebSocket',
+  'AC-7.1': 'Provider output reaches the WebSocket',
   'TC-7.1a': 'Claude Code’s text reaches the browser as upserts',
   'TC-7.1b': 'Codex’s text reaches the browser as upserts',
   'TC-7.1c': 'The tool calls of both agents reach the browser as create and complete',
@@ -128,7 +131,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'AC-7.3': 'Loading a session shows its history',
   'TC-7.3a': 'Loading an existing Claude Code session shows its history',
   'TC-7.3b': 'Loading an existing Codex session shows its history',
-  'AC-7.4': 'The direct way from ACP to the browser is gone',
+  'AC-7.4': 'The direct path from ACP to the browser is gone',
   'TC-7.4a': 'No code leads from an agent straight to a surface',
   'AC-8.1': 'Claude Code from end to end',
   'TC-8.1a': 'Create, send, and see the answer stream in',
@@ -143,20 +146,20 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
 
   // Seed 000: what is not about functions.
   'NFR-000-01': measured('claudeCold claudeLoad')(
-    'Claude Code starts and loads in one SDK session; median and P95 beside the bare program',
+    'Claude Code starts and loads in one SDK session; median and P95 compared with the bare program',
   ),
   'NFR-000-02': measured('codexLoad')(
-    'Codex loads within 10 % of the bare program, on a server that runs already; the first load after the server’s own start takes more than twice as long',
+    'Codex loads within 10 % of the bare program, on a running server; the first load after the server’s own start takes more than twice as long',
   ),
   'NFR-000-03': measured('render')(
-    'Latency from provider to browser within 10 % of the direct way, as long as each delta goes at once: with the default settings on an idle server, and always with a cadence of 0; a busy server gathers deltas for up to 33 ms by default, and is not within 10 % then',
+    'Latency from provider to browser within 10 % of the direct way, as long as each delta is sent at once: with the default settings on an idle server, and always with a cadence of 0; a busy server gathers deltas for up to 33 ms by default, and is not within 10 % then',
   ),
   'NFR-000-04': measured('firstText')(
     'The first text is seen within 200 ms of the response’s start',
   ),
   'NFR-000-05': 'A crash of the provider’s process is detected and reported',
-  'NFR-000-06': 'No orphans are left by a kill',
-  'NFR-000-07': 'An error loses no buffered content, and calls nothing complete that is not',
+  'NFR-000-06': 'A kill leaves no orphans',
+  'NFR-000-07': 'An error loses no buffered content, and marks nothing unfinished as complete',
   'NFR-000-08': 'Translation can be tested without a real process',
   'NFR-000-09': 'The fold can be tested with fixtures',
   'NFR-000-10': 'The routes can be tested by inject, without a real provider',
@@ -169,11 +172,11 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-04': 'A.2: streams and the projectors’ group have their names',
   'FR-001-05': 'A.2: projectors share the runs through a consumer group',
   'FR-001-06': 'A.2: readers read from any place without a consumer group, each all of it',
-  'FR-001-07': 'A.2: of a run about the newest 1,000 events are kept',
-  'FR-001-08': 'A.2: consumers bear duplicates',
+  'FR-001-07': 'A.2: the stream keeps about the newest 1,000 events of a run',
+  'FR-001-08': 'A.2: consumers tolerate duplicates',
   'FR-001-09': 'A.2: events of a response keep their order',
   'FR-001-10': 'A.3: the active trace context is injected into every event',
-  'FR-001-11': 'A.3: projector and SSE go on with the trace that an event carries',
+  'FR-001-11': 'A.3: projector and SSE continue the trace that an event carries',
   'FR-001-12': 'A.3: one waterfall from the request to the database',
   'FR-001-13': 'A.3: OpenLLMetry with disableBatch, and Langfuse',
   'FR-001-14': 'A.4: Responses are stored in Convex',
@@ -181,32 +184,32 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-16': '5.2: a worker brings runs from the stream into the database',
   'FR-001-17': '5.3: a route streams the events of a run as server-sent events',
   'FR-001-18': '5.3: a client library keeps the Response of a run as its events come',
-  'FR-001-19': '4.3: history is what the stream came to',
+  'FR-001-19': '4.3: history equals the result of the stream',
   'FR-001-20': '6: a run whose server is gone does not hang, and is marked as failed',
   'FR-001-21': '6: Redis’ memory stays bounded, however many runs come and go',
   'FR-001-22': '5.4: tool calls are executed and their outputs pushed',
   'FR-001-23': '6: a tool call is picked up at once',
   'FR-001-24': '5.4: an adapter for Anthropic’s Messages API',
-  'FR-001-25': '5.1: an adapter for OpenAI, as a function that stands alone',
+  'FR-001-25': '5.1: an adapter for OpenAI, as a standalone function',
   'FR-001-26': 'A.5: the Responses API first, Chat Completions only where it is missing',
   'FR-001-27': 'A.5: delta.content becomes item_delta of a message',
   'FR-001-28': 'A.5: delta.reasoning_content becomes item_delta of reasoning',
   'FR-001-29': 'A.5: delta.tool_calls become the start and deltas of calls, each by its id',
   'FR-001-30': 'A.5: finish_reason tool_calls ends every call',
   'FR-001-31': 'A.5: finish_reason becomes response_done',
-  'FR-001-32': 'A.5: a script says its start, its calls with their outputs, and its end or error',
+  'FR-001-32':
+    'A.5: a script reports its start, its calls with their outputs, and its end or error',
   'FR-001-33': 'A.6: the verification checks the settings',
   'FR-001-34': 'A.6: the verification sends a prompt through an agent',
   'FR-001-35': 'A.6: the verification prints a valid trace id',
   'FR-001-36': 'A.6: the verification reads each kind of event by XREAD, with its trace',
   'FR-001-37': 'A.6: the verification deletes what it made',
-  'FR-001-38':
-    'A.6: every entry of a run’s stream is an event that stands by itself, with its trace',
+  'FR-001-38': 'A.6: every entry of a run’s stream is a complete event, with its trace',
 
   // Seed 002: Claude Code through its SDK; the rest of it is seed 000’s AC-3 and AC-5.
   'FR-002-01': 'An interrupt that fails is INTERRUPT_FAILED',
   'FR-002-02': 'Output that breaks off ends the turn with PROCESS_CRASH, and the session is dead',
-  'FR-002-03': 'Loading a session that is open gives the same one',
+  'FR-002-03': 'Loading an open session returns the same session',
   'FR-002-04': 'An unknown session is SESSION_NOT_FOUND',
   'FR-002-05': 'A turn’s stop reason is passed on',
 
@@ -223,36 +226,36 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-10': 'The gradient’s progression',
   'TC-11': 'An item without content',
   'TC-12': 'Flush on destroy',
-  'TC-13': 'What could not be published is tried again and delivered',
-  'TC-14': 'What cannot be published at all is given up, and says so',
-  'FR-003-01': 'What is published has the envelope of stream B',
+  'TC-13': 'A message that could not be published is retried and delivered',
+  'TC-14': 'A message that can never be published is given up, and this is reported',
+  'FR-003-01': 'Published messages have the envelope of stream B',
   'FR-003-02': 'Stream B has its key and can be read by every program that speaks Redis',
   'FR-003-03': 'Gradient, token counter, first emission and retry of stream B are settings',
-  'FR-003-04': 'Stream B tells what is withdrawn',
-  'FR-003-05': 'What is buffered is published before the server ends',
+  'FR-003-04': 'Stream B reports withdrawn items',
+  'FR-003-05': 'Buffered content is published before the server ends',
 
   // Seed 004: an editor drives any agent through ACP.
   'FR-039-01': 'Notifications are the protocol’s own types',
   'FR-039-02': 'Content blocks are the protocol’s own types',
   'FR-039-03': 'Tool call statuses are the protocol’s own',
   'FR-039-04': 'Tool calls and their updates carry all metadata',
-  'FR-039-05': 'What is repeated is suppressed by documented rules',
+  'FR-039-05': 'Repeated content is suppressed by documented rules',
   'FR-039-06': 'A notification or the idle limit ends a turn',
   'FR-039-07': 'Recorded JSONL scenarios replay the same',
-  'FR-039-08': 'No simulated fallback: all that is streamed comes from the agent',
+  'FR-039-08': 'No simulated fallback: all streamed content comes from the agent',
   'FR-039-09': 'An optional smoke test of an installed Codex CLI',
   'AS-039-1': 'An agent’s messages match the schema of SessionNotification',
-  'AS-039-2': 'A tool call’s statuses go on in their order',
-  'AS-039-3': 'Chunks that come twice are compared and filtered',
+  'AS-039-2': 'A tool call’s statuses advance in their order',
+  'AS-039-3': 'Duplicate chunks are compared and filtered',
   'AS-039-4': 'A notify event completes the turn at once, with an official stop reason',
   'AS-039-5': 'Silence ends the session with an official stop reason',
-  'AS-039-6': 'codex --version and codex exec --help run where the smoke test is asked for',
+  'AS-039-6': 'codex --version and codex exec --help run if the smoke test is requested',
   'NFR-039-01': measured('editor')('Updates take at most 150 ms'),
-  'NFR-039-02': measured('memory')('Memory of a session stays as it was'),
-  'NFR-039-03': 'Every line is of the protocol',
+  'NFR-039-02': measured('memory')('The memory of a session does not grow'),
+  'NFR-039-03': 'Every line belongs to the protocol',
 
   // Safety: each is refused with its status and code.
-  'SAFE-1': 'No token is refused',
+  'SAFE-1': 'A request without a token is refused',
   'SAFE-2': 'A wrong token is refused',
   'SAFE-3': 'A foreign Origin is refused',
   'SAFE-4': 'A foreign Host is refused',
@@ -267,7 +270,8 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'INV-4': 'An upsert is created, updated, ended; its last content is the Response’s',
   'INV-5': 'Folding a prefix and then the rest equals folding the whole; duplicates change nothing',
   'INV-6': 'A reader sees an event only after the log has it',
-  'INV-7': 'From any cursor to the same final state, or a snapshot; never a silent gap',
-  'INV-8': 'No process outlives its session, nor the server',
-  'INV-9': 'Memory per subscriber is bounded; a slow one slows nobody',
+  'INV-7':
+    'From any cursor a reader reaches the same final state, or gets a snapshot; never a silent gap',
+  'INV-8': 'No process outlives its session or the server',
+  'INV-9': 'Memory per subscriber is bounded; a slow subscriber slows nobody',
 };

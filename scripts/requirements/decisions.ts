@@ -1,6 +1,6 @@
-/** Where a source document and Liminal differ on purpose: the record in docs/decisions, with the requirements that it touches. */
+/** An intended difference between a source document and Liminal: its record in docs/decisions and its requirements. */
 export type Departure = {
-  /** What the source says, and what we do. */
+  /** What the source says, and what Liminal does. */
   readonly text: string;
   /** The name of the file in docs/decisions. */
   readonly record: string;
@@ -14,12 +14,12 @@ export const departures: readonly Departure[] = [
     ids: [],
   },
   {
-    text: '001 writes snake case, UUIDs, milliseconds, and ids in payloads; the log has camel case and ids in the envelope, and 001’s form is a format of the route',
+    text: '001 writes snake case, UUIDs, milliseconds, and ids in payloads; the log has camel case and ids in the envelope, and a route returns 001’s form on request',
     record: '0011-camel-case.md',
     ids: ['FR-001-01', 'FR-001-02', 'FR-001-17', 'FR-001-38'],
   },
   {
-    text: '003 shows a tool’s output apart, and parsed; Liminal merges it into its call, as text',
+    text: '003 shows a tool’s output as a parsed item of its own; Liminal merges it into its call, as text',
     record: '0012-tool-output.md',
     ids: ['TC-05', 'TC-06', 'TC-5.3a'],
   },
@@ -29,32 +29,32 @@ export const departures: readonly Departure[] = [
     ids: ['TC-3.3f', 'FR-002-05'],
   },
   {
-    text: '000 and 004 run Codex over ACP; Liminal runs its app-server, and the ACP adapter as any ACP agent',
+    text: '000 and 004 run Codex over ACP; Liminal runs its app-server, and the ACP adapter like any ACP agent',
     record: '0014-codex.md',
     ids: ['AC-4.1', 'AC-4.2'],
   },
   {
-    text: '000 shows a text first past the threshold, 003 at once; both can be set, and live readers get it at once',
+    text: '000 shows a text only after the threshold, 003 at once; both can be set, and live readers get text at once',
     record: '0015-first-emission.md',
     ids: ['TC-5.2c', 'FR-003-03', 'NFR-000-04'],
   },
   {
-    text: '`viewFilePath`, `providerOptions`, `agent_id`, `correlation_id`, the status `queued`, `getBufferState`: left out, or kept and never set',
+    text: '`viewFilePath`, `providerOptions`, `agent_id`, `correlation_id`, the status `queued`, `getBufferState` are left out, or kept and never set',
     record: '0016-unused-fields.md',
     ids: [],
   },
   {
-    text: '001 has items as objects in Convex’s table; ours are JSON in pieces, since a document holds 1 MiB',
+    text: '001 stores items as objects in Convex; Liminal stores JSON in pieces, because a document holds 1 MiB',
     record: '0017-convex-columns.md',
     ids: ['FR-001-14'],
   },
   {
-    text: '001 and 003 count on Redis; a server alone keeps its log in SQLite',
+    text: '001 and 003 need Redis; a server alone keeps its log in SQLite',
     record: '0001-sqlite.md',
     ids: [],
   },
   {
-    text: '001 names a document for scripts that is not there; the syntax is ours',
+    text: '001 names a document about scripts that does not exist; the syntax is Liminal’s',
     record: '0007-scripts.md',
     ids: ['FR-001-03', 'FR-001-32'],
   },

@@ -4,15 +4,15 @@ import type { Departure } from './decisions.ts';
 
 const intro = `# Requirements
 <!-- Made by \`npm run requirements -- --write\`; \`npm test\` fails if it is old. -->
-Each promise, in our own words, with the test that proves it, the figure that measures it, or the work that it waits for. A file is named once for each promise, with one of its tests. \`npm run requirements\` lists all tests.
+Each promise with the tests that prove it, the figure that measures it, or the work that will build it. For each test file one test is named; \`npm run requirements\` lists all tests.
 
-The ids come from the five documents with which Liminal began, the seeds: 000 (one stream for Claude Code and Codex), 001 (typed events on Redis), 002 (Claude Code through its SDK), 003 (upserts) and 004 (editors through ACP, ids with \`039\`). Comments in the code refer to them by these numbers. \`SAFE\` and \`INV\` are our own.
+The ids come from Liminal’s five source documents, the seeds: 000 (one stream for Claude Code and Codex), 001 (typed events on Redis), 002 (Claude Code through its SDK), 003 (upserts) and 004 (editors through ACP, ids with \`039\`). Comments in the code use these numbers. \`SAFE\` and \`INV\` are Liminal’s own ids.
 `;
 
-/** What an id's beginning says of its source, in the order of the page. */
+/** The sections of the page in their order: each title, with the beginning of its ids. */
 const sources: readonly [title: string, id: RegExp][] = [
-  ['Seed 000: what it does', /^(?:AC|TC)-\d\./],
-  ['Seed 000: what is not about functions', /^NFR-000/],
+  ['Seed 000: functions', /^(?:AC|TC)-\d\./],
+  ['Seed 000: speed and quality', /^NFR-000/],
   ['Seed 001', /^FR-001/],
   ['Seed 002', /^FR-002/],
   ['Seed 003', /^(?:TC-\d\d$|FR-003)/],
@@ -21,13 +21,13 @@ const sources: readonly [title: string, id: RegExp][] = [
   ['Invariants', /^INV/],
 ];
 
-/** The whole page. Requirements of no source that the page knows are an error. */
+/** Returns the whole page. Throws if a requirement belongs to no section. */
 export function requirementsPage(
   covered: readonly Covered[],
   departures: readonly Departure[],
 ): string {
   const strange = covered.find(({ id }) => !sources.some(([, pattern]) => pattern.test(id)));
-  if (strange) throw new Error(`The page has no place for ${strange.id}.`);
+  if (strange) throw new Error(`The page has no section for ${strange.id}.`);
   const sections = sources.map(([title, pattern]) => {
     const there = covered.filter(({ id }) => pattern.test(id));
     return [`## ${title}`, ...there.map((one) => entry(one, departures))].join('\n\n');
@@ -36,11 +36,11 @@ export function requirementsPage(
     const touched = ids.length > 0 ? ` (${ids.join(', ')})` : '';
     return `- ${text}${touched}: [${record}](decisions/${record})`;
   });
-  const end = ['## Where we differ from the seeds', differing.join('\n')].join('\n\n');
+  const end = ['## Where Liminal differs from the seeds', differing.join('\n')].join('\n\n');
   return `${[intro.trim(), end, ...sections].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** Problems of the decisions: an id that is not in the catalogue, a record that is not there. */
+/** Returns a sentence for each id that is not in the catalogue, and for each record that does not exist. */
 export function findDepartureProblems(
   departures: readonly Departure[],
   ids: readonly string[],
@@ -73,7 +73,7 @@ function entry({ id, text, open, figures, tests }: Covered, departures: readonly
   ].join('\n');
 }
 
-/** Without the suites, which Vitest's list puts before a name. */
+/** The first test's name, without the suites that Vitest puts before it. */
 function firstName(tests: readonly NamedTest[]): string {
   const names = tests.map(({ name }) => name.split(' > ').at(-1) ?? name);
   return names.toSorted()[0] ?? '';

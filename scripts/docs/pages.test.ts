@@ -1,0 +1,68 @@
+/** The documents: links lead to a heading that exists, pages are short, and the README names each of them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../bootstrap/root.mjs';
+
+/** Made by scripts from code; their length follows the code. */
+const generated = new Set(['docs/requirements.md', 'docs/agent-interfaces.md']);
+const maxWords = 2_000;
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'packages/agents/README.md',
+  'packages/protocol/README.md',
+  ...inDocs,
+];
+
+const withoutCode = (text: string): string =>
+  text.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsIn = (text: string): string[] =>
+  Array.from(text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm), ([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+/** The relative links of a page that lead nowhere. */
+function brokenLinks(page: string): string[] {
+  const links = Array.from(
+    withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g),
+    ([, to = '']) => to,
+  );
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#', 2);
+    const target = path === '' ? join(root, page) : resolve(root, dirname(page), path);
+    if (!existsSync(target)) return true;
+    return anchor !== undefined && !anchorsIn(read(relative(root, target))).includes(anchor);
+  });
+}
+
+test.each(pages)('every link in %s leads to a file and a heading that exist', (page) => {
+  expect(brokenLinks(page)).toEqual([]);
+});
+
+test.each(inDocs.filter((page) => !generated.has(page)))(
+  `%s has at most ${maxWords} words`,
+  (page) => {
+    expect(read(page).split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(maxWords);
+  },
+);
+
+test('README.md links to every page of docs/', () => {
+  const readme = read('README.md');
+  const unlinked = inDocs
+    .filter((page) => !page.startsWith('docs/decisions/'))
+    .filter((page) => !readme.includes(`](${page})`));
+  expect(unlinked).toEqual([]);
+});
