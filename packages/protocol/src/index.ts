@@ -40,6 +40,7 @@ export {
   flushIdle,
   foldUpsert,
   nextFlushAt,
+  onEpoch,
   startUpsertFold,
 } from './folds/upsert.ts';
 export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';

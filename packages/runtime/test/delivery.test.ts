@@ -43,6 +43,21 @@ test('a reader that takes deltas gets the first character at once, then appends,
   expect(own).toEqual(['create H', '+1 i', '+2  you', 'complete Hi you']);
 });
 
+test('each upsert carries the date at which it was sent', async () => {
+  const readers = [await ready({ deltas: true }), await ready()];
+  const before = new Date().toISOString();
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'Hi');
+  world.agent.finish(sessionId);
+  for (const reader of readers) await reader.untilTurn('turn_complete');
+  const after = new Date().toISOString();
+  const dates = readers.flatMap((reader) =>
+    reader.ofType('session:upsert').map(({ payload }) => payload.emittedAt),
+  );
+  expect(dates.length).toBeGreaterThan(0);
+  expect(dates.filter((date) => date < before || date > after)).toEqual([]);
+});
+
 test('INV-7 a reader that returns during a turn with its cursor gets that turn completely, but no earlier turns', async () => {
   const first = await ready({ deltas: true });
   await world.runtime.send(sessionId, 'one');

@@ -3,11 +3,13 @@ import {
   foldUpsert,
   isTerminal,
   nextFlushAt,
+  onEpoch,
   stampEvent,
   startUpsertFold,
   type EventDraft,
   type FoldResult,
   type TurnEvent,
+  type UpsertFoldState,
   type UpsertObject,
 } from '@liminal/protocol';
 
@@ -36,13 +38,17 @@ export class TurnUpserts {
   push(draft: EventDraft): 'running' | 'ended' {
     const run = { sessionId: this.#sessionId, runId: draft.turnId, traceContext };
     const event = stampEvent(draft, run, this.#seq++);
-    this.#take(foldUpsert(this.#state, event, performance.now()));
+    this.#take(foldUpsert(this.#dated(), event, performance.now()));
     return isTerminal(event) ? 'ended' : 'running';
   }
 
   /** Stops the timer. */
   stop(): undefined {
     clearTimeout(this.#timer);
+  }
+
+  #dated(): UpsertFoldState {
+    return onEpoch(this.#state, Date.now() - performance.now());
   }
 
   #take({ state, outputs }: FoldResult): void {
@@ -58,7 +64,7 @@ export class TurnUpserts {
     clearTimeout(this.#timer);
     const at = nextFlushAt(this.#state);
     if (at === undefined) return;
-    const flush = () => this.#take(flushIdle(this.#state, performance.now()));
+    const flush = () => this.#take(flushIdle(this.#dated(), performance.now()));
     this.#timer = setTimeout(flush, Math.max(0, at - performance.now())).unref();
   }
 }

@@ -5,7 +5,7 @@ import { renderUpsert } from './render-upsert.ts';
 import type { Step } from './upsert-state.ts';
 import { endOf, type Progress, type View } from './views.ts';
 
-type Moment = Pick<Step, 'head' | 'timestamp' | 'now'>;
+type Moment = Pick<Step, 'head' | 'timestamp' | 'now' | 'epoch'>;
 
 const open: Progress = { status: 'open' };
 
@@ -36,7 +36,7 @@ function isStreamedText({ item }: View): boolean {
 }
 
 function emit(
-  { head, timestamp, now }: Moment,
+  { head, timestamp, now, epoch }: Moment,
   view: View,
   progress: Progress,
   status: UpsertObject['status'],
@@ -44,7 +44,7 @@ function emit(
   const emission = {
     status,
     sourceTimestamp: timestamp,
-    emittedAt: new Date(now).toISOString(),
+    emittedAt: new Date(epoch + now).toISOString(),
   };
   return { kind: 'upsert', upsert: renderUpsert(view, progress, head, emission) };
 }

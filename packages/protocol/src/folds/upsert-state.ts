@@ -22,8 +22,10 @@ export interface UpsertFoldState {
   readonly response: ResponseState;
   /** Open views by the id of their item. For all other views the last upsert has been emitted. */
   readonly open: PersistentMap<OpenView>;
-  /** The time at which a view's buffered text must be emitted, in milliseconds since the epoch, by the item's id. */
+  /** The time by which a view's buffered text must be emitted, on the clock of `now`, by the item's id. */
   readonly flushes: PersistentMap<number>;
+  /** The time at which the clock of `now` was 0, in milliseconds since the epoch. Default: 0. */
+  readonly epoch?: number;
 }
 
 /** Replaces an open view. */
@@ -53,6 +55,8 @@ export interface Step {
   readonly head: NonNullable<ResponseState['head']>;
   /** The source's time (ISO 8601 UTC). */
   readonly timestamp: string;
-  /** The time of the step, in milliseconds since the epoch. */
+  /** The time of the step in milliseconds, on any clock that is never adjusted. */
   readonly now: number;
+  /** What `now` lacks to milliseconds since the epoch. */
+  readonly epoch: number;
 }

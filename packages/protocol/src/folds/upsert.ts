@@ -36,7 +36,7 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 }
 
 /**
- * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted. A duplicate
+ * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted (`onEpoch`). A duplicate
  * or older event, and any event after the terminal event, changes nothing and emits nothing. `response` is the state's
  * Response with the event folded in: callers with several kinds of reader compute it once.
  */
@@ -49,13 +49,24 @@ export function foldUpsert(
   const before = state.response;
   const { head } = response;
   if (response === before || !head) return { state, outputs: [] };
-  const step = { state: { ...state, response }, before, head, timestamp: event.timestamp, now };
+  const { epoch = 0 } = state;
+  const { timestamp } = event;
+  const step = { state: { ...state, response }, before, head, timestamp, now, epoch };
   const touched =
     response.items !== before.items || response.open !== before.open || hasEnded(response);
   if (touched) return foldItems(step, event.payload);
   const starts = response.started && !before.started;
   return { state: step.state, outputs: starts ? [turnStarted(step)] : [] };
 }
+
+/**
+ * Returns the state for steps whose clock was 0 at `epoch`, in milliseconds since the epoch. The difference of the two
+ * clocks changes when the computer's time is adjusted during a turn.
+ */
+export const onEpoch = (state: UpsertFoldState, epoch: number): UpsertFoldState => ({
+  ...state,
+  epoch,
+});
 
 /**
  * Ends the turn for its readers without a terminal event: all open views end as errors with all buffered text
@@ -69,8 +80,9 @@ export function destroyUpsertFold(
   if (!state.response.head || hasEnded(state.response)) return { state, outputs: [] };
   const head = { ...state.response.head, status: 'error' as const, error };
   const ended = { ...state, response: { ...state.response, head } };
-  const timestamp = new Date(now).toISOString();
-  return endTurn({ state: ended, before: state.response, head, timestamp, now });
+  const { epoch = 0 } = state;
+  const timestamp = new Date(epoch + now).toISOString();
+  return endTurn({ state: ended, before: state.response, head, timestamp, now, epoch });
 }
 
 /** The time at which `flushIdle` has something to emit, on the clock of `now`; undefined if nothing is buffered. */
@@ -99,8 +111,9 @@ export function flushAll(state: UpsertFoldState, now: number): FoldResult {
 function show(state: UpsertFoldState, buffered: readonly OpenView[], now: number): FoldResult {
   const { head } = state.response;
   if (!head) return { state, outputs: [] };
+  const { epoch = 0 } = state;
   const outputs = buffered.map(({ view, emitted, changedAt }) =>
-    emitOpen({ head, timestamp: changedAt, now }, view, emitted ? 'update' : 'create'),
+    emitOpen({ head, timestamp: changedAt, now, epoch }, view, emitted ? 'update' : 'create'),
   );
   return { state: buffered.map(flushed).reduce(withView, state), outputs };
 }

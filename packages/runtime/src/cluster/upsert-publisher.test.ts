@@ -140,6 +140,18 @@ describe('how a growing text is paced', () => {
     expect(told(published).at(-1)).toBe('update Hello you');
   });
 
+  test('each upsert carries the date of its publication, also after the clock was set', async () => {
+    const { publisher, published } = stage();
+    const events = runOf(start, item, delta('Hello'), done);
+    const dates = ['2031-05-04T09:30:00.000Z', '2031-05-03T08:00:00.000Z'];
+    vi.setSystemTime('2031-05-04T09:30:00.000Z');
+    for (const event of events.slice(0, 3)) await publisher.process(event);
+    vi.setSystemTime('2031-05-03T08:00:00.000Z');
+    for (const event of events.slice(3)) await publisher.process(event);
+    const upserts = published.filter(({ payloadType }) => payloadType === 'item_upsert');
+    expect(upserts.map(({ payload }) => JSON.parse(payload).emittedAt)).toEqual(dates);
+  });
+
   test('buffered text is published after a second without text', async () => {
     const { publisher, published } = stage();
     for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {

@@ -12,6 +12,7 @@ import {
   flushIdle,
   foldUpsert,
   nextFlushAt,
+  onEpoch,
   resumeUpsertFold,
   startUpsertFold,
 } from '@liminal/protocol';
@@ -68,7 +69,7 @@ export class UpsertPublisher {
 
   /** Resolves when the event's messages are published; rejects with the first failure after all retries. */
   async process(event: StreamEvent): Promise<void> {
-    const { state, outputs } = foldUpsert(this.#state, event, performance.now());
+    const { state, outputs } = foldUpsert(this.#dated(), event, performance.now());
     this.#state = state;
     this.#last = { runId: event.runId, seq: event.seq, messages: 0 };
     await this.#publishAll(outputs);
@@ -79,10 +80,14 @@ export class UpsertPublisher {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#closing.abort();
-    const { state, outputs } = flushAll(this.#state, performance.now());
+    const { state, outputs } = flushAll(this.#dated(), performance.now());
     this.#state = state;
     await this.#publishAll(outputs).catch(this.#options.onTrouble);
     await this.#publishMissed(0);
+  }
+
+  #dated(): UpsertFoldState {
+    return onEpoch(this.#state, this.#options.now() - performance.now());
   }
 
   #flushLater(): void {
@@ -95,7 +100,7 @@ export class UpsertPublisher {
   }
 
   #flush(): void {
-    const { state, outputs } = flushIdle(this.#state, performance.now());
+    const { state, outputs } = flushIdle(this.#dated(), performance.now());
     this.#state = state;
     this.#publishAll(outputs).catch(this.#options.onTrouble);
     this.#flushLater();

@@ -12,6 +12,7 @@ import {
   foldUpsert,
   hasEnded,
   nextFlushAt,
+  onEpoch,
   resumeUpsertFold,
   toResponse,
 } from '@liminal/protocol';
@@ -47,8 +48,8 @@ export class OpenRun {
   apply(event: StreamEvent, now: number): RunOutputs {
     this.traced ??= { runId: event.runId, traceContext: event.traceContext };
     const response = foldResponse(this.#live.response, event);
-    const live = foldUpsert(this.#live, event, now, response);
-    const plain = this.#plain && foldUpsert(this.#plain, event, now, response);
+    const live = foldUpsert(dated(this.#live, now), event, now, response);
+    const plain = this.#plain && foldUpsert(dated(this.#plain, now), event, now, response);
     this.#live = live.state;
     this.#plain = plain?.state;
     return {
@@ -59,7 +60,7 @@ export class OpenRun {
 
   flush(now: number): FoldOutput[] {
     if (!this.#plain) return [];
-    const { state, outputs } = flushIdle(this.#plain, now);
+    const { state, outputs } = flushIdle(dated(this.#plain, now), now);
     this.#plain = state;
     return outputs;
   }
@@ -85,7 +86,7 @@ export class OpenRun {
     return this.#live.response.lastSeq;
   }
 
-  /** When `flush` has output, in ms since the epoch. */
+  /** The time at which `flush` has output, on the clock of `now`. */
   get flushAt(): number | undefined {
     return this.#plain && nextFlushAt(this.#plain);
   }
@@ -97,3 +98,7 @@ export class OpenRun {
     return this.#rendered.response;
   }
 }
+
+/** For a step at `now`: readers get dates. */
+const dated = (state: UpsertFoldState, now: number): UpsertFoldState =>
+  onEpoch(state, Date.now() - now);
