@@ -2,6 +2,7 @@
 import { defaultOption, isTerminal } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
+import { itemsOf } from '../../src/testing/folding.ts';
 import { coded } from '../../src/testing/subject.ts';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
 import { runAgent, said } from './running-agent.ts';
@@ -56,6 +57,59 @@ test('a call that is known only from its permission request is shown, with all o
   expect(said(response)).toContain('agent: Allowed.');
   const call = response.outputItems.find((item) => item.type === 'function_call');
   expect(call).toMatchObject({ callId: 'call', title: 'Delete everything', kind: 'delete' });
+});
+
+test('a request for an MCP tool names the tool and its server, as Qwen Code 0.24 asks for it', async () => {
+  const call = { toolCallId: 'call', kind: 'other', content: [], locations: [] };
+  const tool = { toolName: 'mcp__greeter__greet', provenance: 'mcp', serverId: 'greeter' };
+  const input = { name: 'Liminal' };
+  const steps: Step[] = [
+    {
+      update: {
+        ...call,
+        sessionUpdate: 'tool_call',
+        status: 'pending',
+        title: 'ToolCall',
+        rawInput: {},
+        _meta: { toolName: 'tool_call', provenance: 'builtin', phase: 'preparing' },
+      },
+    },
+    permission({
+      options,
+      toolCall: {
+        ...call,
+        status: 'pending',
+        title: JSON.stringify(input),
+        rawInput: input,
+        _meta: { toolName: tool.toolName },
+      },
+    }),
+    {
+      update: {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'call',
+        status: 'completed',
+        content: [{ type: 'content', content: { type: 'text', text: 'Hello, Liminal!' } }],
+        rawOutput: 'Hello, Liminal!',
+        _meta: tool,
+      },
+    },
+  ];
+  const { create } = await runAgent({ turns: [{ steps }] });
+  const listener = await create();
+  const turnId = await listener.send('Greet Liminal.');
+  const request = await listener.asked(turnId);
+  expect(request.title).toBe('greeter: greet');
+  expect(request).toMatchObject({
+    asked: { name: 'mcp__greeter__greet', arguments: '{"name":"Liminal"}' },
+  });
+  await request.answer('yes');
+
+  const response = await listener.response(turnId);
+  const [made] = itemsOf(response, 'function_call');
+  const [output] = itemsOf(response, 'function_call_output');
+  expect(made).toMatchObject({ name: 'mcp__greeter__greet', arguments: '{"name":"Liminal"}' });
+  expect(output).toMatchObject({ output: 'Hello, Liminal!', success: true });
 });
 
 test('SAFE: a request for other arguments than its call had carries both', async () => {

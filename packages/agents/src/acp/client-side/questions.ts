@@ -48,6 +48,7 @@ export async function requestPermission(
   const { toolCall, options } = request.data;
   const call = showCall(toolCall);
   const { title = 'Allow this?', content = [] } = pickFields(toolCall, described);
+  const { asked } = call;
   const odd = oddWords(toolCall);
   const description = [wordsIn(content), odd === undefined ? '' : JSON.stringify(odd, null, 2)]
     .filter((words) => words !== '')
@@ -55,7 +56,7 @@ export async function requestPermission(
   if (options.length === 0) return { outcome: { outcome: 'cancelled' } };
   const outcome = await ask(
     {
-      title,
+      title: asked?.arguments === title ? toolLabel(asked.name) : title,
       options,
       ...(description !== '' && { description }),
       ...call,
@@ -66,6 +67,9 @@ export async function requestPermission(
     ? { outcome: { outcome: 'selected', optionId: outcome.optionId } }
     : { outcome: { outcome: 'cancelled' } };
 }
+
+/** `mcp__server__tool` as people read it. Qwen Code 0.24 asks for such a tool by its input alone. */
+const toolLabel = (name: string): string => name.replace(/^mcp__(.+?)__(?=.)/, '$1: ');
 
 /** The words in a request's content; diffs and the like are shown with its call. */
 const wordsIn = (content: readonly unknown[]): string =>

@@ -30,6 +30,16 @@ const toolCall = {
 
 type Fields = Read<typeof toolCall>['fields'];
 
+/** Qwen Code 0.24 names the tool of an MCP server, `mcp__server__tool`, here alone. */
+const McpTool = z.looseObject({ toolName: z.string().regex(/^mcp__.+__./) });
+
+/** The fields of a call's update; its name also from `_meta`. */
+function readCall(update: unknown): Read<typeof toolCall> {
+  const { fields, rest } = readFields(update, toolCall);
+  const name = fields.name ?? McpTool.safeParse(fields._meta).data?.toolName;
+  return { fields: { ...fields, ...(name !== undefined && { name }) }, rest };
+}
+
 /** The words of a call that a person decides about. */
 type Words = Partial<Omit<AskedCall, 'name'>>;
 const wordKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
@@ -108,7 +118,7 @@ export class ToolCall {
   }
 
   read(update: unknown, source: Source): void {
-    const { fields, rest } = readFields(update, toolCall);
+    const { fields, rest } = readCall(update);
     if (rest !== undefined) this.#keep(rest);
     this.#status = fields.status ?? this.#status;
     this.#learn(source === 'request' ? this.#asked(fields) : fields);
@@ -277,14 +287,7 @@ export function oddWords(request: unknown): unknown {
 
 /** What a request says of its call. */
 function wordsOf(request: unknown): Words & { name?: string } {
-  const {
-    name,
-    title,
-    kind,
-    locations,
-    rawInput,
-    content = [],
-  } = readFields(request, toolCall).fields;
+  const { name, title, kind, locations, rawInput, content = [] } = readCall(request).fields;
   const places = readLocations(locations ?? []).locations;
   const { diffs } = readToolContent(content);
   return {
