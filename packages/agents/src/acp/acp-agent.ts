@@ -9,6 +9,8 @@ import { serveClient } from './client-side/serve.ts';
 import type { SessionClient } from './client-side/session-client.ts';
 import { EarlyUpdates } from './early-updates.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
+import { Newest } from '../base/newest.ts';
+import { isConversation, typeOf } from './translate/conversation.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 
 /** Messages to the running turn in the form in which Qwen Code takes them. */
@@ -25,6 +27,12 @@ export interface HostedSession {
   readonly client?: SessionClient;
   /** `params.update` of a `session/update`, as it came. */
   onUpdate(update: unknown): void;
+  /** Whether a turn runs. */
+  readonly isBusy?: boolean;
+  /** Whether the agent has said that it made that session, for a subagent of this one. */
+  hasChild?(sessionId: string): boolean;
+  /** `params.update` of a `session/update` of such a session. */
+  onChildUpdate?(sessionId: string, update: unknown): void;
   /** The messages to the turn that runs; the agent has them from now on. */
   takeSteered?(): SteeredMessages;
   onGone(reason: Error): void;
@@ -88,7 +96,9 @@ export class AcpAgent {
   readonly #connection: AcpConnection;
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, HostedSession>();
-  readonly #early = new EarlyUpdates();
+  readonly #early = new EarlyUpdates((sessionId, update) => this.#onChild(sessionId, update));
+  /** The ids of sessions that have ended here: their last updates are of no subagent. */
+  readonly #left = new Newest<unknown, true>(1_000);
   readonly #life = new Lifetime();
   #isAlive = true;
   #capabilities: Capabilities = {};
@@ -204,12 +214,14 @@ export class AcpAgent {
   /** Routes a session's updates to it, including those that came since it was begun. */
   admit(sessionId: string, session: HostedSession): void {
     this.#sessions.set(sessionId, session);
+    this.#left.delete(sessionId);
     for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }
 
   /** Forgets a session and asks the agent to close it, if it can. Resolves to whether it did. */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
+    this.#left.set(sessionId, true);
     if (!this.#isAlive || this.#capabilities.sessionCapabilities?.close !== true) return false;
     const closed = this.request('session/close', { sessionId }).then(
       () => true,
@@ -252,6 +264,7 @@ export class AcpAgent {
         fs: { readTextFile: offersFiles, writeTextFile: offersFiles },
         terminal: true,
         plan: {},
+        subagents: {},
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
         // Not part of the protocol, but with it several agents stream a command's output.
@@ -280,7 +293,8 @@ export class AcpAgent {
   }
 
   #find({ sessionId, requestId }: { sessionId?: unknown; requestId?: unknown }): SessionClient {
-    const session = this.#sessions.get(sessionId ?? this.#connection.sessionOf(requestId));
+    const asking = sessionId ?? this.#connection.sessionOf(requestId);
+    const session = this.#sessions.get(asking) ?? this.#parentOf(asking);
     if (session?.client === undefined)
       throw notFound(`There is no session ${String(sessionId)} here.`);
     return session.client;
@@ -289,7 +303,29 @@ export class AcpAgent {
   #onUpdate(sessionId: unknown, update: unknown): void {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) session.onUpdate(update);
-    else this.#early.keep(sessionId, update);
+    else if (this.#parentOf(sessionId) !== undefined || !this.#early.keep(sessionId, update)) {
+      this.#onChild(sessionId, update);
+    }
+  }
+
+  /** An update of a session that Liminal did not open: the agent has made it for a subagent. */
+  #onChild(sessionId: unknown, update: unknown): void {
+    if (typeof sessionId !== 'string' || this.#left.has(sessionId)) return;
+    const parent = this.#parentOf(sessionId);
+    if (parent !== undefined) return parent.onChildUpdate?.(sessionId, update);
+    if (!isConversation(update)) return;
+    // It was not announced, as the protocol asks: it can be of one session only.
+    const all = [...this.#sessions.values()];
+    const busy = all.filter(({ isBusy }) => isBusy === true);
+    const [only, ...others] = busy.length > 0 ? busy : all;
+    if (only !== undefined && others.length === 0) only.onChildUpdate?.(sessionId, update);
+    else this.#process.note(`An update of the unknown session ${sessionId}: ${typeOf(update)}\n`);
+  }
+
+  /** The session whose subagent has that session. */
+  #parentOf(sessionId: unknown): HostedSession | undefined {
+    if (typeof sessionId !== 'string') return undefined;
+    return [...this.#sessions.values()].find((session) => session.hasChild?.(sessionId) === true);
   }
 
   #onGone(reason: Error): void {

@@ -261,6 +261,25 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     this.#turns.heard();
   }
 
+  get isBusy(): boolean {
+    return this.#translator.turn !== undefined;
+  }
+
+  hasChild(sessionId: string): boolean {
+    return this.#translator.hasChild(sessionId);
+  }
+
+  onChildUpdate(sessionId: string, update: unknown): void {
+    // A replay has only the session's own part.
+    if (!this.#isAlive || !this.#isOpen || this.#turns.isStale) return;
+    try {
+      this.#translator.readChild(sessionId, update, now());
+    } catch (error) {
+      process.emitWarning(asError(error));
+    }
+    this.#turns.heard();
+  }
+
   takeSteered(): SteeredMessages {
     return this.#turns.takeSteered();
   }

@@ -4,7 +4,7 @@ import { EarlyUpdates } from './early-updates.ts';
 const update = (size: number) => ({ sessionUpdate: 'hologram', x: 'x'.repeat(size) });
 
 test('updates for a session that is being begun are kept for it, up to a limit', async () => {
-  const early = new EarlyUpdates();
+  const early = new EarlyUpdates(() => undefined);
   early.keep('mine', update(1));
   await early.during(async () => {
     early.keep('other', update(2));
@@ -14,4 +14,16 @@ test('updates for a session that is being begun are kept for it, up to a limit',
     early.keep('late', update(3));
   });
   expect(early.take('late')).toEqual([]);
+});
+
+test('what is of no session that was begun is passed on', async () => {
+  const passed: unknown[] = [];
+  const early = new EarlyUpdates((...update) => passed.push(update));
+  await early.during(async () => {
+    early.keep('child', 1);
+    early.keep('begun', 2);
+    expect(early.take('begun')).toEqual([2]);
+  });
+  expect(passed).toEqual([['child', 1]]);
+  expect(early.keep('child', 3)).toBe(false);
 });

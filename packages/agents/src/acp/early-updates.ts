@@ -4,7 +4,13 @@ import { isRecord } from './translate/fields.ts';
 /** Updates for sessions whose ids the agent has not told yet; kept only while a session is being begun. */
 export class EarlyUpdates {
   readonly #kept = new BoundedList();
+  /** Reads an update that was kept, and is of no session that was begun. */
+  readonly #pass: (sessionId: unknown, update: unknown) => void;
   #expected = 0;
+
+  constructor(pass: (sessionId: unknown, update: unknown) => void) {
+    this.#pass = pass;
+  }
 
   /** Keeps what comes while `begin` runs. */
   async during<T>(begin: () => Promise<T>): Promise<T> {
@@ -13,12 +19,18 @@ export class EarlyUpdates {
       return await begin();
     } finally {
       this.#expected -= 1;
-      if (this.#expected === 0) this.#kept.take();
+      if (this.#expected === 0) {
+        for (const one of this.#kept.take()) {
+          if (isRecord(one) && 'update' in one) this.#pass(one['sessionId'], one['update']);
+        }
+      }
     }
   }
 
-  keep(sessionId: unknown, update: unknown): void {
+  /** Whether it was kept. */
+  keep(sessionId: unknown, update: unknown): boolean {
     if (this.#expected > 0) this.#kept.add({ sessionId, update });
+    return this.#expected > 0;
   }
 
   /** The updates for this session. */

@@ -40,7 +40,9 @@ export interface PermissionAnswer {
 export async function requestPermission(
   params: unknown,
   ask: Ask,
-  showCall: (toolCall: unknown) => Pick<ApprovalQuestion, 'callId' | 'asked' | 'earlier'>,
+  showCall: (
+    toolCall: unknown,
+  ) => Pick<ApprovalQuestion, 'callId' | 'asked' | 'earlier' | 'askedBy'>,
   signal: AbortSignal,
 ): Promise<PermissionAnswer> {
   const request = PermissionRequest.safeParse(params);

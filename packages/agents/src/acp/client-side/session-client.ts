@@ -1,4 +1,5 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
+import { z } from 'zod';
 import type { ClientFiles } from '../../client-files.ts';
 import type { HiddenFolders } from '../../hidden-folders.ts';
 import type { ExitStatus } from '../../client-terminals.ts';
@@ -7,6 +8,7 @@ import { isoNow as now } from '../../base/iso-clock.ts';
 import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
 import { PendingApprovals } from '../../base/pending-approvals.ts';
 import type { AcpTranslator } from '../translate/translator.ts';
+import { pickFields } from '../translate/fields.ts';
 import { ProjectFiles } from './project-files.ts';
 import { elicit, requestPermission, type PermissionAnswer } from './questions.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
@@ -64,7 +66,8 @@ export class SessionClient {
   /** `params` of the request, as they came. Throws ClientError. */
   async requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer> {
     if (!this.#options.state().canAsk) return { outcome: { outcome: 'cancelled' } };
-    const showCall = (call: unknown) => this.#options.translator.toolCall(call, now());
+    const { sessionId } = pickFields(params, { sessionId: z.string() });
+    const showCall = (call: unknown) => this.#options.translator.toolCall(call, now(), sessionId);
     return requestPermission(params, this.#ask, showCall, signal);
   }
 

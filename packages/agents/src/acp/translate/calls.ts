@@ -58,11 +58,11 @@ export class AcpCalls {
     return [...this.#open.keys(), ...this.#ended];
   }
 
-  /** Reads a call, or an update of one; a call that was never announced begins with its first update. */
-  read(update: unknown, source: Source): void {
+  /** Reads a call, or an update of one; a call that was never announced begins with its first update. `parentCallId` is the call of the subagent that makes it. */
+  read(update: unknown, source: Source, parentCallId?: string): void {
     const callId = callIdOf(update);
     if (callId === undefined) return this.#options.writer.keep(update);
-    const call = this.#open.get(callId) ?? this.#begin(callId);
+    const call = this.#open.get(callId) ?? this.#begin(callId, parentCallId);
     call.read(this.#options.writer.isFull ? endOf(update) : update, source);
     const isToldLater = this.#options.isReplay && source === 'announcement';
     if (call.success !== undefined && !isToldLater) this.#end(call, call.success);
@@ -82,13 +82,13 @@ export class AcpCalls {
     }
   }
 
-  #begin(callId: string): ToolCall {
+  #begin(callId: string, parentCallId: string | undefined): ToolCall {
     const { writer, terminals } = this.#options;
     const [oldest] = this.#open.values();
     if (oldest !== undefined && this.#open.size >= MAX_OPEN) {
       this.#end(oldest, false, `More than ${MAX_OPEN} calls were open at once.`);
     }
-    const call = new ToolCall(callId, ++this.#count, writer, terminals);
+    const call = new ToolCall(callId, ++this.#count, writer, terminals, parentCallId);
     this.#open.set(callId, call);
     this.#failed.delete(callId);
     return call;

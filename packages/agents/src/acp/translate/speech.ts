@@ -27,12 +27,15 @@ interface Open extends MessageOf {
  */
 export class Speech {
   readonly #writer: TurnWriter;
+  /** How the ids of its items begin. */
+  readonly #place: string;
   #open: Open | undefined;
   #count = 0;
   #lastMessage: string | undefined;
 
-  constructor(writer: TurnWriter) {
+  constructor(writer: TurnWriter, place: string = writer.turnId) {
     this.#writer = writer;
+    this.#place = place;
   }
 
   /** The text of the agent's last message, once that has ended. */
@@ -94,7 +97,7 @@ export class Speech {
       return open;
     }
     this.close();
-    const itemId = `${this.#writer.turnId}:${++this.#count}`;
+    const itemId = `${this.#place}:${++this.#count}`;
     this.#open = { voice, messageId, parentCallId, itemId, blocks: [] };
     return this.#open;
   }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Newest } from '../../base/newest.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
+import { parentCallOf } from './parent-call.ts';
 
 const update = {
   sessionUpdate: z.string(),
@@ -11,8 +12,27 @@ const update = {
   state: z.looseObject({ state: z.string() }),
 };
 
-/** How many subagents of a turn are compared with what comes. */
+interface Subagent {
+  /** Its title, once the agent has said one. */
+  title?: string | undefined;
+  /** What was shown of its state. */
+  words?: string;
+  /** The call that began it. */
+  callId?: string;
+}
+
+/** How many subagents of a session are compared with what comes. */
 const mostSubagents = 1_000;
+
+/** A session's newest subagents, by the ids of their own sessions. */
+export type KnownSubagents = Newest<string, Subagent>;
+export const knownSubagents = (): KnownSubagents => new Newest(mostSubagents);
+
+/** Its title, or else its session's id. */
+export const subagentName = (known: KnownSubagents, sessionId: string): string =>
+  known.get(sessionId)?.title ?? sessionId;
+
+const sessionLink = { type: z.literal('session'), sessionId: z.string() };
 
 const states: Readonly<Record<string, string>> = {
   running: 'is working',
@@ -20,13 +40,14 @@ const states: Readonly<Record<string, string>> = {
   requires_action: 'waits for an answer',
 };
 
-/** An agent's subagents (ACP, not stable yet): a notice when one begins, and when its state changes. */
+/** An agent's subagents (ACP): a notice when one begins, and when its state changes. */
 export class Subagents {
   readonly #writer: TurnWriter;
-  readonly #known = new Newest<string, { name: string; words: string }>(mostSubagents);
+  readonly #known: KnownSubagents;
 
-  constructor(writer: TurnWriter) {
+  constructor(writer: TurnWriter, known: KnownSubagents) {
     this.#writer = writer;
+    this.#known = known;
   }
 
   read(value: unknown): void {
@@ -35,13 +56,27 @@ export class Subagents {
     if (sessionId === undefined) return this.#writer.keep(value);
     if (rest !== undefined) this.#writer.keep(rest);
     const known = this.#known.get(sessionId);
-    const name = title ?? known?.name ?? sessionId;
+    const callId = parentCallOf(rest?.['_meta']) ?? known?.callId;
     const stated = state === undefined ? known?.words : wordsOf(state.state);
     const words = stated ?? 'was started';
-    this.#known.set(sessionId, { name, words });
-    if (known?.words === words && known.name === name) return;
-    const about = known === undefined && description ? `\n\n${description}` : '';
-    this.#writer.notice(`The subagent “${name}” ${words}.${about}`);
+    this.#known.set(sessionId, {
+      title: title ?? known?.title,
+      words,
+      ...(callId !== undefined && { callId }),
+    });
+    if (known?.words === words && (title === undefined || known.title === title)) return;
+    const about = known?.words === undefined && description ? `\n\n${description}` : '';
+    this.#writer.notice(`The subagent “${subagentName(this.#known, sessionId)}” ${words}.${about}`);
+  }
+
+  /** Reads which subagents' sessions the content of a call shows: the call has begun them. */
+  linked(callId: string, content: unknown): void {
+    for (const value of Array.isArray(content) ? content : []) {
+      const { type, sessionId } = readFields(value, sessionLink).fields;
+      if (type === undefined || sessionId === undefined) continue;
+      const known = this.#known.get(sessionId);
+      if (known?.callId === undefined) this.#known.set(sessionId, { ...known, callId });
+    }
   }
 }
 

@@ -83,11 +83,19 @@ export class ToolCall {
   readonly #seen = new Set<string>();
 
   /** `place` is its number in the turn, since agents choose call ids as they please. */
-  constructor(callId: string, place: number, writer: TurnWriter, terminals: TerminalTexts) {
+  constructor(
+    callId: string,
+    place: number,
+    writer: TurnWriter,
+    terminals: TerminalTexts,
+    parentCallId?: string,
+  ) {
     this.callId = callId;
     this.#writer = writer;
     const id = `${writer.turnId}:call:${place}`;
-    this.#item = { type: 'function_call', id, callId, name: '', arguments: '', origin: 'agent' };
+    const item = { id, callId, name: '', arguments: '', origin: 'agent' } as const;
+    const parent = parentCallId === undefined || parentCallId === callId ? {} : { parentCallId };
+    this.#item = { type: 'function_call', ...item, ...parent };
     this.output = new ToolOutput(callId, place, writer, terminals);
   }
 

@@ -22,6 +22,7 @@ const entry = {
   oldText: z.string(),
   newText: z.string(),
   terminalId: z.string(),
+  sessionId: z.string(),
 };
 
 const location = { path: z.string(), line: z.number().int() };
@@ -30,7 +31,9 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
   const read: ToolContent = { parts: [], blocks: [], diffs: [], unread: [] };
   for (const value of content) {
     const { fields, rest } = readFields(value, entry);
-    const { type, path, newText, terminalId, oldText } = fields;
+    const { type, path, newText, terminalId, oldText, sessionId } = fields;
+    // A subagent's session: what it does stands below the call.
+    if (type === 'session' && sessionId !== undefined) continue;
     if (type === 'content') addBlock(read, fields.content);
     else if (type === 'terminal' && terminalId !== undefined) read.parts.push({ terminalId });
     else if (type === 'diff' && path !== undefined && newText !== undefined) {
@@ -47,7 +50,7 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
 /** Whether an entry of a call's content is of a type that ACP has. */
 export function isKnownContent(value: unknown): boolean {
   const { type = '' } = readFields(value, entry).fields;
-  return ['content', 'diff', 'terminal'].includes(type);
+  return ['content', 'diff', 'terminal', 'session'].includes(type);
 }
 
 function addBlock(read: ToolContent, content: unknown): void {

@@ -12,6 +12,7 @@ import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainChunk } from './plain-chunk.ts';
 import { newestPlans } from './plan.ts';
 import { Settings } from './settings.ts';
+import { knownSubagents, subagentName } from './subagents.ts';
 import { TerminalTexts, type TerminalExit } from './terminals.ts';
 import { hasFailed } from './thread-status.ts';
 import { askedAlone, callIdOf } from './tool-call.ts';
@@ -31,6 +32,18 @@ export interface AcpTranslatorOptions {
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
+/** What a permission request is about: its own words, the id of its call, and the subagent that asks. */
+type Asked = Partial<AskedWords> & { callId?: string; askedBy?: string };
+
+/** What is shown of a subagent's session; the rest is kept. */
+const shownOfChildren = new Set([
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'tool_call',
+  'tool_call_update',
+  'subagent_update',
+]);
+
 /** How many calls of past turns are remembered: late updates are about the newest ones. */
 const MAX_OVER = 1_000;
 
@@ -44,6 +57,7 @@ export class AcpTranslator {
   readonly #settings = new Settings();
   readonly #terminals = new TerminalTexts();
   readonly #plans = newestPlans();
+  readonly #subagents = knownSubagents();
   readonly #kept = new UnplacedNews();
   /** The newest calls of turns that are over. */
   readonly #over = new Newest<string, true>(MAX_OVER);
@@ -91,15 +105,37 @@ export class AcpTranslator {
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** Reads the call in a permission request. Returns what the request asks for, with the call's id, if it has one. */
-  toolCall(update: unknown, timestamp: string): Partial<AskedWords> & { callId?: string } {
+  /** Whether the agent has said that the session is one of its subagents'. */
+  hasChild(sessionId: string): boolean {
+    return this.#subagents.has(sessionId);
+  }
+
+  /** An update of the session of a subagent of this one, announced or not. */
+  readChild(sessionId: string, update: unknown, timestamp: string): void {
+    const type = typeOf(update);
+    if (!shownOfChildren.has(type)) this.#keepAside(update);
+    else if (!this.#isLate(type, update)) this.#running(timestamp).child(sessionId, update);
+  }
+
+  /**
+   * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns what the request
+   * asks for and who asks, with the call's id, if it has one.
+   */
+  toolCall(update: unknown, timestamp: string, sessionId?: string): Asked {
+    const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
+    const name = subagentName(this.#subagents, sessionId ?? '');
+    const by = known === undefined ? {} : { askedBy: `Subagent “${name}”` };
+    return { ...by, ...this.#askedCall(update, timestamp, known?.callId) };
+  }
+
+  #askedCall(update: unknown, timestamp: string, parentCallId: string | undefined): Asked {
     const callId = callIdOf(update);
     if (callId === undefined) {
       if (update != null) this.#keep(update);
       return { ...askedAlone(update) };
     }
     const turn = this.#running(timestamp);
-    turn.toolCall(update, 'request');
+    turn.toolCall(update, 'request', parentCallId);
     return { callId, ...turn.calls.asked(callId, update) };
   }
 
@@ -243,8 +279,8 @@ export class AcpTranslator {
     const modelId = this.#settings.model ?? 'unknown';
     const terminals = this.#terminals;
     const start = { turnId, trigger, modelId, providerId };
-    const plans = this.#plans;
-    const turn = new AcpTurn({ ...start, terminals, plans, isReplay, emit });
+    const shared = { terminals, plans: this.#plans, subagents: this.#subagents };
+    const turn = new AcpTurn({ ...start, ...shared, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
     turn.begin(text, blocks);

@@ -4,9 +4,11 @@ import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { TurnWriter, type Emit, type Trigger, type TurnEnd } from '../../base/turn-writer.ts';
 import { AnnouncedAgain } from './announced-again.ts';
 import { AcpCalls } from './calls.ts';
+import { ChildSessions } from './child-sessions.ts';
 import { Compactions } from './compaction.ts';
 import { PromptEcho } from './prompt-echo.ts';
 import { isRecord, readFields } from './fields.ts';
+import { typeOf } from './conversation.ts';
 import { readNotice } from './notices.ts';
 import { readOutcome, endOf } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
@@ -14,7 +16,7 @@ import type { PlainChunk } from './plain-chunk.ts';
 import { AcpPlans, type NewestPlans } from './plan.ts';
 import { SessionMessages } from './session-messages.ts';
 import { Speech, type Voice } from './speech.ts';
-import { Subagents } from './subagents.ts';
+import { type KnownSubagents, Subagents } from './subagents.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
 import { readUsageUpdate } from './usage.ts';
@@ -26,6 +28,7 @@ export interface TurnOptions {
   providerId: string;
   terminals: TerminalTexts;
   plans: NewestPlans;
+  subagents: KnownSubagents;
   isReplay?: boolean;
   emit: Emit;
 }
@@ -46,6 +49,7 @@ export class AcpTurn {
   readonly #plans: AcpPlans;
   readonly #messages: SessionMessages;
   readonly #subagents: Subagents;
+  readonly #children: ChildSessions;
   readonly #compactions: Compactions;
   #hasFailed = false;
   /** How many notices are Liminal's own. */
@@ -66,7 +70,12 @@ export class AcpTurn {
     this.#again = new AnnouncedAgain(this.calls);
     this.#plans = new AcpPlans(writer, options.plans);
     this.#messages = new SessionMessages(writer);
-    this.#subagents = new Subagents(writer);
+    this.#subagents = new Subagents(writer, options.subagents);
+    this.#children = new ChildSessions({
+      writer,
+      known: options.subagents,
+      readCall: (update, source, parentCallId) => this.toolCall(update, source, parentCallId),
+    });
     this.#compactions = new Compactions(writer);
   }
 
@@ -101,10 +110,11 @@ export class AcpTurn {
     this.#speech.show(voice, content, of);
   }
 
-  toolCall(update: unknown, source: Source): void {
+  toolCall(update: unknown, source: Source, parentCallId?: string): void {
     const callId = callIdOf(update) ?? '';
     const { read, spare } = this.#again.pass(callId, update, source);
-    for (const [one, from] of read) this.#readCall(callId, one, from);
+    for (const [one, from] of read) this.#readCall(callId, one, from, parentCallId);
+    if (isRecord(update)) this.#subagents.linked(callId, update['content']);
     for (const one of spare) this.keepAside(one);
   }
 
@@ -128,6 +138,12 @@ export class AcpTurn {
 
   subagent(update: unknown): void {
     this.#subagents.read(update);
+  }
+
+  /** An update of a subagent's own session. */
+  child(sessionId: string, update: unknown): void {
+    if (typeOf(update) === 'subagent_update') return this.#subagents.read(update);
+    this.#children.read(sessionId, update);
   }
 
   notice(update: unknown): void {
@@ -211,6 +227,7 @@ export class AcpTurn {
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
     if (error === undefined) this.#speech.close();
+    this.#children.close();
     this.#messages.close();
     for (const one of this.#again.end()) this.keepAside(one);
     this.calls.closeAll(error?.message ?? 'The turn ended before this finished.');
@@ -219,11 +236,16 @@ export class AcpTurn {
     return unplaced;
   }
 
-  #readCall(callId: string, update: unknown, source: Source): void {
+  #readCall(
+    callId: string,
+    update: unknown,
+    source: Source,
+    parentCallId: string | undefined,
+  ): void {
     // An ended call does not change.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
     if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
-    this.calls.read(update, source);
+    this.calls.read(update, source, parentCallId);
   }
 
   /** Values without an item stay with the text that breaks off, or get an item if they belong to the conversation. */

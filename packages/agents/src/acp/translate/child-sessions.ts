@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { TurnWriter } from '../../base/turn-writer.ts';
+import { readBlock } from './content.ts';
+import { readFields } from './fields.ts';
+import { parentCallOf } from './parent-call.ts';
+import { Speech, type Voice } from './speech.ts';
+import { type KnownSubagents, subagentName } from './subagents.ts';
+import type { Source } from './tool-call.ts';
+
+const fields = {
+  sessionUpdate: z.string(),
+  title: z.string(),
+  content: z.unknown(),
+  messageId: z.string(),
+  _meta: z.unknown(),
+};
+
+interface ChildSessionsOptions {
+  writer: TurnWriter;
+  known: KnownSubagents;
+  /** Reads a call's update. */
+  readCall: (update: unknown, source: Source, parentCallId: string) => void;
+}
+
+/**
+ * What the sessions say and do, in one turn, that an agent has made for its subagents: below the call that began the
+ * subagent if the agent says which, else as notices.
+ */
+export class ChildSessions {
+  readonly #options: ChildSessionsOptions;
+  /** By session, since several subagents may speak in turns. */
+  readonly #speeches = new Map<string, Speech>();
+  /** The open notices of those without a call, by session. */
+  readonly #notices = new Map<string, { id: string; voice: Voice }>();
+  #count = 0;
+
+  constructor(options: ChildSessionsOptions) {
+    this.#options = options;
+  }
+
+  read(childId: string, update: unknown): void {
+    const { sessionUpdate, title, _meta } = readFields(update, fields).fields;
+    const callId = parentCallOf(_meta) ?? this.#options.known.get(childId)?.callId;
+    switch (sessionUpdate) {
+      case 'agent_message_chunk':
+        return this.#say(childId, 'agent', update, callId);
+      case 'agent_thought_chunk':
+        return this.#say(childId, 'thought', update, callId);
+      case 'tool_call':
+        this.#closeOf(childId);
+        if (callId !== undefined) return this.#options.readCall(update, 'announcement', callId);
+        this.#options.writer.keep(update);
+        return this.#options.writer.notice(
+          `The subagent “${this.#nameOf(childId)}” uses a tool: ${title ?? 'it does not say which'}.`,
+        );
+      case 'tool_call_update':
+        if (callId !== undefined) return this.#options.readCall(update, 'update', callId);
+        return this.#options.writer.keep(update);
+      default:
+        return this.#options.writer.keep(update);
+    }
+  }
+
+  /** The turn is over. */
+  close(): void {
+    for (const childId of [...this.#speeches.keys(), ...this.#notices.keys()]) {
+      this.#closeOf(childId);
+    }
+  }
+
+  #nameOf(childId: string): string {
+    return subagentName(this.#options.known, childId);
+  }
+
+  #say(childId: string, voice: Voice, update: unknown, parentCallId: string | undefined): void {
+    const { content, messageId } = readFields(update, fields).fields;
+    if (parentCallId === undefined) return this.#note(childId, voice, content);
+    const { writer } = this.#options;
+    const known = this.#speeches.get(childId);
+    const speech = known ?? new Speech(writer, `${writer.turnId}:subagent:${++this.#count}`);
+    this.#speeches.set(childId, speech);
+    speech.show(voice, content, { messageId, parentCallId });
+  }
+
+  #note(childId: string, voice: Voice, content: unknown): void {
+    const { writer } = this.#options;
+    const { text = '', block, unread } = readBlock(content);
+    const kept = unread ?? block;
+    if (kept !== undefined) writer.keep(kept);
+    if (text === '') return;
+    let notice = this.#notices.get(childId);
+    if (notice?.voice !== voice) {
+      this.#closeOf(childId);
+      notice = { id: `${writer.turnId}:subagent:${++this.#count}`, voice };
+      this.#notices.set(childId, notice);
+      const verb = voice === 'agent' ? 'says' : 'thinks';
+      writer.start({ type: 'message', id: notice.id, content: '', origin: 'system' });
+      writer.append(notice.id, `The subagent “${this.#nameOf(childId)}” ${verb}:\n\n`);
+    }
+    writer.append(notice.id, text);
+  }
+
+  #closeOf(childId: string): void {
+    this.#speeches.get(childId)?.close();
+    const notice = this.#notices.get(childId);
+    this.#notices.delete(childId);
+    if (notice !== undefined) this.#options.writer.done(notice.id);
+  }
+}
