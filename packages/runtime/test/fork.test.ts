@@ -71,6 +71,22 @@ describe.each(['memory', 'sqlite'] as const)('a fork, stored in %s,', (driver) =
     expect((await said(sessionId)).slice(-4)).toEqual(['4', 'Re: 4', '6', 'Re: 6']);
   });
 
+  test('has the settings that the agent has changed by itself, as by a command', async () => {
+    const option = (currentValue: string) => ({
+      id: 'thinking',
+      name: 'Thinking',
+      category: 'thought_level',
+      currentValue,
+      options: [],
+    });
+    await turns('1');
+    world.agent.update(sessionId, { configOptions: [option('default')] });
+    world.agent.update(sessionId, { configOptions: [option('high')] });
+    const fork = await world.runtime.fork(sessionId, {});
+    await turn('2', fork.sessionId);
+    expect(world.agent.configs.at(-1)).toEqual({ thinking: 'high' });
+  });
+
   test('holds its files as long as it exists', async () => {
     const resource = { uri: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
     await turn('Read this.', sessionId, [{ type: 'resource', resource }]);

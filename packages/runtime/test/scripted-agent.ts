@@ -46,6 +46,7 @@ export class ScriptedAgent extends DriverProvider {
   /** The MCP servers with which each session was opened. */
   readonly mcpServers: SessionOpening['mcpServers'][] = [];
   readonly directories: (readonly string[])[] = [];
+  readonly configs: Record<string, string>[] = [];
   override readonly takesDirectories: boolean = true;
   /** Whether folders can be changed while the agent runs. */
   changesDirectories = true;
@@ -109,6 +110,7 @@ export class ScriptedAgent extends DriverProvider {
     this.projectsUsed.push(used?.hash);
     this.mcpServers.push(mcpServers);
     this.directories.push(opening.additionalDirectories ?? []);
+    this.configs.push(opening.config ?? {});
     this.inUse -= 1;
     if (this.inUse >= 0) throw new SessionInUseError('A terminal has it open.');
     if (earlier) {

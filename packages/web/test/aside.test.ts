@@ -35,3 +35,29 @@ it('/btw asks beside the conversation, and shows the answer as plain text', asyn
   expect(await answer.count()).toBe(0);
   expect(asked().at(-1)).toEqual({ question: 'and now?' });
 });
+
+it('/btw without a question shows the last answer again, also one that came when the dialog was closed', async () => {
+  const answered = Promise.withResolvers<void>();
+  const answer = stage.answer;
+  stage.answer = async (method, one) => {
+    if (one === path) await answered.promise;
+    return answer?.(method, one);
+  };
+  const page = await stage.visit();
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  await composer.fill('/btw which fruit?');
+  await composer.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Beside the conversation' });
+  await dialog.getByText('Asking…').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const arrived = page.waitForResponse((response) => response.url().endsWith('/aside'));
+  answered.resolve();
+  await (await arrived).finished();
+
+  await composer.fill('/btw');
+  await composer.press('Enter');
+  await dialog.getByRole('region', { name: 'Answer' }).getByText('A plum,').waitFor();
+  const question = dialog.getByRole('textbox', { name: 'Question' });
+  expect(await question.inputValue()).toBe('which fruit?');
+});

@@ -1,6 +1,7 @@
+import { SessionInUseError } from '@liminal/agents';
 import { type ResponseStore, StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
-import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { beforeEach, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { defaultSettings } from '../settings.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { SessionRecordHolder, newRecord } from './session-record.ts';
@@ -25,6 +26,10 @@ let logged: PromiseWithResolvers<void>;
 /** Whether the turn of the delivered message has ended. */
 let isOver: boolean;
 let delivered: string[];
+/** When a message was to be delivered, ms since the epoch. */
+let tries: number[];
+/** Whether another program has the session open. */
+let isInUse: boolean;
 let stops: number;
 let stop: () => Promise<void>;
 let warnings: string[];
@@ -37,6 +42,8 @@ beforeEach(() => {
   logged = Promise.withResolvers<void>();
   isOver = false;
   delivered = [];
+  tries = [];
+  isInUse = false;
   stops = 0;
   stop = async () => void (stops += 1);
   warnings = [];
@@ -55,6 +62,8 @@ beforeEach(() => {
   outbox = new SessionOutbox(context, { isStopping: false }, turns, {
     deliver: async ({ message }, _, stored) => {
       await stored;
+      tries.push(Date.now());
+      if (isInUse) throw new SessionInUseError('A terminal has it open.');
       delivered.push(message);
       return true;
     },
@@ -74,6 +83,22 @@ test('a message is given to the agent once, even if the queue is sent at the sam
   outbox.next();
   storing.resolve();
   expect(await sending).toEqual({ turnId: 't1', queued: false });
+  expect(delivered).toEqual(['Hello']);
+});
+
+test('a message for a session that another program has open is tried ever more rarely', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  isInUse = true;
+  storing.resolve();
+  const began = Date.now();
+  expect(await outbox.send({ message: 'Hello' }, 't1')).toEqual({ turnId: 't1', queued: true });
+  await vi.advanceTimersByTimeAsync(190_000);
+  const waits = tries.map((at, place) => at - (tries[place - 1] ?? began));
+  expect(waits).toEqual([0, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+
+  isInUse = false;
+  await vi.advanceTimersByTimeAsync(60_000);
   expect(delivered).toEqual(['Hello']);
 });
 

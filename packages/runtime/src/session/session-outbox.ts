@@ -46,9 +46,9 @@ interface SessionOutboxOptions {
 /** Delay before a queued message is retried after a storage error, in ms. */
 const AGAIN_MS = 2_000;
 
-/** If another program has the session open, each delay is longer than the last by HELD_MS, up to MAX_HELD_MS. In ms. */
+/** The first and the longest delay while another program has the session open, in ms. */
 const HELD_MS = 2_000;
-const MAX_HELD_MS = 15_000;
+const MAX_HELD_MS = 60_000;
 
 /** The error codes after which a message gets a turn of its own instead of being steered. */
 const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_TO_STEER']);
@@ -302,11 +302,11 @@ export class SessionOutbox {
     this.#held = 0;
   }
 
-  /** Another program has the session open. Each retry starts the agent, so the delay grows. */
+  /** Another program has the session open. Each retry starts the agent, so the delay doubles. */
   #sendLater(): void {
+    const wait = Math.min(HELD_MS * 2 ** this.#held, MAX_HELD_MS);
     this.#held += 1;
     clearTimeout(this.#again);
-    const wait = Math.min(this.#held * HELD_MS, MAX_HELD_MS);
     this.#again = setTimeout(() => this.next(), wait).unref();
   }
 

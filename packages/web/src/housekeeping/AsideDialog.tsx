@@ -16,14 +16,18 @@ interface AsideDialogProps {
   onClose: () => void;
 }
 
+/** Each session's last answer, with its question, for as long as the tab is open. */
+const lastAnswers = new Map<string, { question: string; answer: string }>();
+
 /** A question to a session's model that the conversation does not get, nor the answer. */
 export default function AsideDialog({ session, question, onClose }: AsideDialogProps) {
   const { requests } = useClient();
   const { sessionId } = session;
-  const [typed, setTyped] = useState(question);
+  const [last] = useState(question === '' ? lastAnswers.get(sessionId) : undefined);
+  const [typed, setTyped] = useState(last?.question ?? question);
   /** The question that is being asked. */
   const [asked, setAsked] = useState(question === '' ? undefined : { question });
-  const [answer, setAnswer] = useState<string>();
+  const [answer, setAnswer] = useState(last?.answer);
   const [problem, setProblem] = useState<string>();
 
   useEffect(() => {
@@ -32,7 +36,11 @@ export default function AsideDialog({ session, question, onClose }: AsideDialogP
     requests
       .aside(sessionId, asked.question)
       .then(
-        (found) => isShown && setAnswer(found.answer),
+        (found) => {
+          // Also if the dialog was closed meanwhile: the answer is nowhere else.
+          lastAnswers.set(sessionId, { question: asked.question, answer: found.answer });
+          if (isShown) setAnswer(found.answer);
+        },
         (error: unknown) => isShown && setProblem(describeError(error).message),
       )
       .finally(() => isShown && setAsked(undefined));
