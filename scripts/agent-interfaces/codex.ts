@@ -37,9 +37,9 @@ export const codexRequests: Section = {
     ],
     ['used', 'thread/shellCommand', 'A message that begins with `!` is a person’s own command.'],
     [
-      'not used',
-      'thread/prepareApprovedPlan',
-      'A plan is implemented in its own session; a fresh one is begun by hand.',
+      'used',
+      'thread/prepareApprovedPlan fs/writeFile fs/createDirectory',
+      'A plan is implemented in a fresh thread of the session; the thread reads the plan from a file.',
     ],
     ['used', 'mcpServerStatus/list mcpServer/oauth/login', 'The MCP servers of a session.'],
     ['used', 'permissionProfile/list', '*Status and setup*: permission profiles.'],
@@ -132,7 +132,7 @@ export const codexRequests: Section = {
     ],
     [
       'not used',
-      'fs/readFile fs/writeFile fs/createDirectory fs/getMetadata fs/readDirectory fs/remove fs/copy fs/watch fs/unwatch fuzzyFileSearch fuzzyFileSearch/sessionStart fuzzyFileSearch/sessionUpdate fuzzyFileSearch/sessionStop gitDiffToRemote',
+      'fs/readFile fs/getMetadata fs/readDirectory fs/remove fs/copy fs/watch fs/unwatch fuzzyFileSearch fuzzyFileSearch/sessionStart fuzzyFileSearch/sessionUpdate fuzzyFileSearch/sessionStop gitDiffToRemote',
       'Liminal reads the project folder itself.',
     ],
     [

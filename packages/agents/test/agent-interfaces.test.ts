@@ -321,6 +321,7 @@ async function startCodex() {
     settings: new CodexSettings(settings),
     rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
     runsUserCommands: true,
+    startThread: () => Promise.reject(new Error('This Codex starts no other thread.')),
     leave: async () => {},
   });
   await session.send('words', 'ours');

@@ -226,9 +226,12 @@ describe('deleting', () => {
     keepInStore('made-elsewhere');
     await world.runtime.loadSession('made-elsewhere');
     const own = await create();
+    await say(own);
+    world.agent.update(own, { agentSessionId: 'own-before-clear' });
     world.agent.update(own, { agentSessionId: 'own-of-agent' });
     await say(own);
     const [stored] = world.agent.stored;
+    world.agent.stored.push({ ...stored!, sessionId: 'own-before-clear' });
     world.agent.stored.push({ ...stored!, sessionId: 'own-of-agent' });
     world.agent.stored.push({ ...stored!, sessionId: 'never-opened' });
     for (const id of ['made-elsewhere', own, 'never-opened']) {
@@ -252,6 +255,25 @@ describe('deleting', () => {
         await expect(world.runtime.pin(sessionId)).rejects.toMatchObject(notFound);
       }
       expect(read).not.toHaveBeenCalled();
+      world = await world.restart();
+    }
+  });
+
+  test('what the agent stored of a session under earlier ids is not listed as another session', async () => {
+    keepInStore('elsewhere');
+    const own = await create();
+    await say(own);
+    const earlier = ['plan-1', 'plan-2', 'present'];
+    for (const agentSessionId of [...earlier, 'present'])
+      world.agent.update(own, { agentSessionId });
+    await say(own);
+    const [stored] = world.agent.stored;
+    world.agent.stored = [...earlier, 'elsewhere'].map((sessionId) => ({ ...stored!, sessionId }));
+    const { stored: all } = world.agent;
+    for (let server = 0; server < 2; server++) {
+      world.agent.stored = all;
+      const found = await world.runtime.findSessions('scripted');
+      expect(found.map(({ sessionId }) => sessionId)).toEqual(['elsewhere']);
       world = await world.restart();
     }
   });

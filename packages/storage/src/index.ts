@@ -7,3 +7,4 @@ export * from './event-log.ts';
 export * from './others-first.ts';
 export * from './response-store.ts';
 export * from './storage.ts';
+export { idsOf } from './store/session-ids.ts';

@@ -46,6 +46,8 @@ export const SessionRecord = z.object({
   pinned: z.boolean().optional(),
   /** The agent's own id for the session, if it differs from Liminal's. */
   agentSessionId: z.string().optional(),
+  /** The agent's earlier ids for the session, oldest first: after `/clear`, the agent continues under another id. */
+  formerAgentSessionIds: z.array(z.string()).optional(),
   /** The agent's `CliProvider.storedMark` at the time when history had everything in the agent's store. */
   storedMark: z.string().optional(),
   /** The chosen config options by id. */

@@ -58,6 +58,7 @@ export class AppServer {
   #asked = 0;
   #isAlive = true;
   #version: string | undefined;
+  #home: string | undefined;
   #ended: Promise<void> | undefined;
 
   constructor(process: ServerProcess) {
@@ -82,6 +83,7 @@ export class AppServer {
       const greeting = server.request('initialize', { clientInfo, capabilities });
       const answer = await server.within(limitMs, greeting, signal);
       server.#version = versionIn(answer);
+      server.#home = homeIn(answer);
       server.notify('initialized');
       return server;
     } catch (error) {
@@ -97,6 +99,11 @@ export class AppServer {
   /** Codex' own; undefined if it does not say. */
   get version(): string | undefined {
     return this.#version;
+  }
+
+  /** The path of Codex' own folder (`CODEX_HOME`); undefined if Codex does not report it. */
+  get home(): string | undefined {
+    return this.#home;
   }
 
   /** Rejects with CodexError, or with why the process ended. `take` gets the answer before anything that follows it. */
@@ -240,4 +247,9 @@ export class AppServer {
 function versionIn(greeting: unknown): string | undefined {
   const said = isRecord(greeting) ? greeting['userAgent'] : undefined;
   return typeof said === 'string' ? /\/(\d[\w.-]*)/.exec(said)?.[1] : undefined;
+}
+
+function homeIn(greeting: unknown): string | undefined {
+  const home = isRecord(greeting) ? greeting['codexHome'] : undefined;
+  return typeof home === 'string' && home !== '' ? home : undefined;
 }

@@ -17,7 +17,14 @@ import { findCodex } from './program.ts';
 import { readCodexProject, trustConfig } from './project-settings.ts';
 import { ListedRollouts } from './listed-rollouts.ts';
 import { rolloutFolder, Rollouts } from './rollouts.ts';
-import { CodexSettings, type Offer, readModels, readModes, readOpened } from './settings.ts';
+import {
+  CodexSettings,
+  type Offer,
+  type Opened,
+  readModels,
+  readModes,
+  readOpened,
+} from './settings.ts';
 import { forkThread, listThreads, readThread } from './stored-threads.ts';
 
 export interface CodexOptions {
@@ -151,8 +158,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const mcpServers = { ...this.#options.mcpServers, ...named };
     const mark = processMark('codex');
     const take = (answer: unknown): CodexSession => {
-      const opened = readOpened(answer);
-      if (opened === undefined) throw new Error('Codex opened no thread.');
+      const opened = openedIn(answer);
       const session = new CodexSession({
         server,
         threadId: opened.thread.id,
@@ -163,6 +169,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
         profile,
         rollouts: this.#rollouts,
         runsUserCommands: this.#options.userCommands ?? true,
+        directories: additionalDirectories,
+        startThread,
         leave: (threads) => this.#leave(server, threads, mark),
       });
       server.admit(opened.thread.id, session);
@@ -173,12 +181,14 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     const own = threadConfig(mcpServers, mark);
     const params = {
       cwd: projectDir,
-      runtimeWorkspaceRoots: [projectDir, ...additionalDirectories],
+      ...rootsOf(projectDir, additionalDirectories),
       config: {
         ...(profile === '' ? own : layered(await readProfile(this.#env, profile), own)),
         ...trust,
       },
     };
+    const startThread = (directories: readonly string[]): Promise<Opened> =>
+      server.request('thread/start', { ...params, ...rootsOf(projectDir, directories) }, openedIn);
     const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
     const resume = (threadId: string): Promise<CodexSession> =>
       server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
@@ -264,6 +274,17 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     });
   }
 }
+
+/** Throws Error if the answer names no thread. */
+function openedIn(answer: unknown): Opened {
+  const opened = readOpened(answer);
+  if (opened === undefined) throw new Error('Codex opened no thread.');
+  return opened;
+}
+
+const rootsOf = (projectDir: string, directories: readonly string[]) => ({
+  runtimeWorkspaceRoots: [projectDir, ...directories],
+});
 
 /** A thread is open in one program at a time. */
 const isInUse = /active writer/;

@@ -9,7 +9,7 @@ import type {
   McpServerState,
   SessionSetup,
 } from '@liminal/protocol';
-import { asError, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
+import { asError, headOf, linkedMentions, messageOf, sizeOf } from '@liminal/protocol';
 import { answerHere } from '../base/answered-here.ts';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
@@ -26,15 +26,15 @@ import { nothingToSteer, ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askAside } from './aside.ts';
 import { BackgroundWork } from './background-work.ts';
-import { answerFor, askedBy, planIn } from './commands.ts';
-import { implementPlan, isPlan, wordsAfterPlan } from './plan-question.ts';
+import { answerFor, askedBy, wordsToPlan } from './commands.ts';
+import { type AfterPlan, afterPlan, implementPlan, planIn, preparePlan } from './plan-question.ts';
 import { changeMcpServer, listMcpServers } from './mcp-status.ts';
 import { withPicture } from './pictures.ts';
 import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import { SessionState, type SessionStateOptions, type Wanted } from './session-state.ts';
-import type { Offer } from './settings.ts';
+import type { Offer, Opened } from './settings.ts';
 import { readSetup } from './setup.ts';
 import { noticeOf } from './translate/notices.ts';
 import { CodexTurn, hasFailed, isCompleted } from './translate/turn.ts';
@@ -57,8 +57,8 @@ interface Running {
   started: PromiseWithResolvers<string>;
   /** Ours, for what is said between turns: Codex knows nothing of it. */
   isBetween: boolean;
-  /** Whether Codex has proposed a plan in it. */
-  hasPlan: boolean;
+  /** The newest plan that Codex has proposed in it. */
+  plan?: string;
 }
 
 /** Why a question is withdrawn. */
@@ -66,6 +66,8 @@ const turnEnded = 'turn_ended';
 /** How many items that were said between turns wait for a turn, and of what size; then they have one of their own. */
 const maxBetween = 100;
 const maxBetweenSize = 1024 * 1024;
+/** The most characters of Codex' reason for a refusal. */
+const maxReason = 300;
 /** How long Codex may take to stop a turn, ms; then it is ended. */
 const cancelLimitMs = 10_000;
 
@@ -93,18 +95,24 @@ interface CodexSessionOptions extends SessionStateOptions {
   rollouts: Rollouts;
   /** Whether messages that begin with `!` are commands of people's own. */
   runsUserCommands: boolean;
+  /** The folders beside the project's that the thread was opened with. */
+  directories?: readonly string[];
+  /** Starts another thread as the session's first one was started, with these folders beside the project's. */
+  startThread: (directories: readonly string[]) => Promise<Opened>;
   /** Closes the session's threads with all that they started. */
   leave: (threads: readonly OpenThread[]) => Promise<void>;
 }
 
-/** One thread of Codex', over all of its turns. */
+/** The notice of a turn that begins in a fresh thread. */
+const cleared =
+  'The context was cleared: the model knows the plan, and nothing else of the earlier turns. Files stay as they are.';
+
+/** One thread of Codex', over all of its turns, until a plan is implemented in a fresh thread. */
 export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
-  readonly agentSessionId: string;
   readonly #options: CodexSessionOptions;
   readonly #server: AppServer;
   readonly #output: SessionOutput;
   readonly #state: SessionState;
-  readonly #background: BackgroundWork;
   readonly #approvals: PendingApprovals;
   /** What Codex asks now, by the id of its request. */
   readonly #asked = new Map<unknown, AbortController>();
@@ -113,6 +121,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   #betweenSize = 0;
   /** A notice for people in the first turn. */
   #untold: string | undefined;
+  #threadId: string;
+  /** The work beside the turns of the present thread. */
+  #background: BackgroundWork;
+  #directories: readonly string[];
   #running: Running | undefined;
   #isAlive = true;
   #closed: Promise<void> = Promise.resolve();
@@ -120,7 +132,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   constructor(options: CodexSessionOptions) {
     this.#options = options;
     this.#server = options.server;
-    this.agentSessionId = options.threadId;
+    this.#threadId = options.threadId;
+    this.#directories = options.directories ?? [];
     this.#output = options.output;
     this.#state = new SessionState(options);
     this.#background = new BackgroundWork(options.server, options.output);
@@ -138,6 +151,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** The id of the present thread. */
+  get agentSessionId(): string {
+    return this.#threadId;
   }
 
   get agentTurnId(): string | undefined {
@@ -174,7 +192,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       return answerHere(emit, { ...start, turnId, message, answer });
     }
     const { method, params } = askedBy(
-      planIn(message) ?? message,
+      wordsToPlan(message) ?? message,
       this.#state.skills,
       this.#options.projectDir,
       blocks,
@@ -195,21 +213,23 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#end({ type: 'response_error', error: why });
   }
 
-  /** Asks after a plan what follows, as Codex' own terminal does. The turn of the question becomes that of the work. */
-  async #offerPlan(): Promise<void> {
+  /**
+   * Asks after a plan what follows, as Codex' own terminal does. The turn of the question becomes that of the work.
+   * @param plan - The proposed plan, Markdown.
+   */
+  async #offerPlan(plan: string): Promise<void> {
     const running = this.#begin(randomUUID(), 'agent', undefined);
     running.isBetween = true;
     const { signal } = new AbortController();
     const outcome = await this.#approvals.ask({ ...implementPlan }, signal);
     if (this.#running !== running || outcome.outcome === 'cancelled') return;
-    const words = wordsAfterPlan(outcome);
-    if (words === undefined) {
+    const next = afterPlan(outcome);
+    if (next === undefined) {
       return this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
     }
     try {
-      if (outcome.optionId === 'implement') {
-        await this.setConfigOption('collaboration_mode', 'default');
-      }
+      const words = await this.#prepare(plan, next);
+      if (this.#running !== running) return;
       this.#write((writer) =>
         writer.add({
           type: 'message',
@@ -219,7 +239,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
         }),
       );
       running.isBetween = false;
-      const own = { threadId: this.agentSessionId, clientUserMessageId: running.turnId };
+      const own = { threadId: this.#threadId, clientUserMessageId: running.turnId };
       const asked = { ...own, input: inputOf(words, []) };
       await this.#server.request('turn/start', asked, (answer) => this.#known(running, answer));
     } catch (error) {
@@ -227,9 +247,54 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
   }
 
+  /** Makes the session ready for what follows a plan; returns the message to Codex. */
+  async #prepare(plan: string, { words, endsPlanMode, clearsContext }: AfterPlan): Promise<string> {
+    const prompt = clearsContext ? await this.#clearContext(plan, words) : words;
+    if (endsPlanMode) await this.setConfigOption('collaboration_mode', 'default');
+    return prompt;
+  }
+
+  /**
+   * Replaces the session's thread by a fresh one that has only the plan; returns the first message to it. The session
+   * keeps its thread if Codex refuses.
+   */
+  async #clearContext(markdown: string, note: string): Promise<string> {
+    const opened = await this.#options.startThread(this.#directories);
+    const { id: threadId } = opened.thread;
+    const fresh = { threadId, turnId: undefined };
+    const words = await preparePlan(this.#server, threadId, { markdown, note }).catch(
+      async (error: unknown) => {
+        await this.#server.leave([fresh]);
+        const why = headOf(messageOf(error), maxReason);
+        throw new Error(`Codex did not clear the context. ${why}`, { cause: error });
+      },
+    );
+    // The session may have been closed in the meantime.
+    if (!this.#isAlive) {
+      await this.#server.leave([fresh]);
+      return words;
+    }
+    this.#replaceThread(opened);
+    this.#write((writer) => writer.notice(cleared));
+    return words;
+  }
+
+  /** What runs beside the turns of the old thread ends with that thread. */
+  #replaceThread(opened: Opened): void {
+    const old = this.#threads;
+    this.#background.close();
+    this.#output.update({ tasks: [] });
+    this.#threadId = opened.thread.id;
+    this.#background = new BackgroundWork(this.#server, this.#output);
+    this.#background.turnBegins();
+    this.#server.admit(this.#threadId, this);
+    this.#state.replaceThread(opened);
+    this.#server.leave(old).catch(() => undefined);
+  }
+
   /** The answer to a command that asks nothing of Codex' model. */
   async #answerHere(message: string, blocks: readonly ContentBlock[]): Promise<string | undefined> {
-    const plan = planIn(message);
+    const plan = wordsToPlan(message);
     if (plan === undefined) {
       const isCommand = blocks.length === 0 && userCommandIn(message) !== undefined;
       if (isCommand && !this.#options.runsUserCommands) return commandsForbidden;
@@ -345,6 +410,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     };
     const own = { threadId: this.agentSessionId };
     await this.#server.request('thread/settings/update', { ...own, environments: [environment] });
+    this.#directories = folders;
     return true;
   }
 
@@ -381,11 +447,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       // An error of ours in one message must not end the session.
       process.emitWarning(asError(error));
     }
-    if (isOwn && isPlan(method, params['item'])) running.hasPlan = true;
+    const plan = isOwn ? planIn(method, params['item']) : undefined;
+    if (plan !== undefined) running.plan = plan;
     if (!running.writer.hasEnded) return;
     this.#over(running);
-    const isWhole = running.hasPlan && isCompleted(params['turn']);
-    if (isWhole && this.#options.settings.isPlanning) void this.#offerPlan();
+    if (running.plan === undefined || !isCompleted(params['turn'])) return;
+    if (this.#options.settings.isPlanning) void this.#offerPlan(running.plan);
   }
 
   /** What belongs to earlier turns waits for the next, or for the end of its task. */
@@ -512,7 +579,6 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       hasStarted: false,
       started,
       isBetween: false,
-      hasPlan: false,
     };
     running.started.promise.catch(() => undefined);
     this.#running = running;

@@ -74,7 +74,7 @@ export function answerFor(message: string, skills: readonly Skill[]): string | u
 }
 
 /** The words after `/plan`; undefined for other messages. */
-export const planIn = (message: string): string | undefined =>
+export const wordsToPlan = (message: string): string | undefined =>
   /^\/plan(?:\s+([^]*))?$/.exec(message.trim()) === null
     ? undefined
     : message.trim().slice('/plan'.length).trim();

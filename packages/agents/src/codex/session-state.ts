@@ -7,7 +7,7 @@ import { UsageLimits } from '../base/usage-limits.ts';
 import type { SessionOutput } from '../driver.ts';
 import type { AppServer } from './app-server.ts';
 import { commandsWith, readSkills, type Skill } from './commands.ts';
-import type { CodexSettings, Offer } from './settings.ts';
+import type { CodexSettings, Offer, Opened } from './settings.ts';
 import { readLimits } from './translate/limits.ts';
 
 type Params = Record<string, unknown>;
@@ -38,9 +38,11 @@ export class SessionState {
   #areSkillsOld = false;
   #isInTurn = false;
   #isClosed = false;
+  #threadId: string;
 
   constructor(options: SessionStateOptions) {
     this.#options = options;
+    this.#threadId = options.threadId;
     this.#notices = new NoticeBoard((notices) => options.output.update({ notices }));
   }
 
@@ -50,12 +52,12 @@ export class SessionState {
 
   /** Makes the first settings. `INVALID_OPTION`. */
   async begin(offer: Offer, wanted: readonly Wanted[], notices: readonly string[]): Promise<void> {
-    const { server, settings, threadId, output } = this.#options;
+    const { server, settings, output } = this.#options;
     settings.offer(offer);
     const problems = wanted.flatMap((one) => this.#choose(one));
     this.#notices.put('opening', [...notices, ...problems].map(warning));
     const commands = commandsWith([]);
-    output.update({ agentSessionId: threadId, configOptions: settings.options, commands });
+    output.update({ agentSessionId: this.#threadId, configOptions: settings.options, commands });
     await this.#tellSettings();
     // A first message may follow at once, and comes first.
     setTimeout(() => {
@@ -64,6 +66,16 @@ export class SessionState {
       void this.#lookAtHooks();
       void this.#lookAtGoal();
     }, skillsDelayMs).unref();
+  }
+
+  /** The session has another thread from now on, which gets the session's settings with the next change of one. */
+  replaceThread(opened: Opened): void {
+    const { settings, output } = this.#options;
+    this.#threadId = opened.thread.id;
+    settings.replaceThread(opened);
+    // A goal belongs to its thread.
+    this.#notices.put('goal', []);
+    output.update({ agentSessionId: this.#threadId });
   }
 
   /** `INVALID_OPTION`. */
@@ -132,10 +144,11 @@ export class SessionState {
   }
 
   async #tellSettings(): Promise<void> {
-    const { server, settings, threadId } = this.#options;
+    const { server, settings } = this.#options;
     const { overrides } = settings;
     if (Object.keys(overrides).length === 0) return;
-    await server.request('thread/settings/update', { threadId, ...overrides });
+    const own = { threadId: this.#threadId };
+    await server.request('thread/settings/update', { ...own, ...overrides });
   }
 
   /** Only an account with a plan has windows. */
@@ -166,8 +179,8 @@ export class SessionState {
 
   /** A goal that the thread had before it was opened here. */
   async #lookAtGoal(): Promise<void> {
-    const { server, threadId } = this.#options;
-    const answer = await server.tell('thread/goal/get', { threadId });
+    const { server } = this.#options;
+    const answer = await server.tell('thread/goal/get', { threadId: this.#threadId });
     if (!this.#isClosed && isRecord(answer)) this.#notices.put('goal', goalNotices(answer));
   }
 

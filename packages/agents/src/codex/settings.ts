@@ -103,6 +103,9 @@ const presets: Preset[] = [
   },
 ];
 
+/** What a thread may do without a question, as Codex reports it. */
+type Rights = Record<'approvalPolicy' | 'sandboxPolicy', unknown>;
+
 /** The speed of a thread without a service tier. */
 const standardTier = 'standard';
 
@@ -125,8 +128,12 @@ export class CodexSettings {
   /** What was chosen here, by option. */
   readonly #chosen: Record<string, string> = {};
   readonly #current: Record<string, string>;
+  #rights: Rights;
+  /** Whether the thread was opened with other rights than the session had by then. */
+  #hasOtherRights = false;
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
+    this.#rights = { approvalPolicy: opened.approvalPolicy, sandboxPolicy: opened.sandbox };
     const effort = reasoningEffort ?? '';
     const [mode, work] = [presetOf(opened), collaborationMode?.mode ?? 'default'];
     const tier = opened.serviceTier ?? standardTier;
@@ -137,6 +144,19 @@ export class CodexSettings {
       collaboration_mode: work,
       service_tier: tier,
     };
+  }
+
+  /** The session has another thread from now on, to which `overrides` then brings what differs there. */
+  replaceThread(opened: Opened): void {
+    const fresh = new CodexSettings(opened);
+    fresh.offer({ models: this.#models, modes: this.#modes });
+    for (const id of ['mode', 'model', 'reasoning_effort', 'service_tier']) {
+      const value = this.#current[id] ?? '';
+      const isOffered = value !== '' && value !== custom;
+      if (isOffered && value !== fresh.#current[id]) this.#chosen[id] = value;
+    }
+    this.#workOfThread = undefined;
+    this.#hasOtherRights = JSON.stringify(fresh.#rights) !== JSON.stringify(this.#rights);
   }
 
   /** Says what there is to choose from. */
@@ -152,6 +172,7 @@ export class CodexSettings {
     if (now === undefined) return false;
     const { model, effort, approvalPolicy, sandboxPolicy, collaborationMode, serviceTier } = now;
     const before = JSON.stringify(this.#current);
+    this.#rights = { approvalPolicy, sandboxPolicy };
     this.#current['mode'] = presetOf({ approvalPolicy, sandbox: sandboxPolicy });
     this.#current['model'] = model;
     this.#current['service_tier'] = serviceTier ?? standardTier;
@@ -260,6 +281,7 @@ export class CodexSettings {
     const isKnown = this.#modes.some((one) => one.mode === shown);
     const work = isKnown && shown !== this.#workOfThread ? shown : undefined;
     const preset = presets.find(({ value }) => value === mode);
+    const rights = preset ?? (this.#hasOtherRights ? this.#rights : undefined);
     // Another model may not have the effort that was set for the one before.
     const isModelChosen = model !== undefined || effort !== undefined;
     const chosenEffort = this.#current['reasoning_effort'] || null;
@@ -270,9 +292,9 @@ export class CodexSettings {
       developer_instructions: null,
     };
     return {
-      ...(preset && {
-        approvalPolicy: preset.approvalPolicy,
-        sandboxPolicy: preset.sandboxPolicy,
+      ...(rights && {
+        approvalPolicy: rights.approvalPolicy,
+        sandboxPolicy: rights.sandboxPolicy,
       }),
       ...(isModelChosen && { model: this.model, effort: chosenEffort }),
       ...(tier !== undefined && { serviceTier: tier === standardTier ? null : tier }),

@@ -6,6 +6,7 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import { cannotRewind, ProviderError, turnNotStored } from '../errors.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
+import { beginsWithPlan } from './plan-question.ts';
 import { trustConfig } from './project-settings.ts';
 import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
@@ -103,6 +104,15 @@ export async function readThread(
   });
 }
 
+const cleared =
+  'This turn is not in the present context of Codex: the context was cleared when a plan was implemented.';
+
+/** Whether these are the turns of a fresh thread in which a plan was implemented. */
+function isAfterPlan([first]: readonly Turn[]): boolean {
+  const asked = first && itemsOf(first).find((item) => item?.type === 'userMessage');
+  return asked?.type === 'userMessage' && beginsWithPlan(wordsIn(asked.content));
+}
+
 /** Copies a thread up to the end of a turn. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`. */
 export async function forkThread(
   server: AppServer,
@@ -113,7 +123,7 @@ export async function forkThread(
   const turns = await readTurns(server, threadId);
   const place = turns.findIndex((turn) => turnIdOf(turn, threadId) === turnId);
   const last = turns[place];
-  if (last === undefined) throw turnNotStored('Codex');
+  if (last === undefined) throw turnNotStored('Codex', isAfterPlan(turns) ? cleared : undefined);
   // It is left at once: the next to open it says how it runs.
   const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
@@ -138,6 +148,8 @@ export async function revertThread(
   const turns = await readTurns(server, threadId);
   const first = turns.find((turn) => gone.has(turnIdOf(turn, threadId)));
   if (first === undefined) return;
+  // The thread lacks the plan's own turns, which would then stand before the next message.
+  if (first === turns[0] && isAfterPlan(turns)) throw cannotRewind(cleared);
   const asked = { threadId, beforeTurnId: first.id };
   await server.request('thread/revert', asked).catch((error: unknown) => {
     throw cannotRewind(`Codex says: ${messageOf(error)}`, error);

@@ -132,7 +132,11 @@ test('after a plan Codex is asked to implement it, or to plan further, as people
   const first = await next([planned.turnId]);
   const { title, options, answer: stay } = await listener.asked(first);
   expect(title).toBe('Implement this plan?');
-  expect(options?.map(({ name }) => name)).toEqual(['Implement it', 'Keep planning']);
+  expect(options?.map(({ name }) => name)).toEqual([
+    'Implement it',
+    'Clear the context and implement it',
+    'Keep planning',
+  ]);
 
   await stay('stay', { note: 'With a window.' });
 

@@ -132,6 +132,7 @@ class Playing {
         settings: new CodexSettings(opened),
         rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
         runsUserCommands: true,
+        startThread: () => Promise.reject(new Error('This Codex starts no other thread.')),
         leave: async () => {},
       });
       server.admit(threadId, session);

@@ -43,15 +43,17 @@ export async function runningTurn() {
     end: async () => {},
   });
   const left: OpenThread[] = [];
-  const opened = readOpened({ thread: { id: 'own' }, model: 'gpt', cwd: '/project' })!;
+  const openedThread = (id: string) =>
+    readOpened({ thread: { id }, model: 'gpt', cwd: '/project' })!;
   const session = new CodexSession({
     server,
     threadId: 'own',
     projectDir: '/project',
     output: { emit: (draft) => void drafts.push(draft), update: () => {}, exit: () => {} },
-    settings: new CodexSettings(opened),
+    settings: new CodexSettings(openedThread('own')),
     rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
     runsUserCommands: true,
+    startThread: async () => openedThread('fresh'),
     leave: async (threads) => void left.push(...threads),
   });
   server.admit('own', session);

@@ -153,6 +153,18 @@ export class CodexInTerminal implements Person {
     await this.#answered(answer);
   }
 
+  /** Asks for a plan, and has it implemented in a fresh thread. */
+  async planAfresh(text: string, answer: string): Promise<void> {
+    this.#terminal.press('\u001b[Z');
+    await this.#terminal.shows(/Plan mode/);
+    await this.#type(text);
+    await this.#terminal.shows(/› 1\. Yes, implement this plan/);
+    this.#terminal.press('\u001b[B');
+    await this.#terminal.shows(/› 2\. Yes, clear context and implement/);
+    await withGreeter(this.#stage.workspace.home, async () => this.#terminal.press('\r'));
+    await this.#answered(answer);
+  }
+
   async compact(): Promise<void> {
     await this.#type('/compact');
     await this.#terminal.shows(/Context compacted/);
@@ -229,6 +241,17 @@ export class CodexInLiminal implements Person {
   }
 
   async plan(text: string, answer: string): Promise<void> {
+    await this.#plan(text, 'implement');
+    await this.#answered(answer);
+  }
+
+  /** Asks for a plan, and has it implemented in a fresh thread. */
+  async planAfresh(text: string, answer: string): Promise<void> {
+    await withGreeter(this.#stage.workspace.home, () => this.#plan(text, 'clear'));
+    await this.#answered(answer);
+  }
+
+  async #plan(text: string, optionId: string): Promise<void> {
     const { sessionId } = this.#listener;
     await this.#provider.setConfigOption?.(sessionId, 'collaboration_mode', 'plan');
     await this.#listener.send(text);
@@ -238,8 +261,7 @@ export class CodexInLiminal implements Person {
       ),
     );
     const approvalId = payload.type === 'item_start' ? (payload.approvalId ?? '') : '';
-    await this.#provider.answerApproval?.(sessionId, approvalId, { optionId: 'implement' });
-    await this.#answered(answer);
+    await this.#provider.answerApproval?.(sessionId, approvalId, { optionId });
   }
 
   async compact(): Promise<void> {

@@ -27,6 +27,7 @@ import type {
   SessionSetup,
   UsageLimit,
 } from '@liminal/protocol';
+import type { SessionRecord } from '@liminal/storage';
 import { Watchdog } from '../turn/index.ts';
 import { bringBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
@@ -39,6 +40,9 @@ import type { SessionContext } from './session-context.ts';
 
 /** How long an agent may be silent after a stop, if it has a message whose turn has not begun, in ms. */
 const stopLimitMs = 30_000;
+
+/** How many earlier ids of the agent's a session's record keeps. */
+const maxFormerIds = 100;
 
 interface SessionAgentOptions {
   onEvent: (draft: EventDraft) => void;
@@ -586,9 +590,19 @@ export class SessionAgent {
     if (title === undefined && agentSessionId === undefined && config === undefined) return;
     this.#context.record.keep({
       ...(title !== undefined && { title }),
-      ...(agentSessionId !== undefined && { agentSessionId }),
+      ...(agentSessionId !== undefined && this.#renamedIds(agentSessionId)),
       ...(config !== undefined && { config }),
     });
+  }
+
+  /** Returns the agent's own ids for the session. The agent's store has the earlier ids, too; they are not listed again. */
+  #renamedIds(
+    agentSessionId: string,
+  ): Pick<SessionRecord, 'agentSessionId' | 'formerAgentSessionIds'> {
+    const { agentSessionId: earlier, formerAgentSessionIds = [] } = this.#context.record.value;
+    if (earlier === undefined || earlier === agentSessionId) return { agentSessionId };
+    const former = [...formerAgentSessionIds, earlier].filter((id) => id !== agentSessionId);
+    return { agentSessionId, formerAgentSessionIds: former.slice(-maxFormerIds) };
   }
 
   /** Stores the tasks in the record, so that their end can be reported even if agent and server end first. */

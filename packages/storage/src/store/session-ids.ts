@@ -1,6 +1,10 @@
 import type { SessionRecord } from '../response-store.ts';
 
-/** The ids of a session: its own, and its agent's if that differs. */
-export function idsOf({ sessionId, agentSessionId = sessionId }: SessionRecord): string[] {
-  return [...new Set([sessionId, agentSessionId])];
+/** Returns the ids by which a session is known: ours, and its agent's, present and former, where those differ. */
+export function idsOf({
+  sessionId,
+  agentSessionId = sessionId,
+  formerAgentSessionIds = [],
+}: SessionRecord): string[] {
+  return [...new Set([sessionId, agentSessionId, ...formerAgentSessionIds])];
 }

@@ -30,6 +30,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       const changed = sessionRecord('session-1', {
         title: 'Grüße \uD800 🧵',
         agentSessionId: 'agent-1',
+        formerAgentSessionIds: ['agent-0'],
         forkedFrom: { sessionId: 'session-0', turnId: 'turn-1', title: 'First' },
         config: { model: 'model-1' },
         queue: [{ turnId: 't', message: 'm', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' }],
@@ -163,15 +164,16 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
     });
 
     test('that were deleted are found by their ids and their agents’ ids', async () => {
-      await store.saveSession(sessionRecord('\u0000 \uD800', { agentSessionId: 'agent-1' }));
+      const ids = { agentSessionId: 'agent-1', formerAgentSessionIds: ['agent-0'] };
+      await store.saveSession(sessionRecord('\u0000 \uD800', ids));
       await store.saveSession(sessionRecord('session-2'));
       await store.deleteSession('\u0000 \uD800');
       await store.deleteSession('never stored');
       await store.saveSession(sessionRecord('never stored'));
       const again = await reopened();
       const many = Array.from({ length: 2_500 }, (_, at) => `other ${at}`);
-      const asked = ['agent-1', 'session-2', ...many, '\u0000 \uD800', 'never stored'];
-      expect(await again.findDeleted(asked)).toEqual(['agent-1', '\u0000 \uD800']);
+      const asked = ['agent-1', 'agent-0', 'session-2', ...many, '\u0000 \uD800', 'never stored'];
+      expect(await again.findDeleted(asked)).toEqual(['agent-1', 'agent-0', '\u0000 \uD800']);
       expect(await again.findDeleted([])).toEqual([]);
     });
 
