@@ -29,7 +29,8 @@ const innerRooms: Record<string, { within: string; rooms: Record<string, string[
     within: '^packages/runtime/src/',
     rooms: {
       blobs: [],
-      files: ['blobs'],
+      git: [],
+      files: ['blobs', 'git'],
       tracing: [],
       turn: ['blobs', 'tracing'],
       history: ['turn'],

@@ -8,6 +8,7 @@ import type { ExportFlags } from './commands/export.ts';
 import type { ForkFlags } from './commands/fork.ts';
 import type { BackgroundFlags } from './commands/background.ts';
 import type { NotifyFlags } from './commands/notify.ts';
+import type { DiffFlags } from './commands/diff.ts';
 import type { DirectoriesFlags } from './commands/directories.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import type { RewindFlags } from './commands/rewind.ts';
@@ -254,8 +255,17 @@ function setupCommands(command: (name: string) => Command, done: (exitCode: numb
     });
 }
 
-/** Commands about sessions as files. */
+/** Commands about a session's files, and about sessions as files. */
 function fileCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
+  command('diff <sessionId>')
+    .description('shows how a session’s git work tree differs from its last commit')
+    .option('--stat', 'only the files, with counts of lines')
+    .option('--json', 'as one JSON object')
+    .action(async (sessionId: string, flags: Flags & DiffFlags) => {
+      const { diff } = await import('./commands/diff.ts');
+      done(await diff(sessionId, flags, configure(flags)));
+    });
+
   command('export <sessionId>')
     .description('writes a session into a file, without secrets, and prints its name')
     .option('--out <file>', 'the file; .gz at its end packs it (default: liminal-….jsonl)')

@@ -1,4 +1,5 @@
 /** Every command, with line breaks in all that agents and people wrote: none of it makes a row of its own. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -69,6 +70,8 @@ beforeAll(async () => {
   ({ sessionId } = await requests.createSession(wanted));
   await requests.rename(sessionId, evil);
   file = join(home.folder, 'session.jsonl');
+  execFileSync('git', ['init', '-q', home.project]);
+  writeFileSync(join(home.project, `${evil}.ts`), evil);
 });
 afterAll(async () => {
   client.close();
@@ -100,6 +103,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
   import: { args: () => ['import', file], code: 0, shows: /./ },
   fork: { args: () => ['fork', sessionId, '--turn', evil], code: 1, shows: /\S/ },
   rewind: { args: () => ['rewind', sessionId, '--turn', evil, '--yes'], code: 1, shows: /\S/ },
+  diff: { args: () => ['diff', sessionId], code: 0, shows: /^untracked {2}a text⏎EVIL row/m },
   mcp: { args: () => ['mcp', sessionId, '--on', evil], code: 1, shows: /\S/ },
   aside: { args: () => ['aside', sessionId, evil], code: 1, shows: /\S/ },
   setup: { args: () => ['setup', sessionId], code: 1, shows: /\S/ },

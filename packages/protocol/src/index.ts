@@ -88,5 +88,6 @@ export * from './upserts.ts';
 export * from './mentions.ts';
 export { hideUrlSecrets } from './url-secrets.ts';
 export * from './usage.ts';
+export { changedFileNotes, sessionDiffNotes } from './changed-files.ts';
 export * from './wire/http.ts';
 export * from './wire/websocket.ts';

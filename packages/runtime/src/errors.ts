@@ -14,6 +14,7 @@ export type RuntimeErrorCode =
   | 'FILE_NOT_FOUND'
   | 'FILE_NOT_ALLOWED'
   | 'FILE_UNREADABLE'
+  | 'DIFF_UNAVAILABLE'
   | 'BLOB_NOT_FOUND'
   | 'BLOB_TYPE_WRONG'
   | 'BODY_TOO_LARGE'

@@ -28,6 +28,7 @@ import type {
   SendNowResult,
   SendResult,
   SessionHandle,
+  SessionDiff,
   SessionInfo,
   SessionSetup,
   SessionStatusResult,
@@ -79,6 +80,7 @@ import { putBlob, sweepUploads } from './blobs/index.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import { exportSession, importSession } from './exports/index.ts';
 import { FileFinder } from './files/index.ts';
+import { WorkTreeDiffs } from './git/index.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
 import { Readiness } from './readiness.ts';
 import { keeping } from './keeping.ts';
@@ -143,6 +145,7 @@ export class SessionRuntime implements Runtime {
   readonly #logger: Logger;
   readonly #roots: Roots;
   readonly #files: FileFinder;
+  readonly #diffs: WorkTreeDiffs;
   readonly sessions: Directory;
   readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#roots.complete(prefix);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
@@ -185,6 +188,7 @@ export class SessionRuntime implements Runtime {
     this.#logger = logger;
     this.#roots = roots;
     this.#files = new FileFinder(roots);
+    this.#diffs = new WorkTreeDiffs(roots);
     this.#cluster = cluster;
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
     this.sessions = new Directory({
@@ -507,6 +511,11 @@ export class SessionRuntime implements Runtime {
     return this.#kept.use(sessionId, async (session) => session.history.page(options));
   }
 
+  async diff(sessionId: string): Promise<SessionDiff> {
+    this.#assertOpen();
+    return this.#diffs.read(await this.sessions.projectDir(sessionId));
+  }
+
   async findFiles(
     projectDir: string,
     query: string,
@@ -615,6 +624,7 @@ export class SessionRuntime implements Runtime {
     this.#stopSweeping();
     this.#watchers.clear();
     await this.#files.close();
+    await this.#diffs.close();
     const sessions = await this.sessions.inMemory();
     await Promise.allSettled(sessions.map(async (session) => session.endWithServer()));
     await Promise.allSettled(this.#providers.list().map(async (provider) => provider.close()));

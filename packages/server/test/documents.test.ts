@@ -49,6 +49,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/background',
     '/api/session/{id}/cancel',
     '/api/session/{id}/config',
+    '/api/session/{id}/diff',
     '/api/session/{id}/directories',
     '/api/session/{id}/export',
     '/api/session/{id}/file',

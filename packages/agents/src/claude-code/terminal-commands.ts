@@ -38,7 +38,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   'design-login': inTerminal,
   'design-revoke': inTerminal,
   desktop: inTerminal,
-  diff: 'The changes of each turn stand in the conversation. To see all, send `!git diff`.',
+  diff: 'This stands under “Changes” in the session’s menu, or in the answer of `liminal diff`.',
   exit: close,
   export: 'Export the session in its menu, or with `liminal export`.',
   'extra-usage': inTerminal,

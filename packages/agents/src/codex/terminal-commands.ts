@@ -32,7 +32,7 @@ export const terminalCommands: Readonly<Record<string, string>> = {
   daybreak: inTerminal,
   'debug-config': inTerminal,
   delete: inList,
-  diff: 'The changes of each turn stand in the conversation. To see all, send `!git diff`.',
+  diff: 'This stands under “Changes” in the session’s menu, or in the answer of `liminal diff`.',
   exit: 'Close the window: the session stays, and the agent keeps working.',
   experimental: inTerminal,
   export: 'Export the session in its menu, or with `liminal export`.',

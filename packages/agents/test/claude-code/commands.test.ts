@@ -40,7 +40,7 @@ test('commands that have a place in Liminal are answered with it', async () => {
     expect(said(await listener.ask(`/${name}`)).at(-1)).toContain('`liminal setup`');
   }
   expect(said(await listener.ask('/fast')).at(-1)).toContain('“Speed”');
-  expect(said(await listener.ask('/diff')).at(-1)).toContain('!git diff');
+  expect(said(await listener.ask('/diff')).at(-1)).toContain('liminal diff');
   expect(said(await listener.ask('/add-dir ../lib')).at(-1)).toContain('`liminal directories`');
   expect(api.requests).toHaveLength(before);
 });

@@ -14,6 +14,7 @@ import {
   ProjectsResult,
   RemoveGrantBody,
   SearchResult,
+  SessionDiff,
   SessionHandle,
   SessionListResult,
   SessionStatusResult,
@@ -84,6 +85,21 @@ const requests = {
     fields: ['path'],
     answer: FileResult,
     refusals: ['SESSION_NOT_FOUND', 'FILE_NOT_FOUND', 'FILE_NOT_ALLOWED', 'FILE_UNREADABLE'],
+  },
+  /** Runs no program that the repository names, and changes nothing. */
+  diff: {
+    method: 'GET',
+    path: '/api/session/:id/diff',
+    summary: 'Lists the files of the session’s git work tree that differ from the last commit.',
+    answer: SessionDiff,
+    refusals: [
+      'SESSION_NOT_FOUND',
+      'PROJECT_DIR_NOT_FOUND',
+      'PROJECT_DIR_NOT_ALLOWED',
+      'FILE_NOT_ALLOWED',
+      'DIFF_UNAVAILABLE',
+      'SHUTTING_DOWN',
+    ],
   },
   /** A run from history; for a running run, its state so far. */
   getRun: {

@@ -341,6 +341,74 @@ export const FileResult = z.discriminatedUnion('kind', [
 ]);
 export type FileResult = z.infer<typeof FileResult>;
 
+/** A part of a file that changes, with up to three unchanged lines around. */
+export const DiffHunk = z.object({
+  /** The number of its first line on each side, from 1. */
+  oldStart: z.number(),
+  newStart: z.number(),
+  /** Each begins with `-`, `+`, a space, or, after a line without a line end, with a backslash. */
+  lines: z.array(z.string()),
+});
+export type DiffHunk = z.infer<typeof DiffHunk>;
+
+/** Why the content of a changed file is not shown. */
+export const Unshown = z.enum([
+  /** A side is not text. */
+  'binary',
+  /** A side is larger than 1 MiB. */
+  'large',
+  /** The answer as a whole has reached its bound. */
+  'limit',
+  /** Git stores the file through a program of the repository’s (Git LFS, for example), which is not run. */
+  'filtered',
+  /** The clone lacks what was committed. */
+  'missing',
+  /** The server cannot read the file. */
+  'unreadable',
+  /** A git repository of its own, which git does not look into. */
+  'repository',
+  /** The name is not UTF-8. */
+  'name',
+]);
+export type Unshown = z.infer<typeof Unshown>;
+
+/** A file that differs from the last commit. Paths are relative to the work tree's top, with forward slashes. */
+export const ChangedFile = z.object({
+  path: z.string(),
+  change: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
+  /** Its path in the last commit, if it was renamed. */
+  oldPath: z.string().optional(),
+  /** Git's modes, where they differ: `100755` is a program, `120000` a symbolic link, `160000` a submodule. */
+  oldMode: z.string().optional(),
+  newMode: z.string().optional(),
+  /** Counts of lines; absent where the content was not compared. */
+  added: z.number().optional(),
+  removed: z.number().optional(),
+  /** Empty if the content is the same, or not shown. */
+  hunks: z.array(DiffHunk),
+  /** The file has more changed lines than are shown. */
+  isCut: z.boolean().optional(),
+  unshown: Unshown.optional(),
+});
+export type ChangedFile = z.infer<typeof ChangedFile>;
+
+/** How a session's work tree differs from its last commit. */
+export const SessionDiff = z.object({
+  /** The real path of the work tree's top. */
+  root: z.string(),
+  /** The id of the last commit; absent before the first one. */
+  commit: z.string().optional(),
+  /** Absent if `HEAD` is detached. */
+  branch: z.string().optional(),
+  /** By path; at most 500. */
+  files: z.array(ChangedFile),
+  /** So many more files may differ: they were not compared. */
+  unlisted: z.number().optional(),
+  /** So many files differ that must not be shown: they lie outside the folders that sessions may work in. */
+  hidden: z.number().optional(),
+});
+export type SessionDiff = z.infer<typeof SessionDiff>;
+
 /** The body of every refusal over HTTP. */
 export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 export type ErrorBody = z.infer<typeof ErrorBody>;

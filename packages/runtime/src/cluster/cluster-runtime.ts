@@ -78,6 +78,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#own.listSessions(...asked);
   readonly findFiles: Runtime['findFiles'] = async (...asked) => this.#own.findFiles(...asked);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
+  readonly diff: Runtime['diff'] = async (...asked) => this.#own.diff(...asked);
   readonly listGrants: Runtime['listGrants'] = async (...asked) => this.#own.listGrants(...asked);
   readonly removeGrant: Runtime['removeGrant'] = async (...asked) =>
     this.#own.removeGrant(...asked);

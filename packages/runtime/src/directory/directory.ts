@@ -269,6 +269,12 @@ export class Directory {
 
   /** Reads a file for any stored session; this server need not own the session. */
   async readFile(sessionId: string, path: string): Promise<FileResult> {
+    const projectDir = await this.projectDir(sessionId);
+    return readProjectFile(path, { projectDir, roots: this.#options.roots });
+  }
+
+  /** The project folder of any stored session whose files are on this machine. Throws `FILE_NOT_ALLOWED`. */
+  async projectDir(sessionId: string): Promise<string> {
     const record = await this.#store.getSession(sessionId);
     if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
     if (record.importedFrom) {
@@ -276,7 +282,7 @@ export class Directory {
         'This session was imported from a file: the files of its project are not on this server.';
       throw new RuntimeError('FILE_NOT_ALLOWED', message);
     }
-    return readProjectFile(path, { projectDir: record.projectDir, roots: this.#options.roots });
+    return record.projectDir;
   }
 
   async inMemory(): Promise<Session[]> {

@@ -5,7 +5,7 @@ import { Tinypool } from 'tinypool';
 import { RuntimeError } from '../errors.ts';
 import type { Roots } from '../roots.ts';
 import type { FoundPaths, Sought } from './find-worker.ts';
-import { mayBeShown } from './project-file.ts';
+import { mayBeShown } from '../shown-files.ts';
 
 /** How long the thread keeps its lists without requests, in ms. */
 const idleMs = 60_000;

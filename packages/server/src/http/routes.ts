@@ -61,7 +61,7 @@ export function routeOf<O extends Operation>(operation: O) {
 }
 
 /** Their answers can have megabytes. */
-const large: ReadonlySet<string> = new Set(['history', 'getRun', 'search', 'readFile']);
+const large: ReadonlySet<string> = new Set(['history', 'getRun', 'search', 'readFile', 'diff']);
 
 /** A route for each operation of the runtime. */
 export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {

@@ -4,7 +4,11 @@ import { totalChange } from './line-diff.ts';
 
 /** How many lines were added and removed, over all of the diffs. */
 export function ChangeCount({ diffs }: { diffs: readonly FileDiff[] }) {
-  const { added, removed } = totalChange(diffs);
+  return <LineCount {...totalChange(diffs)} />;
+}
+
+/** Counts of added and removed lines. */
+export function LineCount({ added, removed }: { added: number; removed: number }) {
   return (
     <span className={css.change}>
       <span className={css.added} aria-label={`${added} lines added`}>

@@ -7,13 +7,17 @@ import { Button } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './DiffView.module.css';
-import { type DiffLine, lineDiff } from './line-diff.ts';
+import { type DiffLine, type LineDiff, lineDiff } from './line-diff.ts';
 import { labelOf } from '../words/label.ts';
 
-interface DiffViewProps {
+interface DiffViewProps extends Pick<DiffLinesProps, 'whole'> {
   diff: FileDiff;
   /** Whether to show the file's name. */
   named: boolean;
+}
+
+interface DiffLinesProps {
+  diff: LineDiff;
   /** A person must see the whole text: only a part that is too long for one layout is folded. */
   whole?: boolean;
 }
@@ -28,11 +32,30 @@ const most = 200_000;
 
 /** One file's change, line by line, in the colours of its language. */
 export function DiffView({ diff, named, whole = false }: DiffViewProps) {
+  const made = lineDiff(diff);
+  return (
+    <div className={css.diff} data-whole={whole}>
+      {named && (
+        <p className={css.path}>
+          <ShownText text={diff.path} />
+        </p>
+      )}
+      {made.lines.length === 0 && (
+        <p className={css.path}>{diff.oldText == null ? 'An empty file' : 'No change'}</p>
+      )}
+      <DiffLines diff={made} whole={whole} />
+    </div>
+  );
+}
+
+/** The lines of a change, with their numbers in the file where these are known. */
+export function DiffLines({ diff, whole = false }: DiffLinesProps) {
   const [chosen, setCount] = useRemembered<number | undefined>(`diff ${diff.path}`, undefined);
-  const { lines, added, removed } = lineDiff(diff);
+  const { lines, added, removed } = diff;
   const lang = languageOfFile(diff.path);
-  const before = useHighlight(diff.oldText ?? '', lang);
-  const after = useHighlight(diff.newText, lang);
+  const before = useHighlight(diff.before, lang);
+  const after = useHighlight(diff.after, lang);
+  const isNumbered = lines.some(({ number }) => number !== undefined);
   const atFirst = whole ? piece(lines) : visible;
   const count = chosen ?? atFirst;
   const folds = lines.length > (whole ? atFirst : visible + slack);
@@ -41,21 +64,13 @@ export function DiffView({ diff, named, whole = false }: DiffViewProps) {
   const summary = `Changes to ${labelOf(diff.path)}: ${added} added, ${removed} removed`;
 
   return (
-    <div className={css.diff} data-whole={whole}>
-      {named && (
-        <p className={css.path}>
-          <ShownText text={diff.path} />
-        </p>
-      )}
-      {lines.length === 0 && (
-        <p className={css.path}>{diff.oldText == null ? 'An empty file' : 'No change'}</p>
-      )}
+    <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
       <div className={css.scroll} role="region" aria-label={summary} tabIndex={0}>
         <table className={css.lines}>
           <tbody>
             {shown.map((line, index) => (
-              <LineRow key={index} line={line} before={before} after={after} />
+              <LineRow key={index} {...{ line, before, after, isNumbered }} />
             ))}
           </tbody>
         </table>
@@ -71,7 +86,7 @@ export function DiffView({ diff, named, whole = false }: DiffViewProps) {
           {hidden > 0 ? `Show ${hidden} more lines` : 'Show less'}
         </Button>
       )}
-    </div>
+    </>
   );
 }
 
@@ -91,13 +106,14 @@ interface LineRowProps {
   line: DiffLine;
   before: ColouredLines | undefined;
   after: ColouredLines | undefined;
+  isNumbered: boolean;
 }
 
-function LineRow({ line, before, after }: LineRowProps) {
+function LineRow({ line, before, after, isNumbered }: LineRowProps) {
   if (line.kind === 'gap') {
     return (
       <tr className={css.gap}>
-        <td colSpan={2}>⋯</td>
+        <td colSpan={isNumbered ? 3 : 2}>⋯</td>
       </tr>
     );
   }
@@ -105,6 +121,7 @@ function LineRow({ line, before, after }: LineRowProps) {
     line.newLine === undefined ? before?.[(line.oldLine ?? 0) - 1] : after?.[line.newLine - 1];
   return (
     <tr data-kind={line.kind}>
+      {isNumbered && <td className={css.number}>{line.number}</td>}
       <td className={css.sign}>{signs[line.kind]}</td>
       <td className={css.text}>
         {tokens === undefined ? <ShownText text={line.text} /> : <ColouredLine tokens={tokens} />}

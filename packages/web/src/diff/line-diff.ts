@@ -1,17 +1,22 @@
 import { structuredPatch } from 'diff';
-import type { FileDiff } from '@liminal/protocol';
+import type { ChangedFile, DiffHunk, FileDiff } from '@liminal/protocol';
 
 /** A line of a diff; `gap` stands for omitted unchanged lines. */
 export interface DiffLine {
   kind: 'added' | 'removed' | 'same' | 'gap';
   text: string;
-  /** Line numbers, from 1, on the side or sides that have the line. */
+  /** Line numbers, from 1, in the texts that are compared, on the side or sides that have the line. */
   oldLine?: number;
   newLine?: number;
+  /** The line's number in its file, where that is known: the new one, or that of a removed line. */
+  number?: number | undefined;
 }
 
 export interface LineDiff {
   path: string;
+  /** The texts that are compared, which may be parts of files. */
+  before: string;
+  after: string;
   lines: readonly DiffLine[];
   added: number;
   removed: number;
@@ -32,15 +37,41 @@ const known = new WeakMap<FileDiff, LineDiff>();
 export function lineDiff(diff: FileDiff): LineDiff {
   const cached = known.get(diff);
   if (cached !== undefined) return cached;
-  const lines = compare(diff.oldText ?? '', diff.newText);
+  const [before, after] = [diff.oldText ?? '', diff.newText];
+  const lines = compare(before, after);
   const made = {
     path: diff.path,
+    before,
+    after,
     lines,
     added: lines.filter((line) => line.kind === 'added').length,
     removed: lines.filter((line) => line.kind === 'removed').length,
   };
   known.set(diff, made);
   return made;
+}
+
+/** The change of a file whose lines the server has compared. */
+export function hunksDiff({ path, hunks, added = 0, removed = 0 }: ChangedFile): LineDiff {
+  const lines: DiffLine[] = [];
+  const texts = { before: [] as string[], after: [] as string[] };
+  for (const [index, hunk] of hunks.entries()) {
+    if (index > 0) lines.push({ kind: 'gap', text: '' });
+    const [oldFirst, newFirst] = [texts.before.length + 1, texts.after.length + 1];
+    for (const line of hunkLines(hunk)) {
+      const { oldLine, newLine, text } = line;
+      if (oldLine !== undefined) texts.before.push(text);
+      if (newLine !== undefined) texts.after.push(text);
+      lines.push({
+        ...line,
+        number: newLine ?? oldLine,
+        ...(oldLine !== undefined && { oldLine: oldLine - hunk.oldStart + oldFirst }),
+        ...(newLine !== undefined && { newLine: newLine - hunk.newStart + newFirst }),
+      });
+    }
+  }
+  const [before, after] = [texts.before.join('\n'), texts.after.join('\n')];
+  return { path, before, after, lines, added, removed };
 }
 
 function compare(before: string, after: string): DiffLine[] {
@@ -66,13 +97,7 @@ function replaced(before: string, after: string): DiffLine[] {
   ];
 }
 
-interface Hunk {
-  oldStart: number;
-  newStart: number;
-  lines: string[];
-}
-
-function hunkLines(hunk: Hunk): DiffLine[] {
+function hunkLines(hunk: DiffHunk): DiffLine[] {
   let oldLine = hunk.oldStart;
   let newLine = hunk.newStart;
   return hunk.lines.flatMap((line): DiffLine[] => {

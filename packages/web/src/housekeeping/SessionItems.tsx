@@ -3,6 +3,7 @@ import type { SessionSummary } from '@liminal/protocol';
 import {
   Archive,
   ArchiveRestore,
+  FileDiff,
   FolderPlus,
   ListChecks,
   Pin,
@@ -41,6 +42,11 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       ) : (
         <MenuItem icon={<Archive size={14} />} onClick={() => housekeeping.archive(session)}>
           Archive
+        </MenuItem>
+      )}
+      {session.importedFrom === undefined && (
+        <MenuItem icon={<FileDiff size={14} />} onClick={() => housekeeping.showChanges(session)}>
+          Changes …
         </MenuItem>
       )}
       {agent?.usesGrants === true && (

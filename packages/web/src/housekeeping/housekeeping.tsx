@@ -32,6 +32,8 @@ export interface Housekeeping {
   showDirectories: (session: SessionSummary) => void;
   /** Shows what holds in it, from one kind on. */
   showSetup: (session: SessionSummary, kind?: SetupKind) => void;
+  /** Shows how its work tree differs from the last commit. */
+  showChanges: (session: SessionSummary) => void;
   /** Asks its model beside the conversation. */
   showAside: (session: SessionSummary, question: string) => void;
   /** Asks first. */
@@ -58,6 +60,7 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: true };
 
 const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
+const ChangesDialog = fetched(() => import('../diff/ChangesDialog.tsx'));
 const AsideDialog = fetched(() => import('./AsideDialog.tsx'));
 const DirectoriesDialog = fetched(() => import('./DirectoriesDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
@@ -76,6 +79,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [permitted, setPermitted] = useState<SessionSummary>();
   const [served, setServed] = useState<SessionSummary>();
   const [setUp, setSetUp] = useState<{ session: SessionSummary; kind?: SetupKind | undefined }>();
+  const [changed, setChanged] = useState<SessionSummary>();
   const [asked, setAsked] = useState<{ session: SessionSummary; question: string }>();
   const [placed, setPlaced] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
@@ -114,6 +118,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       showGrants: setPermitted,
       showMcp: setServed,
       showDirectories: setPlaced,
+      showChanges: setChanged,
       showAside: (session, question) => setAsked({ session, question }),
       showSetup: (session, kind) => setSetUp({ session, kind }),
       delete: setDoomed,
@@ -152,6 +157,9 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
         <GrantsDialog session={permitted} onClose={() => setPermitted(undefined)} />
       )}
       {setUp !== undefined && <SetupDialog {...setUp} onClose={() => setSetUp(undefined)} />}
+      {changed !== undefined && (
+        <ChangesDialog session={changed} onClose={() => setChanged(undefined)} />
+      )}
       {asked !== undefined && <AsideDialog {...asked} onClose={() => setAsked(undefined)} />}
       {placed !== undefined && (
         <DirectoriesDialog session={placed} onClose={() => setPlaced(undefined)} />

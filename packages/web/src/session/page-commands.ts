@@ -2,11 +2,13 @@
 import type { AgentCommand, AgentInfo, SetupKind } from '@liminal/protocol';
 
 /** What a command shows. */
-export type PageCommand = 'aside' | 'directories' | 'mcp' | 'status' | SetupKind;
+export type PageCommand = 'aside' | 'changes' | 'directories' | 'mcp' | 'status' | SetupKind;
 
 interface Entry extends AgentCommand {
   shows: PageCommand;
   isHere: (agent: AgentInfo) => boolean;
+  /** An agent's own command of this name comes first. */
+  yields?: true;
 }
 
 const ofSetup = (
@@ -22,6 +24,13 @@ const ofSetup = (
 });
 
 const entries: Entry[] = [
+  {
+    name: 'diff',
+    description: 'How the work tree differs from the last commit',
+    shows: 'changes',
+    isHere: () => true,
+    yields: true,
+  },
   ofSetup('status', 'Version, account, folders, servers and limits'),
   ofSetup('permissions', 'Permission rules', 'permissions', 'allowed-tools'),
   ofSetup('hooks', 'Hooks'),
@@ -51,16 +60,22 @@ const entries: Entry[] = [
   },
 ];
 
-const entriesFor = (agent: AgentInfo | undefined): Entry[] =>
-  agent === undefined ? [] : entries.filter(({ isHere }) => isHere(agent));
+function entriesFor(agent: AgentInfo | undefined, commands: readonly AgentCommand[]): Entry[] {
+  if (agent === undefined) return [];
+  const own = new Set(commands.map(({ name }) => name));
+  return entries.filter(
+    ({ name, isHere, yields }) => isHere(agent) && !(yields === true && own.has(name)),
+  );
+}
 
-/** The command that a message is, with its words. */
+/** The command that a message is, with its words. `commands` are the agent's own. */
 export function pageCommandIn(
   message: string,
   agent: AgentInfo | undefined,
+  commands: readonly AgentCommand[] = [],
 ): { shows: PageCommand; words: string } | undefined {
   const [, name, words = ''] = /^\/(\S+)(?:\s+([^]*))?$/.exec(message) ?? [];
-  const found = entriesFor(agent).find(
+  const found = entriesFor(agent, commands).find(
     (one) => one.name === name || one.aliases?.includes(name ?? '') === true,
   );
   return found && { shows: found.shows, words: words.trim() };
@@ -71,7 +86,7 @@ export function withPageCommands(
   commands: readonly AgentCommand[],
   agent: AgentInfo | undefined,
 ): AgentCommand[] {
-  const own = entriesFor(agent).map(({ name, description, hint, aliases }) => ({
+  const own = entriesFor(agent, commands).map(({ name, description, hint, aliases }) => ({
     name,
     description,
     ...(hint !== undefined && { hint }),

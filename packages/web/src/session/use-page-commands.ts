@@ -11,7 +11,7 @@ export function usePageCommands(
   attempt: (doing: Promise<unknown>) => Promise<void>,
 ) {
   const { requests } = useClient();
-  const { showAside, showDirectories, showMcp, showSetup } = useHousekeeping();
+  const { showAside, showChanges, showDirectories, showMcp, showSetup } = useHousekeeping();
   const session = info?.session;
   const agent = useAgent(session?.cliType);
   const offered = useMemo(
@@ -20,7 +20,7 @@ export function usePageCommands(
   );
   /** Returns whether the message is such a command. */
   const run = (message: string): boolean => {
-    const command = pageCommandIn(message, agent);
+    const command = pageCommandIn(message, agent, info?.commands);
     if (command === undefined || session === undefined) return false;
     const { shows, words } = command;
     const add = async () => {
@@ -29,6 +29,7 @@ export function usePageCommands(
     };
     if (shows === 'mcp') showMcp(session);
     else if (shows === 'aside') showAside(session, words);
+    else if (shows === 'changes') showChanges(session);
     else if (shows === 'status') showSetup(session);
     else if (shows !== 'directories') showSetup(session, shows);
     else if (words === '') showDirectories(session);

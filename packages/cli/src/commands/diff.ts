@@ -1,0 +1,58 @@
+import {
+  type ChangedFile,
+  changedFileNotes,
+  escapeHiddenInJson,
+  markHidden,
+  type SessionDiff,
+  sessionDiffNotes,
+} from '@liminal/protocol';
+import type { Config } from '../config/load.ts';
+import { connectTo } from '../connect.ts';
+import { oneRow } from '../terminal/rows.ts';
+
+export interface DiffFlags {
+  json?: boolean;
+  stat?: boolean;
+}
+
+/** Prints how a session's work tree differs from its last commit. */
+export async function diff(sessionId: string, flags: DiffFlags, config: Config): Promise<number> {
+  const { client, close } = await connectTo(sessionId, config);
+  try {
+    const found = await client.requests.diff(sessionId);
+    if (flags.json === true) console.log(escapeHiddenInJson(JSON.stringify(found)));
+    else for (const row of rowsOf(found, flags.stat === true)) console.log(row);
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+function rowsOf(found: SessionDiff, isStat: boolean): string[] {
+  return [
+    ...sessionDiffNotes(found).map(oneRow),
+    ...found.files.flatMap((file) => [
+      ...(isStat ? [] : ['']),
+      headOf(file),
+      ...(isStat ? [] : fileRows(file)),
+    ]),
+  ];
+}
+
+/** The file's change, path and counts of lines. */
+function headOf({ change, path, oldPath, added, removed }: ChangedFile): string {
+  const name = oldPath === undefined ? path : `${oldPath} → ${path}`;
+  const counts = added === undefined ? '' : `  +${added} -${removed}`;
+  return `${change.padEnd(9)}  ${oneRow(name)}${counts}`;
+}
+
+/** Each row is indented, so that no line of a file looks like the head of another. */
+function fileRows(file: ChangedFile): string[] {
+  return [
+    ...changedFileNotes(file).map(oneRow),
+    ...file.hunks.flatMap(({ oldStart, newStart, lines }) => [
+      `@@ -${oldStart} +${newStart} @@`,
+      ...lines.map((line) => markHidden(line)),
+    ]),
+  ].map((row) => `  ${row}`);
+}

@@ -1,0 +1,172 @@
+/** Which files may differ from the last commit, as far as git knows without reading a file of the work tree. */
+import { lstat, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Repository, tooSlow, unavailable } from './repository.ts';
+import { copyIndex, gitOutput, gitParts } from './run-git.ts';
+
+export interface Candidate {
+  path: string;
+  /** Its name is not UTF-8, so that `path` does not lead to it. */
+  isOddName: boolean;
+  /** As committed; undefined for a new file. */
+  old?: { mode: string; id: string };
+  /** As git takes it to be now; undefined if it is gone or git does not know it. */
+  mode?: string;
+  /** The id of what is staged, if git takes the file to be equal to that. */
+  staged?: string;
+  isUntracked: boolean;
+  /** Git takes it for unchanged, and may be wrong: see `recentFiles`. */
+  isRecent?: boolean;
+}
+
+/** Of more files that git has looked at in their last second, the rest is taken for unchanged. */
+const RECENT_MAX = 5_000;
+/** Files looked at together. */
+const together = 256;
+const none = /^0+$/;
+
+/** Tracked files first, then those that git would add. */
+export async function findCandidates(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<Candidate[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'liminal-index-'));
+  try {
+    const index = join(folder, 'index');
+    const time = await copyIndex(repository.top, index, signal).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw signal.aborted ? tooSlow() : unavailable('has a git index that cannot be read');
+    });
+    const env = { GIT_INDEX_FILE: index };
+    const [tracked, untracked] = await Promise.all([
+      changedByIndex(repository, env, signal),
+      untrackedFiles(repository, env, signal),
+    ]);
+    const known = new Set(tracked.map(({ path }) => path));
+    const recent =
+      time === undefined ? [] : await recentFiles({ repository, env, signal, time, known });
+    return [...tracked, ...recent, ...untracked.filter(({ path }) => !known.has(path))];
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** Tracked files whose times, sizes or modes differ from the index, or whose index entry differs from the commit. */
+async function changedByIndex(
+  { top, base }: Repository,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  let about: string[] = [];
+  // Of submodules only the commit counts: a look into one runs what its own settings name.
+  const what = ['--ignore-submodules=dirty', '--no-relative'];
+  const how = ['--raw', '-z', '--abbrev=64', '--no-renames', '-O/dev/null'];
+  const isWhole = await gitParts(
+    top,
+    ['diff-index', ...how, ...what, base],
+    { signal, env },
+    (part) => {
+      if (about.length === 0) about = part.toString('latin1').slice(1).split(' ');
+      else {
+        found.push(trackedCandidate(about, part));
+        about = [];
+      }
+      return true;
+    },
+  );
+  if (isWhole === undefined) throw unavailable('cannot be compared with its last commit by git');
+  if (!isWhole) throw signal.aborted ? tooSlow() : unavailable('has too many changed files');
+  return found;
+}
+
+function trackedCandidate(about: readonly string[], name: Buffer): Candidate {
+  const [oldMode = '', mode = '', id = '', staged = ''] = about;
+  return {
+    ...named(name),
+    ...(!none.test(oldMode) && { old: { mode: oldMode, id } }),
+    ...(!none.test(mode) && { mode }),
+    ...(!none.test(staged) && { staged }),
+    isUntracked: false,
+  };
+}
+
+async function untrackedFiles(
+  { top }: Repository,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  const asked = ['ls-files', '-o', '-z', '--exclude-standard'];
+  await gitParts(top, asked, { signal, env }, (name) => {
+    found.push({ ...named(name), isUntracked: true });
+    return true;
+  });
+  if (signal.aborted) throw tooSlow();
+  return found;
+}
+
+interface RecentFiles {
+  repository: Repository;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  /** When the index was written, in ms. */
+  time: number;
+  /** Paths that are found already. */
+  known: ReadonlySet<string>;
+}
+
+/**
+ * Tracked files that were written in the second in which the index was, or later: a change that leaves the size shows
+ * neither in their time nor in the index.
+ */
+async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
+  const { repository, env, signal, time, known } = asked;
+  const all: Candidate[] = [];
+  await gitParts(repository.top, ['ls-files', '-s', '-z'], { signal, env }, (part) => {
+    const tab = part.indexOf('\t');
+    const [mode = '', id = '', stage] = part.toString('latin1', 0, tab).split(' ');
+    const { path, isOddName } = named(part.subarray(tab + 1));
+    const isFile = mode.startsWith('100') && stage === '0' && !isOddName;
+    if (isFile && !known.has(path)) {
+      all.push({ path, isOddName, old: { mode, id }, mode, isUntracked: false, isRecent: true });
+    }
+    return true;
+  });
+  const recent: Candidate[] = [];
+  const since = Math.floor(time / 1_000);
+  for (let at = 0; at < all.length && recent.length < RECENT_MAX; at += together) {
+    if (signal.aborted) throw tooSlow();
+    const looked = all.slice(at, at + together).map(async (candidate) => {
+      const stat = await lstat(join(repository.top, candidate.path)).catch(() => undefined);
+      const isRecent = stat !== undefined && Math.floor(stat.mtimeMs / 1_000) >= since;
+      return isRecent ? [candidate] : [];
+    });
+    recent.push(...(await Promise.all(looked)).flat());
+  }
+  return recent;
+}
+
+/** A path as git has it; bytes that are not UTF-8 show as replacement characters. */
+function named(name: Buffer): Pick<Candidate, 'path' | 'isOddName'> {
+  const path = name.toString();
+  return { path, isOddName: !Buffer.from(path).equals(name) };
+}
+
+/** The commit that a submodule's folder is at now; undefined if there is none. */
+export async function submoduleCommit(
+  folder: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // An empty line first: the folder is the top of a work tree, and not a part of the outer one.
+  const asked = ['rev-parse', '--show-cdup', '--verify', 'HEAD'];
+  const answer = await gitOutput(folder, asked, { signal });
+  return answer.kind === 'done'
+    ? /^\n([0-9a-f]+)\n$/.exec(answer.output.toString())?.[1]
+    : undefined;
+}

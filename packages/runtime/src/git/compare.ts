@@ -1,0 +1,265 @@
+/** Compares a work tree with its last commit. Git says which files may differ; their content is compared here. */
+import { isUtf8 } from 'node:buffer';
+import { join } from 'node:path';
+import type { ChangedFile, Unshown } from '@liminal/protocol';
+import { mayBeShown, type Place } from '../shown-files.ts';
+import { readAttributes } from './attributes.ts';
+import { type Committed, readBlobs } from './blobs.ts';
+import { type Candidate, findCandidates, submoduleCommit } from './candidates.ts';
+import type { Sides } from './hunks.ts';
+import { findRenames } from './renames.ts';
+import type { Repository } from './repository.ts';
+import { blobId, CONTENT_MAX, lookAt, type WorkFile } from './work-file.ts';
+
+export interface DiffBounds {
+  /** The most files that are listed. */
+  files: number;
+  /** The most bytes of their content, on each side. */
+  content: number;
+}
+
+export const diffBounds: DiffBounds = { files: 500, content: 16 * 1024 * 1024 };
+
+/** A changed file without its hunks, which are made of `sides`. */
+export interface Difference {
+  file: Omit<ChangedFile, 'hunks'>;
+  /** Absent if the content is not shown. */
+  sides?: Sides;
+}
+
+export interface Comparison {
+  /** By path. */
+  differences: Difference[];
+  /** How many candidates were not looked at. */
+  unlisted: number;
+  /** How many files that may differ must not be shown. */
+  hidden: number;
+}
+
+interface Compared {
+  repository: Repository;
+  place: Place;
+  bounds: DiffBounds;
+  signal: AbortSignal;
+}
+
+/** A file that differs, as far as its place in the work tree says. */
+interface Found {
+  candidate: Candidate;
+  /** Undefined if it is gone. */
+  mode?: string | undefined;
+  id?: string | undefined;
+  /** Undefined if it is gone, not in the work tree, or not shown. */
+  content?: Buffer | undefined;
+  unshown?: Unshown | undefined;
+}
+
+/** The same with its committed content. */
+interface Both extends Found {
+  before?: Buffer | undefined;
+}
+
+/** Files looked at together: their content is in memory. */
+const together = 8;
+
+/** @throws `DIFF_UNAVAILABLE`. */
+export async function compare(compared: Compared): Promise<Comparison> {
+  const candidates = await findCandidates(compared.repository, compared.signal);
+  const { found, hidden, unlisted } = await lookAtAll(candidates, compared);
+  const differences = withRenames(await withCommitted(found, compared));
+  return { differences, unlisted, hidden };
+}
+
+/** Looks at candidates until enough files differ, or the time is over. */
+async function lookAtAll(
+  candidates: readonly Candidate[],
+  { repository, place, bounds, signal }: Compared,
+): Promise<{ found: Found[]; hidden: number; unlisted: number }> {
+  const found: Found[] = [];
+  let [hidden, content, at] = [0, 0, 0];
+  for (; at < candidates.length && found.length < bounds.files && !signal.aborted; at += together) {
+    const batch = candidates.slice(at, at + together);
+    const looks = await Promise.all(
+      batch.map(async (candidate) => look(candidate, repository, place, signal)),
+    );
+    for (const one of looks) {
+      if (one === 'hidden') hidden += 1;
+      if (typeof one === 'string') continue;
+      content += one.content?.length ?? 0;
+      if (content > bounds.content) delete one.content;
+      found.push(content > bounds.content ? { ...one, unshown: one.unshown ?? 'limit' } : one);
+    }
+  }
+  return { found, hidden, unlisted: Math.max(0, candidates.length - at) };
+}
+
+async function look(
+  candidate: Candidate,
+  { top, algorithm }: Repository,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Found | 'same' | 'hidden'> {
+  const { path, old, mode } = candidate;
+  if (candidate.isOddName) {
+    return { candidate, mode: old === undefined ? '100644' : mode, unshown: 'name' };
+  }
+  // So git names a repository within, which it does not look into.
+  if (path.endsWith('/')) {
+    return mayBeShown(join(top, path.slice(0, -1)), place)
+      ? { candidate, mode: '160000', unshown: 'repository' }
+      : 'hidden';
+  }
+  const seen = await lookAt(path, { ...place, top, algorithm });
+  switch (seen) {
+    case 'hidden':
+      return 'hidden';
+    case 'unreadable':
+      return { candidate, mode: mode ?? old?.mode ?? '100644', unshown: 'unreadable' };
+    case 'gone':
+      return lookAtGone(candidate);
+    case 'folder':
+      return mode === '160000'
+        ? lookAtSubmodule(candidate, await submoduleCommit(join(top, path), signal))
+        : lookAtGone({ ...candidate, staged: undefined });
+    default:
+      return lookAtFile(candidate, seen);
+  }
+}
+
+function lookAtGone(candidate: Candidate): Found | 'same' {
+  const { old, mode, staged } = candidate;
+  // What a sparse checkout leaves out counts as it is staged.
+  if (mode !== undefined && staged !== undefined) return { candidate, mode, id: staged };
+  return old === undefined ? 'same' : { candidate };
+}
+
+function lookAtSubmodule(candidate: Candidate, commit: string | undefined): Found | 'same' {
+  // Without a commit it is not checked out.
+  const now = commit ?? candidate.staged ?? candidate.old?.id;
+  if (now === undefined || now === candidate.old?.id) return 'same';
+  return { candidate, mode: '160000', content: asText(now) };
+}
+
+/** As git's own patches show the commit of a submodule. */
+const asText = (commit: string): Buffer => Buffer.from(`Subproject commit ${commit}\n`);
+
+function lookAtFile(candidate: Candidate, seen: WorkFile): Found | 'same' {
+  const { old } = candidate;
+  // Whether a file is a program counts only if it does in this repository: git's own look says that.
+  const expected = candidate.mode ?? old?.mode;
+  const mode = kindOf(expected) === kindOf(seen.mode) ? expected : seen.mode;
+  if (old !== undefined && seen.id === old.id && mode === old.mode) return 'same';
+  const { id, content } = seen;
+  return { candidate, mode, id, content, ...(content === undefined && { unshown: 'large' }) };
+}
+
+/** A file's, a link's or a submodule's. */
+const kindOf = (mode: string | undefined): string | undefined => mode?.slice(0, 3);
+const isFile = (mode: string | undefined): boolean => kindOf(mode) === '100';
+
+/** Adds what was committed, and leaves out files that git would store as they are committed. */
+async function withCommitted(
+  found: readonly Found[],
+  { repository, bounds, signal }: Compared,
+): Promise<Both[]> {
+  const isModified = ({ candidate: { old }, mode }: Found) => isFile(mode) && isFile(old?.mode);
+  const paths = found.filter(isModified).map(({ candidate }) => candidate.path);
+  const storing = await readAttributes(repository, paths, signal);
+  const judged = found.flatMap((one): Found[] => {
+    const { path, isRecent = false } = one.candidate;
+    if (!isModified(one) || !storing(path).isFiltered) return [one];
+    return isRecent ? [] : [{ ...one, unshown: 'filtered' }];
+  });
+  const bytes = { each: CONTENT_MAX, all: bounds.content };
+  const blobs = await readBlobs(repository, judged.flatMap(blobsOf), bytes, signal);
+  return judged.flatMap((one): Both[] => {
+    const both = withBlobs(one, blobs);
+    const { before, content, candidate } = both;
+    if (both.unshown !== undefined || !isModified(one) || !content?.includes('\r\n')) return [both];
+    const hasReturns = before?.includes('\r\n') === true;
+    if (!storing(candidate.path).storesLineFeeds(hasReturns)) return [both];
+    const stored = Buffer.from(content.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+    const isSame = blobId(stored, repository.algorithm) === candidate.old?.id;
+    return isSame && both.mode === candidate.old?.mode ? [] : [{ ...both, content: stored }];
+  });
+}
+
+/** The ids of the blobs that are read for a file. */
+function blobsOf({ candidate: { old }, mode, id, content, unshown }: Found): string[] {
+  if (unshown !== undefined) return [];
+  const isStagedOnly = mode !== undefined && content === undefined;
+  return [
+    ...(old === undefined || old.mode === '160000' ? [] : [old.id]),
+    ...(isStagedOnly && id !== undefined ? [id] : []),
+  ];
+}
+
+function withBlobs(found: Found, blobs: ReadonlyMap<string, Committed>): Both {
+  const { candidate, mode, id, unshown } = found;
+  if (unshown !== undefined) return found;
+  const { old } = candidate;
+  const blob = (name: string | undefined): Committed | undefined =>
+    name === undefined ? undefined : (blobs.get(name) ?? 'missing');
+  const before = old?.mode === '160000' ? asText(old.id) : blob(old?.id);
+  const content = found.content ?? (mode === undefined ? undefined : blob(id));
+  if (typeof before === 'string') return { ...found, content: undefined, unshown: before };
+  if (typeof content === 'string') return { ...found, content: undefined, unshown: content };
+  return { ...found, content, before };
+}
+
+/** All differences by path, a deleted and a new file as one where the file was renamed. */
+function withRenames(all: readonly Both[]): Difference[] {
+  const deleted = all
+    .filter(({ candidate: { old }, mode }) => mode === undefined && isFile(old?.mode))
+    .map((both) => ({ both, id: both.candidate.old?.id, content: both.before }));
+  const added = all
+    .filter(({ candidate: { old }, mode }) => old === undefined && isFile(mode))
+    .map((both) => ({ both, id: both.id, content: both.content }));
+  const pairs = [...findRenames(deleted, added)];
+  const from = new Map(pairs.map(([now, old]) => [now.both, old.both]));
+  const gone = new Set(from.values());
+  return all
+    .filter((both) => !gone.has(both))
+    .map((both) => difference(both, from.get(both)))
+    .toSorted((a, b) => (a.file.path < b.file.path ? -1 : 1));
+}
+
+function difference(both: Both, from: Both | undefined): Difference {
+  const { candidate, mode, content } = both;
+  const old = (from ?? both).candidate.old;
+  const before = (from ?? both).before;
+  const unshown = both.unshown ?? from?.unshown ?? binary(before, content);
+  const isPlain = [old?.mode, mode].every((each) => each === undefined || each === '100644');
+  const file: Difference['file'] = {
+    path: candidate.path,
+    change: changeOf(both, from),
+    ...(from !== undefined && { oldPath: from.candidate.path }),
+    ...(!isPlain && old?.mode !== mode && { ...modes(old?.mode, mode) }),
+    ...(unshown !== undefined && { unshown }),
+  };
+  return unshown === undefined ? { file, sides: texts(before, content) } : { file };
+}
+
+function modes(oldMode: string | undefined, newMode: string | undefined) {
+  return { ...(oldMode !== undefined && { oldMode }), ...(newMode !== undefined && { newMode }) };
+}
+
+function changeOf({ candidate, mode }: Both, from: Both | undefined): ChangedFile['change'] {
+  if (from !== undefined) return 'renamed';
+  if (mode === undefined) return 'deleted';
+  if (candidate.old !== undefined) return 'modified';
+  return candidate.isUntracked ? 'untracked' : 'added';
+}
+
+/** How much of a file's start decides whether it is text, in bytes, as in git. */
+const START = 8_000;
+
+function binary(...sides: (Buffer | undefined)[]): 'binary' | undefined {
+  return sides.some((side) => side?.subarray(0, START).includes(0)) ? 'binary' : undefined;
+}
+
+/** Both sides in the same encoding, so that each change of a byte is a change of the text. */
+function texts(before: Buffer = Buffer.alloc(0), after: Buffer = Buffer.alloc(0)): Sides {
+  const encoding = [before, after].every((side) => isUtf8(side)) ? 'utf8' : 'latin1';
+  return { before: before.toString(encoding), after: after.toString(encoding) };
+}

@@ -1,0 +1,69 @@
+/** One side of a change whose other side is missing: a deleted file, or a new one. */
+export interface Side {
+  id: string | undefined;
+  content: Buffer | undefined;
+}
+
+/** So many pairs are compared by content at most. */
+const PAIRS_MAX = 2_500;
+/** The least share of a file that must be the same, as in git. */
+const alike = 0.5;
+
+/**
+ * Which new files are deleted ones under another name: equal content first, then content of which at least half is the
+ * same. Each file is in at most one pair.
+ */
+export function findRenames<D extends Side, N extends Side>(
+  deleted: readonly D[],
+  added: readonly N[],
+): Map<N, D> {
+  const renames = new Map<N, D>();
+  const gone = new Set(deleted.filter(hasContent));
+  for (const one of added.filter(hasContent)) {
+    const equal = [...gone].find(({ id }) => id !== undefined && id === one.id);
+    if (equal === undefined) continue;
+    renames.set(one, equal);
+    gone.delete(equal);
+  }
+  const left = added.filter((one) => hasContent(one) && !renames.has(one));
+  if (left.length * gone.size > PAIRS_MAX) return renames;
+  const linesOfGone = new Map([...gone].map((one) => [one, countLines(one)] as const));
+  const pairs = left.flatMap((one) => {
+    const lines = countLines(one);
+    return [...linesOfGone].map(([old, before]) => ({ one, old, share: shared(before, lines) }));
+  });
+  for (const { one, old, share } of pairs.toSorted((a, b) => b.share - a.share)) {
+    if (share < alike || renames.has(one) || !gone.has(old)) continue;
+    renames.set(one, old);
+    gone.delete(old);
+  }
+  return renames;
+}
+
+/** Empty files are all alike: that says nothing. */
+const hasContent = ({ content }: Side): boolean => content === undefined || content.length > 0;
+
+interface Lines {
+  /** How often each line is there. */
+  counts: ReadonlyMap<string, number>;
+  size: number;
+}
+
+function countLines({ content }: Side): Lines {
+  const counts = new Map<string, number>();
+  // A character is a byte: only equality counts.
+  const text = content?.toString('latin1') ?? '';
+  for (const line of text.split(/(?<=\n)/)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return { counts, size: text.length };
+}
+
+/** The share of the larger text that both have, by whole lines, from 0 to 1. */
+function shared(before: Lines, after: Lines): number {
+  const larger = Math.max(before.size, after.size);
+  if (larger === 0 || Math.min(before.size, after.size) / larger < alike) return 0;
+  let same = 0;
+  for (const [line, count] of after.counts) {
+    same += Math.min(count, before.counts.get(line) ?? 0) * line.length;
+  }
+  return same / larger;
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { readdir, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { contains } from '@liminal/agents';
+import { RuntimeError } from '../errors.ts';
+import { mayBeShown, openShown, type Place, readUpTo } from '../shown-files.ts';
+import { type GitAnswer, gitOutput } from './run-git.ts';
+
+/** A work tree, and the commit that it is compared with. */
+export interface Repository {
+  /** The real path of the work tree's top. */
+  top: string;
+  /** How objects are named: `sha1` or `sha256`. */
+  algorithm: string;
+  /** The id of the last commit; undefined before the first one. */
+  commit?: string;
+  /** Undefined if `HEAD` is detached. */
+  branch?: string;
+  /** The id of what files are compared with: the commit, or an empty tree. */
+  base: string;
+}
+
+/**
+ * Finds the work tree that the project folder lies in. Its repository must lie where files may be shown: a project could
+ * point to any other repository on the machine.
+ * @throws `DIFF_UNAVAILABLE`.
+ */
+export async function openRepository(place: Place, signal: AbortSignal): Promise<Repository> {
+  const { projectDir } = place;
+  const ask = async (...args: string[]) => gitOutput(projectDir, args, { signal });
+  const asked = (name: string) => ask('rev-parse', '--path-format=absolute', name);
+  const [tree, folder, shared, objects, format, head, branch] = await Promise.all([
+    asked('--show-toplevel'),
+    asked('--absolute-git-dir'),
+    asked('--git-common-dir'),
+    ask('rev-parse', '--path-format=absolute', '--git-path', 'objects'),
+    ask('rev-parse', '--show-object-format'),
+    ask('rev-parse', '--verify', '-q', 'HEAD'),
+    ask('symbolic-ref', '-q', '--short', 'HEAD'),
+  ]);
+  const top = await real(lineOf(tree));
+  // A repository's own settings can name any folder as its work tree.
+  if (top === undefined || !contains(top, projectDir)) throw unavailable('is in no git work tree');
+  const parts = [folder, shared, objects].map(lineOf);
+  const places = await Promise.all(
+    [...parts, ...(await objectPlaces(lineOf(objects), place))].map(real),
+  );
+  if (!places.every((each) => mayBeShown(each, place))) {
+    const why =
+      'has its git repository outside the folders that sessions may work in: add the repository’s folder to "roots"';
+    throw unavailable(why);
+  }
+  const algorithm = lineOf(format);
+  const commit = head.kind === 'done' ? lineOf(head) : undefined;
+  return {
+    top,
+    algorithm,
+    ...(commit !== undefined && { commit }),
+    ...(branch.kind === 'done' && { branch: lineOf(branch) }),
+    base: commit ?? createHash(algorithm).update('tree 0\0').digest('hex'),
+  };
+}
+
+const real = async (path: string): Promise<string | undefined> =>
+  realpath(path).catch(() => undefined);
+
+/** So many folders of objects are followed, each of which may name others; git follows five. */
+const ALTERNATES_MAX = 20;
+
+/** Where the objects of a repository may lie beside its own folder: links in it, and other folders that it names. */
+async function objectPlaces(objects: string, place: Place): Promise<string[]> {
+  const places = new Set([objects]);
+  for (const folder of places) {
+    if (places.size > ALTERNATES_MAX) throw unavailable('has a git repository in too many parts');
+    for (const below of [folder, join(folder, 'info'), join(folder, 'pack')]) {
+      const entries = await readdir(below, { withFileTypes: true }).catch(() => []);
+      const links = entries.filter((entry) => !entry.isDirectory() && !entry.isFile());
+      if (links.length > ALTERNATES_MAX) throw unavailable('has a git repository of links');
+      for (const { name } of links) places.add(join(below, name));
+    }
+    for (const line of (await readAlternates(folder, place)).split('\n')) {
+      // Git would decode it.
+      if (line.startsWith('"'))
+        throw unavailable('has a git repository in a folder of an odd name');
+      if (line !== '' && !line.startsWith('#')) places.add(resolve(folder, line));
+    }
+  }
+  return [...places];
+}
+
+/** The most bytes that are read of the file that names other folders of objects. */
+const NAMED_MAX = 64 * 1024;
+
+/** What names further folders of objects; empty if there is no such file, or one that git may not follow here. */
+async function readAlternates(folder: string, place: Place): Promise<string> {
+  const path = await real(join(folder, 'info/alternates'));
+  const opened =
+    path === undefined ? undefined : await openShown(path, path, place).catch(() => undefined);
+  if (opened === undefined) return '';
+  try {
+    return (await readUpTo(opened.file, 0, NAMED_MAX)).toString();
+  } finally {
+    await opened.file.close();
+  }
+}
+
+/** The one line that git has answered. Throws `DIFF_UNAVAILABLE` if there is none. */
+function lineOf(answer: GitAnswer): string {
+  switch (answer.kind) {
+    case 'done':
+      return answer.output.toString().replace(/\n$/, '');
+    case 'missing':
+      throw unavailable('cannot be compared: git is not installed on the server');
+    case 'cut':
+      throw tooSlow();
+    case 'failed':
+      throw unavailable(reasonOf(answer.complaint));
+  }
+}
+
+function reasonOf(complaint: string): string {
+  if (/not a git repository/i.test(complaint)) return 'is not in a git repository';
+  if (/must be run in a work tree/i.test(complaint)) return 'is in no git work tree';
+  if (/dubious ownership/i.test(complaint)) {
+    return 'is in a git repository of another user, which git does not read';
+  }
+  const [first = ''] = complaint.split('\n');
+  return `cannot be compared: git says “${first.slice(0, 300)}”`;
+}
+
+export function unavailable(why: string): RuntimeError {
+  return new RuntimeError('DIFF_UNAVAILABLE', `The project folder ${why}.`);
+}
+
+export function tooSlow(): RuntimeError {
+  return unavailable('cannot be compared: git did not answer in time');
+}

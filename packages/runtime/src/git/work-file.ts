@@ -1,0 +1,93 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { lstat, readlink, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { contains } from '@liminal/agents';
+import { mayBeShown, openShown, type Place } from '../shown-files.ts';
+
+/** A file of the work tree as git would store it, but for filters. */
+export interface WorkFile {
+  mode: string;
+  /** The id that git would give the content; undefined for a very large file. */
+  id?: string | undefined;
+  /** Undefined for a large file. */
+  content?: Buffer | undefined;
+}
+
+/** `gone`: there is no such file, as git sees it. `hidden`: it must not be shown. */
+export type Look = WorkFile | 'gone' | 'hidden' | 'unreadable' | 'folder';
+
+interface WorkPlace extends Place {
+  /** The real path of the work tree's top. */
+  top: string;
+  algorithm: string;
+}
+
+/** The largest content that is kept, in bytes. */
+export const CONTENT_MAX = 1024 * 1024;
+/** The largest file that is read to compare it, in bytes. */
+const COMPARED_MAX = 64 * 1024 * 1024;
+const piece = 256 * 1024;
+
+/** Looks at a path of the work tree. No symbolic link is followed: neither the last part of the path, nor one before it. */
+export async function lookAt(path: string, place: WorkPlace): Promise<Look> {
+  const { top, algorithm } = place;
+  const full = join(top, path);
+  if (!contains(top, full) || full === top) return 'hidden';
+  const parent = await realpath(dirname(full)).catch(() => undefined);
+  // Behind a link there is another folder: the file that git knows is gone.
+  if (parent !== dirname(full)) return mayBeShown(full, place) ? 'gone' : 'hidden';
+  if (!mayBeShown(full, place)) return 'hidden';
+  const found = await lstat(full).catch(() => undefined);
+  if (found === undefined) return 'gone';
+  if (found.isDirectory()) return 'folder';
+  if (found.isSymbolicLink()) {
+    const content = await readlink(full, { encoding: 'buffer' }).catch(() => undefined);
+    if (content === undefined) return 'unreadable';
+    return { mode: '120000', id: blobId(content, algorithm), content };
+  }
+  try {
+    const { file, opened } = await openShown(path, full, place);
+    try {
+      const mode = (opened.mode & 0o100) === 0 ? '100644' : '100755';
+      return { mode, ...(await read(file, opened.size, algorithm)) };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return isCode(error, 'FILE_NOT_ALLOWED') ? 'hidden' : 'unreadable';
+  }
+}
+
+/** The id that git gives a content. */
+export function blobId(content: Buffer, algorithm: string): string {
+  return startId(content.length, algorithm).update(content).digest('hex');
+}
+
+const startId = (size: number, algorithm: string): Hash =>
+  createHash(algorithm).update(`blob ${size}\0`);
+
+async function read(
+  file: FileHandle,
+  size: number,
+  algorithm: string,
+): Promise<Pick<WorkFile, 'id' | 'content'>> {
+  if (size > COMPARED_MAX) return {};
+  const hash = startId(size, algorithm);
+  const kept: Buffer[] = [];
+  let at = 0;
+  while (at <= COMPARED_MAX) {
+    const buffer = Buffer.alloc(Math.min(piece, Math.max(size - at, 0) + 1));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) break;
+    const part = buffer.subarray(0, bytesRead);
+    hash.update(part);
+    at += bytesRead;
+    if (at <= CONTENT_MAX) kept.push(part);
+  }
+  return { id: hash.digest('hex'), ...(at <= CONTENT_MAX && { content: Buffer.concat(kept) }) };
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

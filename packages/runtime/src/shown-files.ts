@@ -1,0 +1,106 @@
+/** Which files may be shown to people, and how such a file is opened without being led elsewhere. */
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
+import { contains } from '@liminal/agents';
+import { RuntimeError } from './errors.ts';
+import type { Roots } from './roots.ts';
+
+/** Made up by the system: these hold secrets of processes, and have no end. */
+const made = ['/proc', '/sys', '/dev'];
+
+/** Where a file may lie: below the session's project folder, or below an allowed root. */
+export interface Place {
+  projectDir: string;
+  roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
+}
+
+/** Whether what lies at a real path may be shown, or named. */
+export function mayBeShown(real: string | undefined, { projectDir, roots }: Place): real is string {
+  if (real === undefined || made.some((folder) => contains(folder, real))) return false;
+  return !roots.hides(real) && (contains(projectDir, real) || roots.holds(real));
+}
+
+/**
+ * Opens the regular file at a real path that may be shown. The caller closes it.
+ * @param path - Its name in refusals.
+ * @throws `FILE_NOT_ALLOWED`, `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
+ */
+export async function openShown(
+  path: string,
+  real: string,
+  place: Place,
+): Promise<{ file: FileHandle; opened: Stats }> {
+  // Checked before opening: opening a device can have effects.
+  const found = await stat(real).catch(() => undefined);
+  if (found === undefined) throw notFound(path);
+  if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
+  const file = await openThere(path, real);
+  try {
+    // Checked again after opening: the path may lead elsewhere by now.
+    if (!mayBeShown(await whereIs(file, real), place)) throw notAllowed(path);
+    const opened = await file.stat();
+    if (await place.roots.hidesFile(opened)) throw notAllowed(path);
+    return { file, opened };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Opens a regular file without following a link or waiting for a pipe's writer. */
+async function openThere(path: string, real: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+  const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch((error) => {
+    throw unreadable(path, 'cannot be read by the server', error);
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw unreadable(path, 'is not a file with content to show');
+}
+
+/** The real path of an open file; undefined if unknown. Linux tells it; elsewhere the path is compared with the file. */
+async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    return readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  }
+  const [opened, there, now] = await Promise.all([
+    file.stat(),
+    lstat(real).catch(() => undefined),
+    realpath(real).catch(() => undefined),
+  ]);
+  const isSame = opened.ino === there?.ino && opened.dev === there.dev && now === real;
+  return isSame ? real : undefined;
+}
+
+export function notAllowed(path: string): RuntimeError {
+  return new RuntimeError(
+    'FILE_NOT_ALLOWED',
+    `${path} lies outside the project and the folders that sessions may work in, so it is not shown here.`,
+  );
+}
+
+export function notFound(path: string): RuntimeError {
+  return new RuntimeError('FILE_NOT_FOUND', `There is no file ${path.replaceAll('\0', '␀')}.`);
+}
+
+function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
+}
+
+/** Reads up to a number of bytes or the end; the stated size is not trusted: a file can grow while it is read. */
+export async function readUpTo(
+  file: FileHandle,
+  position: number,
+  length: number,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  while (at < length) {
+    const buffer = Buffer.alloc(Math.min(length - at, 256 * 1024));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position + at);
+    if (bytesRead === 0) break;
+    pieces.push(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  return Buffer.concat(pieces);
+}
