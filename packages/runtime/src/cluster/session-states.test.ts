@@ -3,22 +3,7 @@ import { expect, test } from 'vitest';
 import { Ownership } from './ownership.ts';
 import { postedStatePrefix } from './posted-state.ts';
 import { SessionStates } from './session-states.ts';
-
-const record = {
-  sessionId: 'one',
-  cliType: 'demo',
-  projectId: 'project',
-  projectDir: '/project',
-  title: 'Title',
-  createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: '2026-01-01T00:00:00.000Z',
-  active: true,
-  failed: false,
-  config: {},
-  queue: [],
-  imported: false,
-  fence: 0,
-};
+import { sessionRecord } from './testing/session-record.ts';
 
 test.each(['{', '7', '{"infx": {}}'])(
   'SAFE: a session whose posted state is damaged is shown as stored: %s',
@@ -33,7 +18,7 @@ test.each(['{', '7', '{"infx": {}}'])(
       ttlMs: 60_000,
       ...silent,
     });
-    await store.saveSession(record);
+    await store.saveSession(sessionRecord);
     await ownership.take('one');
     await board.post(postedStatePrefix + 'one', posting, 60_000);
     const states = new SessionStates({ board, store, blobs, ownership });

@@ -1,0 +1,112 @@
+import type { Response } from '@liminal/protocol';
+import { openSharedMemoryStorage } from '@liminal/storage/memory';
+import { expect, test, vi } from 'vitest';
+import type { Session } from '../session/index.ts';
+import { Ownership } from './ownership.ts';
+import { PostedSession } from './posted-state.ts';
+import { SessionCluster } from './session-cluster.ts';
+import { SessionStates } from './session-states.ts';
+import { SettledRuns } from './settled-runs.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+function openCluster() {
+  let now = 0;
+  const storage = openSharedMemoryStorage(() => now);
+  const { store, blobs } = storage;
+  const { board, leases } = storage.coordination;
+  const troubles: unknown[] = [];
+  const onTrouble = (error: unknown) => void troubles.push(error);
+  const silent = { onLost: () => {}, onTrouble };
+  const ownership = new Ownership({ leases, store, instanceId: 'a', ttlMs: 60_000, ...silent });
+  const settled = new SettledRuns(storage);
+  const sessionStates = new SessionStates({ board, store, blobs, ownership });
+  const cluster = new SessionCluster({
+    board,
+    leases,
+    ownership,
+    sessionStates,
+    settled,
+    onTrouble,
+  });
+  const advance = (ms: number) => void (now += ms);
+  return { cluster, board, leases, ownership, settled, sessionStates, troubles, advance };
+}
+
+test('the end of a run is counted by the first server only, for an hour', async () => {
+  const { cluster, advance } = openCluster();
+  expect(await cluster.countsEnd('run')).toBe(true);
+  expect(await cluster.countsEnd('run')).toBe(false);
+  expect(await cluster.countsEnd('other')).toBe(true);
+  advance(HOUR_MS - 1);
+  expect(await cluster.countsEnd('run')).toBe(false);
+  advance(1);
+  expect(await cluster.countsEnd('run')).toBe(true);
+});
+
+test('while it is unknown whether another server counts the end of a run, no server does', async () => {
+  const { cluster, leases, troubles } = openCluster();
+  const error = new Error('Redis is away.');
+  vi.spyOn(leases, 'acquire').mockRejectedValueOnce(error);
+  expect(await cluster.countsEnd('run')).toBe(false);
+  expect(troubles).toEqual([error]);
+});
+
+test('an end in history is posted, and a failure of that is only reported', async () => {
+  const { cluster, board, troubles } = openCluster();
+  await cluster.endInHistory({ runId: 'run', sessionId: 'one' });
+  expect(await board.read(['settled:run'])).toEqual(new Map([['settled:run', 'one']]));
+  const error = new Error('Redis is away.');
+  vi.spyOn(board, 'post').mockRejectedValueOnce(error);
+  await cluster.endInHistory({ runId: 'run', sessionId: 'one' });
+  expect(troubles).toEqual([error]);
+});
+
+test('a session has the fence of its lease while this server owns it', async () => {
+  const { cluster, leases, ownership } = openCluster();
+  await leases.acquire('session:one', 'b', -1);
+  expect(cluster.fenceOf('one')).toBeUndefined();
+  expect(await cluster.owns('one')).toBe(false);
+  expect(await cluster.holds('one')).toBe(false);
+  await ownership.take('one');
+  expect(cluster.fenceOf('one')).toBe(2);
+  expect(await cluster.owns('one')).toBe(true);
+  expect(await cluster.holds('one')).toBe(true);
+  await ownership.close();
+});
+
+test('owns renews the lease, which holds does not need soon after', async () => {
+  const { cluster, leases, ownership } = openCluster();
+  await ownership.take('one');
+  const renew = vi.spyOn(leases, 'renew').mockResolvedValue(false);
+  expect(await cluster.holds('one')).toBe(true);
+  expect(renew).not.toHaveBeenCalled();
+  expect(await cluster.owns('one')).toBe(false);
+  await ownership.close();
+});
+
+test('a session’s changes are posted under its fence', async () => {
+  const { cluster, board, ownership } = openCluster();
+  await ownership.take('one');
+  const info = () => ({ session: { sessionId: 'one' } });
+  const readers = cluster.readers({ sessionId: 'one', turnId: 'run', info } as Session);
+  expect(readers).toBeInstanceOf(PostedSession);
+  readers.infoChanged();
+  const posted = (await board.read(['session:one'])).get('session:one');
+  expect(JSON.parse(posted ?? '')).toEqual({ info: info(), fence: 1, runId: 'run' });
+  readers.close();
+  await ownership.close();
+});
+
+test('waiting for a run, and the summaries of sessions, are left to the parts that know', async () => {
+  const { cluster, settled, sessionStates } = openCluster();
+  const wait = vi.spyOn(settled, 'wait').mockResolvedValue();
+  const { signal } = new AbortController();
+  const run = { id: 'run' } as Response;
+  await cluster.project(run, signal);
+  expect(wait).toHaveBeenCalledWith(run, signal);
+  const found = new Map();
+  const summaries = vi.spyOn(sessionStates, 'summaries').mockResolvedValue(found);
+  expect(await cluster.summaries(['one'])).toBe(found);
+  expect(summaries).toHaveBeenCalledWith(['one']);
+});
