@@ -1,0 +1,204 @@
+import { LiminalError } from '@liminal/protocol';
+import type { Inboxes } from '@liminal/storage';
+import { openSharedMemoryStorage } from '@liminal/storage/memory';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { Messenger, NotHeard } from './messenger.ts';
+import { useFakeDelays } from './testing/fake-delays.ts';
+
+beforeEach(useFakeDelays);
+
+/** The server `a` asks; `b` answers as `answers` says. All messages between them are recorded. */
+async function openMessengers(answers: (question: unknown) => Promise<unknown>) {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  const sent: { to: string; message: Record<string, unknown> }[] = [];
+  const troubles: unknown[] = [];
+  /** What sending does instead, by the messages’ receiver. */
+  const faults = new Map<string, () => Promise<boolean>>();
+  const send: Inboxes['send'] = async (to, text) => {
+    sent.push({ to, message: JSON.parse(text) });
+    const fault = faults.get(to);
+    return fault ? fault() : inboxes.send(to, text);
+  };
+  const open: Inboxes['open'] = async (name, listener) => inboxes.open(name, listener);
+  const [asker, owner] = ['a', 'b'].map((instanceId) => {
+    const onTrouble = (error: unknown) => void troubles.push(error);
+    return new Messenger({ inboxes: { open, send }, instanceId, answer: answers, onTrouble });
+  }) as [Messenger, Messenger];
+  await asker.open();
+  await owner.open();
+  const kinds = () => sent.map(({ to, message }) => `${to} ${String(message['kind'])}`);
+  return { asker, owner, inboxes, sent, kinds, troubles, faults };
+}
+
+const patient = new AbortController().signal;
+
+test('a question goes to the inbox of the asked server, and the answer to that of the asker', async () => {
+  const { asker, sent, troubles } = await openMessengers(async (question) => ({ question }));
+  expect(await asker.ask('b', { is: 'it' }, patient)).toEqual({ question: { is: 'it' } });
+  const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  expect(sent).toEqual([
+    { to: 'instance:b', message: { kind: 'ask', id, from: 'a', question: { is: 'it' } } },
+    { to: 'instance:a', message: { kind: 'answer', id, value: { question: { is: 'it' } } } },
+  ]);
+  expect(troubles).toEqual([]);
+});
+
+test('an answer without a value is an answer', async () => {
+  const { asker } = await openMessengers(async () => undefined);
+  await expect(asker.ask('b', 'Is it?', patient)).resolves.toBeUndefined();
+});
+
+test('a refusal comes back with its code and its sentence', async () => {
+  const { asker } = await openMessengers(async () => {
+    throw new LiminalError('INVALID_OPTION', 'There is no such option.');
+  });
+  const asked = asker.ask('b', 'Is it?', patient);
+  await expect(asked).rejects.toBeInstanceOf(LiminalError);
+  await expect(asked).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: 'There is no such option.',
+  });
+});
+
+test('a question to a server that does not listen is not heard', async () => {
+  const { asker } = await openMessengers(async () => 'Yes.');
+  const asked = asker.ask('c', 'Is it?', patient);
+  await expect(asked).rejects.toBeInstanceOf(NotHeard);
+  await expect(asked).rejects.toThrow('Server c does not listen.');
+});
+
+test('a question whose asker has given up before is not sent', async () => {
+  const { asker, sent } = await openMessengers(async () => 'Yes.');
+  const reason = new Error('It took too long.');
+  await expect(asker.ask('b', 'Is it?', AbortSignal.abort(reason))).rejects.toBe(reason);
+  expect(sent).toEqual([]);
+});
+
+test('a question without an answer is sent every five seconds, until its asker gives up', async () => {
+  const { asker, kinds, faults } = await openMessengers(async () => 'Yes.');
+  faults.set('instance:b', async () => true);
+  const abort = new AbortController();
+  const asked = asker.ask('b', 'Is it?', abort.signal).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(14_999);
+  expect(kinds()).toEqual(Array(3).fill('instance:b ask'));
+  const reason = new Error('It took too long.');
+  abort.abort(reason);
+  expect(await asked).toBe(reason);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(kinds()).toHaveLength(3);
+});
+
+test('a question that cannot be sent again is waited for all the same', async () => {
+  const { asker, owner, kinds, faults, troubles } = await openMessengers(async () => 'Yes.');
+  faults.set('instance:b', async () => true);
+  const asked = asker.ask('b', 'Is it?', patient);
+  await vi.advanceTimersByTimeAsync(0);
+  faults.set('instance:b', async () => {
+    throw new Error('Redis is away.');
+  });
+  await vi.advanceTimersByTimeAsync(5_000);
+  faults.clear();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await asked).toBe('Yes.');
+  expect(kinds().filter((kind) => kind === 'instance:b ask')).toHaveLength(3);
+  expect(troubles).toEqual([]);
+  await owner.close();
+});
+
+test('a question that is answered is not sent again, and leaves no listener', async () => {
+  const { asker, kinds } = await openMessengers(async () => 'Yes.');
+  const { signal } = new AbortController();
+  const removed = vi.spyOn(signal, 'removeEventListener');
+  await asker.ask('b', 'Is it?', signal);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(kinds()).toEqual(['instance:b ask', 'instance:a answer']);
+  expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
+});
+
+test('the same question is worked on once within half a minute of its answer, and again after that', async () => {
+  let count = 0;
+  const { inboxes, kinds } = await openMessengers(async () => ++count);
+  const ask = JSON.stringify({ kind: 'ask', id: 'question', from: 'a', question: 'Is it?' });
+  const asks = async () => {
+    await inboxes.send('instance:b', ask);
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  await asks();
+  await vi.advanceTimersByTimeAsync(29_999);
+  await asks();
+  expect(count).toBe(1);
+  expect(kinds()).toEqual(Array(2).fill('instance:a answer'));
+  await vi.advanceTimersByTimeAsync(1);
+  await asks();
+  expect(count).toBe(2);
+});
+
+test('an answer that nobody waits for does nothing', async () => {
+  const { inboxes, troubles } = await openMessengers(async () => 'Yes.');
+  await inboxes.send('instance:a', JSON.stringify({ kind: 'answer', id: 'none', value: 1 }));
+  const refusal = { kind: 'refusal', id: 'none', code: 'A', message: 'B' };
+  await inboxes.send('instance:a', JSON.stringify(refusal));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(troubles).toEqual([]);
+});
+
+test.each(['{', '{}', '{"kind":"ask"}', '{"kind":"refusal","id":"1"}'])(
+  'a message that is not one of a server is reported: %s',
+  async (text) => {
+    const { inboxes, troubles, sent } = await openMessengers(async () => 'Yes.');
+    await inboxes.send('instance:b', text);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(troubles).toHaveLength(1);
+    expect(sent).toEqual([]);
+  },
+);
+
+test('an answer that cannot be sent is tried five times a second for a minute, then reported', async () => {
+  const { inboxes, kinds, troubles, faults } = await openMessengers(async () => 'Yes.');
+  const error = new Error('Redis is away.');
+  faults.set('instance:a', async () => {
+    throw error;
+  });
+  const ask = { kind: 'ask', id: 'question', from: 'a', question: 'Is it?' };
+  await inboxes.send('instance:b', JSON.stringify(ask));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(kinds()).toHaveLength(6);
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(troubles).toEqual([]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(troubles).toEqual([error]);
+  const count = kinds().length;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(kinds()).toHaveLength(count);
+});
+
+test('closing ends the tries to send an answer', async () => {
+  const { owner, inboxes, kinds, troubles, faults } = await openMessengers(async () => 'Yes.');
+  faults.set('instance:a', async () => {
+    throw new Error('Redis is away.');
+  });
+  const ask = { kind: 'ask', id: 'question', from: 'a', question: 'Is it?' };
+  await inboxes.send('instance:b', JSON.stringify(ask));
+  await vi.advanceTimersByTimeAsync(100);
+  await owner.close();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(kinds()).toHaveLength(2);
+  expect(troubles).toHaveLength(1);
+});
+
+test('closing rejects the questions of this server, and closes its inbox', async () => {
+  const { asker, inboxes, faults } = await openMessengers(async () => 'Yes.');
+  faults.set('instance:b', async () => true);
+  const asked = asker.ask('b', 'Is it?', patient);
+  const outcome = asked.catch((error: unknown) => error);
+  await asker.close();
+  expect(await outcome).toBeInstanceOf(NotHeard);
+  expect(await outcome).toMatchObject({ message: 'This server is shutting down.' });
+  expect(await inboxes.send('instance:a', '{}')).toBe(false);
+});
+
+test('a messenger that was never open can be closed', async () => {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  const options = { inboxes, instanceId: 'a', answer: async () => {}, onTrouble: () => {} };
+  await expect(new Messenger(options).close()).resolves.toBeUndefined();
+});
