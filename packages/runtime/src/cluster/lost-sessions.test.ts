@@ -1,8 +1,9 @@
 import { runOf } from '@liminal/protocol/testing';
 import { openMemoryStorage } from '@liminal/storage/memory';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { type Ownership, TTL_SHARE } from './ownership.ts';
+import { useFakeDelays } from './testing/fake-delays.ts';
 
 /**
  * What happens to an open turn, given at each look whether its session has an owner, or an error; the last entry
@@ -51,4 +52,50 @@ test('a session without an owner at three looks in a row is lost', async () => {
 
 test('an expiring lease and three looks take three quarters of the time within which a dead server’s turns must end', () => {
   expect(TTL_SHARE + 3 * LOOK_SHARE).toBeLessThan(0.75);
+});
+
+/** Looks every second for sessions whose turn is under way, none of which has an owner. */
+async function lookEverySecond() {
+  useFakeDelays();
+  const { log } = openMemoryStorage();
+  const asked: string[][] = [];
+  const recovered: string[] = [];
+  const leasesOf: Ownership['leasesOf'] = async (sessionIds) => {
+    asked.push([...sessionIds]);
+    return new Map();
+  };
+  const lost = new LostSessions({
+    log,
+    ownership: { leasesOf } as Ownership,
+    everyMs: 1_000,
+    recover: async (sessionId) => void recovered.push(sessionId),
+    onTrouble: (error) => expect.fail(String(error)),
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  return { lost, log, asked, recovered };
+}
+
+test('a session whose turns have all ended is not looked for, and one with two open turns once', async () => {
+  const { lost, log, asked, recovered } = await lookEverySecond();
+  const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
+  const end = { type: 'response_done', status: 'completed' } as const;
+  const open = (runId: string) => ({ runId, turnId: runId, sessionId: 'open' });
+  await log.append('1', runOf([start], open('1')));
+  await log.append('2', runOf([start], open('2')));
+  await log.append('3', runOf([start, end], { runId: '3', turnId: '3', sessionId: 'ended' }));
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(asked).toEqual([[], ['open'], ['open'], ['open']]);
+  expect(recovered).toEqual(['open']);
+  await lost.close();
+});
+
+test('closing ends the looks at once', async () => {
+  const { lost, asked } = await lookEverySecond();
+  expect(asked).toHaveLength(1);
+  let isClosed = false;
+  void lost.close().then(() => (isClosed = true));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(isClosed).toBe(true);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked).toHaveLength(1);
 });

@@ -1,8 +1,9 @@
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Ownership } from './ownership.ts';
-import { postedStatePrefix } from './posted-state.ts';
+import { postedStatePrefix, postSession } from './posted-state.ts';
 import { SessionStates } from './session-states.ts';
+import { sessionInfo } from './testing/session-info.ts';
 import { sessionRecord } from './testing/session-record.ts';
 
 test.each(['{', '7', '{"infx": {}}'])(
@@ -28,3 +29,70 @@ test.each(['{', '7', '{"infx": {}}'])(
     await close();
   },
 );
+
+/** Two servers, of which the first one owns sessions. */
+async function openStates() {
+  const storage = openSharedMemoryStorage();
+  const { store, blobs } = storage;
+  const { board, leases } = storage.coordination;
+  const silent = { onLost: () => {}, onTrouble: () => {} };
+  const ownership = new Ownership({ leases, store, instanceId: 'a', ttlMs: 60_000, ...silent });
+  onTestFinished(async () => ownership.close());
+  await store.saveSession(sessionRecord);
+  const states = new SessionStates({ board, store, blobs, ownership });
+  const post = async (title: string, fence: number | undefined, sessionId = 'one') => {
+    const session = { ...sessionInfo.session, sessionId, title };
+    await postSession(board, { info: { ...sessionInfo, session }, ...(fence && { fence }) });
+  };
+  return { states, ownership, post, store };
+}
+
+test('the state of a session is the one that its owner has posted', async () => {
+  const { states, ownership, post } = await openStates();
+  await ownership.take('one');
+  await post('Posted', 1);
+  expect(await states.of('one')).toMatchObject({ info: { session: { title: 'Posted' } }, fence: 1 });
+  await post('Other', 1, 'two');
+  expect([...(await states.summaries(['one', 'two']))]).toEqual([
+    ['one', expect.objectContaining({ sessionId: 'one', title: 'Posted' })],
+  ]);
+});
+
+test.each([
+  ['no owner', false, 1],
+  ['an owner that has posted nothing yet', true, undefined],
+])('a session with %s is shown as stored', async (_, isOwned, fence) => {
+  const { states, ownership, post } = await openStates();
+  if (isOwned) await ownership.take('one');
+  await post('Posted', fence);
+  expect((await states.of('one')).info.session.title).toBe('Title');
+  expect(await states.summaries(['one'])).toEqual(new Map());
+});
+
+test('a session that was never posted is shown as stored, without settings that nobody knows', async () => {
+  const { states, ownership } = await openStates();
+  await ownership.take('one');
+  expect(await states.of('one')).toEqual({
+    info: {
+      session: expect.objectContaining({ sessionId: 'one', title: 'Title', isAlive: false }),
+      queue: [],
+      configOptions: [],
+      commands: [],
+    },
+  });
+});
+
+test('a stored session has the settings that its agent had last, marked as that', async () => {
+  const { states, store } = await openStates();
+  const lastKnown = { usage: { inputTokens: 7 } };
+  await store.saveSession({ ...sessionRecord, lastKnown });
+  expect((await states.stored('one')).info).toMatchObject({ ...lastKnown, lastKnown: true });
+});
+
+test('a session that is neither owned nor stored is not found', async () => {
+  const { states } = await openStates();
+  await expect(states.of('none')).rejects.toMatchObject({
+    code: 'SESSION_NOT_FOUND',
+    message: "There is no session none. If it is in an agent's own store, load it first.",
+  });
+});

@@ -130,3 +130,12 @@ test('closing before opening does nothing', async () => {
   const { log, store } = openSharedMemoryStorage();
   await expect(new SettledRuns({ log, store }).close()).resolves.toBeUndefined();
 });
+
+test('INV-2: a single server stores a run whose end the log has lost, too', async () => {
+  const { log, store } = openSharedMemoryStorage();
+  const settled = new SettledRuns({ log, store });
+  const waiting = settled.wait(run, new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(LOOK_MS);
+  await waiting;
+  expect(await store.getResponse(run.id)).toEqual(run);
+});

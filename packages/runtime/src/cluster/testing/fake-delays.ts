@@ -4,8 +4,8 @@ import timers from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * Fakes all clocks and timers but `setImmediate` until the test ends, also the promised ones of `node:timers/promises`
- * and `os.uptime`, which Vitest leaves real.
+ * Fakes all clocks and timers but `setImmediate` until the test ends, also the promised ones of `node:timers/promises`,
+ * `os.uptime` and `AbortSignal.timeout`, which Vitest leaves real.
  */
 export function useFakeDelays(): void {
   vi.useFakeTimers({
@@ -13,7 +13,9 @@ export function useFakeDelays(): void {
   });
   const real = { setTimeout: timers.setTimeout, uptime: os.uptime };
   replace({ setTimeout: fakeDelay, uptime: () => Date.now() / 1000 });
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(fakeTimeout);
   onTestFinished(() => {
+    timeout.mockRestore();
     vi.useRealTimers();
     replace(real);
   });
@@ -41,4 +43,10 @@ async function fakeDelay<T = void>(
   signal?.addEventListener('abort', abort, { once: true });
   await promise.finally(() => signal?.removeEventListener('abort', abort));
   return value as T;
+}
+
+function fakeTimeout(ms: number): AbortSignal {
+  const abort = new AbortController();
+  setTimeout(() => abort.abort(new DOMException('It took too long.', 'TimeoutError')), ms);
+  return abort.signal;
 }
