@@ -1,0 +1,39 @@
+import { RequestError } from '@agentclientprotocol/sdk/unstable';
+import { LiminalError } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { badParams, requestError } from './errors.ts';
+
+test.each([
+  ['SESSION_NOT_FOUND', -32_002],
+  ['BLOB_NOT_FOUND', -32_002],
+  ['PROJECT_DIR_NOT_FOUND', -32_002],
+  ['PROJECT_DIR_NOT_ALLOWED', -32_602],
+  ['BLOB_TYPE_WRONG', -32_602],
+  ['CONTENT_NOT_SUPPORTED', -32_602],
+  ['INVALID_OPTION', -32_602],
+  ['UNSUPPORTED_CLI_TYPE', -32_602],
+  ['AUTHENTICATION', -32_000],
+  ['QUEUE_FULL', -32_603],
+])('an error with the code %s has the code %i of JSON-RPC, its sentence and its own code', (code, number) => {
+  const error = requestError(new LiminalError(code, 'It failed.'));
+  expect(error).toBeInstanceOf(RequestError);
+  expect(error).toMatchObject({ code: number, message: 'It failed.', data: { code } });
+});
+
+test('any other error is an internal one, and a request’s own error stays as it is', () => {
+  const error = requestError(new TypeError('It is undefined.'));
+  expect(error).toMatchObject({
+    code: -32_603,
+    message: 'It is undefined.',
+    data: { code: 'INTERNAL' },
+  });
+  expect(requestError(error)).toBe(error);
+});
+
+test('wrong parameters are reported as that', () => {
+  expect(badParams('The prompt is empty.')).toMatchObject({
+    code: -32_602,
+    message: 'The prompt is empty.',
+    data: { code: 'INVALID_PARAMS' },
+  });
+});
