@@ -60,6 +60,7 @@ const advance = async (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 test('INV-2: a turn whose server is dead ends as lost, and all servers are notified', async () => {
   const { log, store, leases, posted, recovered } = startWorker();
+  const began = Date.now();
   await store.saveSession(sessionRecord);
   await log.append('run', begun);
   await advance(LEASE_MS);
@@ -67,6 +68,8 @@ test('INV-2: a turn whose server is dead ends as lost, and all servers are notif
     status: 'error',
     error: { code: 'OWNER_LOST' },
   });
+  const { updatedAt = 0 } = (await store.getResponse('run')) ?? {};
+  expect(updatedAt - began).toBe(3_000);
   expect(JSON.parse((await posted(`session:${sessionId}`)) ?? '')).toMatchObject({
     info: { session: { sessionId, state: 'failed' } },
     fence: 1,
@@ -85,11 +88,12 @@ test('a turn whose server lives goes on', async () => {
 });
 
 test('a lost session that another server takes just before is left to that server', async () => {
-  const { log, leases, recovered, store } = startWorker();
+  const { log, leases, recovered, store, warnings } = startWorker();
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   await log.append('run', begun);
   await advance(LEASE_MS);
-  expect(leases.acquire).toHaveBeenCalled();
+  expect(leases.acquire).toHaveBeenCalledWith(`session:${sessionId}`, expect.any(String), 4_000);
+  expect(warnings).toEqual([]);
   expect(recovered).toEqual([]);
   expect(await store.getResponse('run')).toMatchObject({ status: 'in_progress' });
 });
@@ -195,9 +199,10 @@ test.each([true, false])('events are kept if the settings say so: %s', async (ke
 
 test('a worker without settings waits for a quarter of a minute before a turn is lost', async () => {
   const storage = openSharedMemoryStorage();
+  const warn = vi.fn();
   const worker = startProjectorWorker({
     storage,
-    logger: { info: () => {}, error: () => {}, warn: () => {} },
+    logger: { info: () => {}, error: () => {}, warn },
   });
   onTestFinished(async () => worker.close());
   await storage.log.append('run', begun);
@@ -205,6 +210,25 @@ test('a worker without settings waits for a quarter of a minute before a turn is
   expect(await storage.store.getResponse('run')).toMatchObject({ status: 'in_progress' });
   await advance(1_501);
   expect(await storage.store.getResponse('run')).toMatchObject({ status: 'error' });
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test('the work of a traced run is traced', async () => {
+  const storage = openSharedMemoryStorage();
+  const names: string[] = [];
+  const worker = startProjectorWorker({
+    storage,
+    logger: { info: () => {}, error: () => {}, warn: () => {} },
+    tracing: {
+      captureContent: false,
+      samples: () => true,
+      add: (spans) => void names.push(...spans.map(({ name }) => name)),
+    },
+  });
+  onTestFinished(async () => worker.close());
+  await storage.log.append('run', whole);
+  await advance(0);
+  expect(names).toContain('projector');
 });
 
 test('a closed worker ends no turn and projects no run', async () => {

@@ -320,3 +320,69 @@ describe('a message that cannot be published', () => {
     expect(troubles).toHaveLength(1);
   });
 });
+
+test('the id of a message is made of its run, its event and its place, and stays the same for ever', async () => {
+  const { publisher, published } = stage();
+  const error = { code: 'MODEL_AWAY', message: 'The model is away.' };
+  for (const event of runOf(start, item, delta('Hello'), { type: 'response_error', error })) {
+    await publisher.process(event);
+  }
+  expect(published.map(({ eventId }) => eventId)).toEqual([
+    '2e0fa43e-7d9c-8d72-8951-e0be60453b7c',
+    'bc590a78-0593-8849-9bc3-624a5f55a04a',
+    '73c49d0b-b4c2-8d61-b4c5-77a75effd95f',
+    '6401d895-0852-8b43-890d-3fdfbbd8243a',
+  ]);
+});
+
+test('FR-003-03: with words as tokens, long words are not published before short ones', async () => {
+  const settings = {
+    batchGradientTokens: [2],
+    tokenCounter: 'words',
+    firstEmission: 'threshold',
+  } as const;
+  const { publisher, published } = stage({ settings });
+  const long = 'Donaudampfschifffahrtsgesellschaft';
+  for (const event of runOf(start, item, delta(`${long} ${long}`), delta(' a'))) {
+    await publisher.process(event);
+  }
+  expect(told(published)).toEqual(['turn_started', `create ${long} ${long} a`]);
+});
+
+test('a message that fails after one that was published has its retries again', async () => {
+  const failing = new Set([1, 2, 5]);
+  let tries = 0;
+  const { publisher, published, triedAt } = stage({
+    refuses: () => failing.has(++tries),
+    settings: { retryAttempts: 1, retryBaseMs: 10 },
+  });
+  const [first, second, third, fourth] = runOf(start, item, delta('Hello'), done);
+  const failure = failureOf(publisher.process(first!));
+  await vi.advanceTimersByTimeAsync(10);
+  expect(await failure).toBeInstanceOf(Error);
+  await publisher.process(second!);
+  await publisher.process(third!);
+  const processing = publisher.process(fourth!);
+  await vi.advanceTimersByTimeAsync(10);
+  await processing;
+  expect(triedAt).toEqual([0, 10, 10, 10, 10, 20]);
+  expect(told(published)).toEqual(['create Hello', 'turn_started', 'complete Hi']);
+});
+
+test('of several missed messages only the first has retries before the turn’s end', async () => {
+  const { publisher, triedAt } = stage({
+    refuses: ({ payload }) => JSON.parse(payload).type !== 'turn_complete',
+    settings: { retryAttempts: 2, retryBaseMs: 10, retryMaxMs: 10 },
+  });
+  const [first, second, third, fourth, last] = runOf(start, item, delta('Hello'), done, end);
+  const failure = failureOf(publisher.process(first!));
+  await vi.advanceTimersByTimeAsync(20);
+  expect(await failure).toBeInstanceOf(Error);
+  await publisher.process(second!);
+  expect(await failureOf(publisher.process(third!))).toBeInstanceOf(Error);
+  expect(await failureOf(publisher.process(fourth!))).toBeInstanceOf(Error);
+  const ending = publisher.process(last!);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await ending;
+  expect(triedAt).toEqual([0, 10, 20, 20, 20, 20, 30, 40, 40, 40]);
+});
