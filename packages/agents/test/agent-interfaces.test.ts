@@ -59,7 +59,10 @@ test('docs/agent-interfaces.md has the rows as they are', async () => {
 });
 
 test('docs/terminal-commands.md has the commands and keys of the terminals as they are', async () => {
-  const page = await readFile(new URL('../../../docs/terminal-commands.md', import.meta.url), 'utf8');
+  const page = await readFile(
+    new URL('../../../docs/terminal-commands.md', import.meta.url),
+    'utf8',
+  );
   expect(page).toBe(withTerminals(page));
 });
 

@@ -39,9 +39,9 @@ it('/btw asks beside the conversation, and shows the answer as plain text', asyn
 it('/btw without a question shows the last answer again, also one that came when the dialog was closed', async () => {
   const answered = Promise.withResolvers<void>();
   const answer = stage.answer;
-  stage.answer = async (method, one) => {
+  stage.answer = async (method, one, body) => {
     if (one === path) await answered.promise;
-    return answer?.(method, one);
+    return answer?.(method, one, body);
   };
   const page = await stage.visit();
   const composer = page.getByRole('textbox', { name: 'Message' });

@@ -35,7 +35,11 @@ test.each<[title: string, text: string, found: string[]]>([
   ],
   ['thinking may be empty', '<think></think>Four.', ['words: Four.']],
   ['thinking that does not end is thinking', '<think>I count </thin', ['thinking: I count </thin']],
-  ['space after thinking at the end of an answer is nothing', '<think>I</think> \n', ['thinking: I']],
+  [
+    'space after thinking at the end of an answer is nothing',
+    '<think>I</think> \n',
+    ['thinking: I'],
+  ],
   ['an empty answer is nothing', '', []],
   ['an answer that is only space is words', ' \n', ['words:  \n']],
   ['an answer that ends in its opening tag’s beginning is words', ' <thi', ['words:  <thi']],
@@ -84,11 +88,7 @@ test.each<[title: string, text: string, found: string[]]>([
     'Code:\n ```\na\n</think>\n```',
     ['words: Code:\n ```\na\n</think>\n```'],
   ],
-  [
-    'a tag in the line of a fence is a word',
-    'Code:\n``` </think>',
-    ['words: Code:\n``` </think>'],
-  ],
+  ['a tag in the line of a fence is a word', 'Code:\n``` </think>', ['words: Code:\n``` </think>']],
   [
     'a tag after a block of code ends thinking',
     'Code:\n```\na\n```\nI</think>b',

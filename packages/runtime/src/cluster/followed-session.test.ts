@@ -13,7 +13,12 @@ beforeEach(useFakeDelays);
 
 const { sessionId } = sessionInfo.session;
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
-const item: EventPayload = { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'agent' };
+const item: EventPayload = {
+  type: 'item_start',
+  itemId: 'a',
+  itemType: 'message',
+  origin: 'agent',
+};
 const delta: EventPayload = { type: 'item_delta', itemId: 'a', deltaContent: 'Hi' };
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 

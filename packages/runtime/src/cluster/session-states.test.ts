@@ -51,7 +51,10 @@ test('the state of a session is the one that its owner has posted', async () => 
   const { states, ownership, post } = await openStates();
   await ownership.take('one');
   await post('Posted', 1);
-  expect(await states.of('one')).toMatchObject({ info: { session: { title: 'Posted' } }, fence: 1 });
+  expect(await states.of('one')).toMatchObject({
+    info: { session: { title: 'Posted' } },
+    fence: 1,
+  });
   await post('Other', 1, 'two');
   expect([...(await states.summaries(['one', 'two']))]).toEqual([
     ['one', expect.objectContaining({ sessionId: 'one', title: 'Posted' })],
@@ -84,7 +87,7 @@ test('a session that was never posted is shown as stored, without settings that 
 
 test('a stored session has the settings that its agent had last, marked as that', async () => {
   const { states, store } = await openStates();
-  const lastKnown = { usage: { inputTokens: 7 } };
+  const lastKnown = { usage: { inputTokens: 7, outputTokens: 1 } };
   await store.saveSession({ ...sessionRecord, lastKnown });
   expect((await states.stored('one')).info).toMatchObject({ ...lastKnown, lastKnown: true });
 });

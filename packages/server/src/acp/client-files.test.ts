@@ -1,4 +1,8 @@
-import { type AgentContext, type ClientCapabilities, RequestError } from '@agentclientprotocol/sdk/unstable';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  RequestError,
+} from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
 import { type AttachedPlace, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';

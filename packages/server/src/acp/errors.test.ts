@@ -14,11 +14,14 @@ test.each([
   ['UNSUPPORTED_CLI_TYPE', -32_602],
   ['AUTHENTICATION', -32_000],
   ['QUEUE_FULL', -32_603],
-])('an error with the code %s has the code %i of JSON-RPC, its sentence and its own code', (code, number) => {
-  const error = requestError(new LiminalError(code, 'It failed.'));
-  expect(error).toBeInstanceOf(RequestError);
-  expect(error).toMatchObject({ code: number, message: 'It failed.', data: { code } });
-});
+])(
+  'an error with the code %s has the code %i of JSON-RPC, its sentence and its own code',
+  (code, number) => {
+    const error = requestError(new LiminalError(code, 'It failed.'));
+    expect(error).toBeInstanceOf(RequestError);
+    expect(error).toMatchObject({ code: number, message: 'It failed.', data: { code } });
+  },
+);
 
 test('any other error is an internal one, and a request’s own error stays as it is', () => {
   const error = requestError(new TypeError('It is undefined.'));
