@@ -26,7 +26,7 @@ export const SessionSummary = z.object({
   cliType: z.string(),
   projectId: z.string(),
   projectDir: z.string(),
-  /** The real paths of folders beside the project's in which its agent may work. */
+  /** The real paths of folders besides the project's in which the session's agent may work. */
   additionalDirectories: z.array(z.string()).optional(),
   title: z.string(),
   /** ISO 8601 UTC. */

@@ -20,7 +20,9 @@ const SESSIONS_MAX = 2_000;
 const RUNS_MAX = 1_000;
 
 const tidy = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
-const goOn = makeFunctionReference<'mutation', { sessionId: string }>('sessions:removeRest');
+const continueRemoval = makeFunctionReference<'mutation', { sessionId: string }>(
+  'sessions:removeRest',
+);
 
 /** Saves a session. Saves nothing if a later owner has stored its record (`stale`), or the session has been deleted. */
 export const save = mutation({
@@ -141,7 +143,7 @@ export const remove = mutation({
     }
     await forgetRecord(ctx, sessionId);
     const hasMore = await removeSome(ctx, sessionId);
-    if (stored && hasMore) await ctx.scheduler.runAfter(0, goOn, { sessionId });
+    if (stored && hasMore) await ctx.scheduler.runAfter(0, continueRemoval, { sessionId });
     return hasMore;
   },
 });
@@ -151,7 +153,8 @@ export const removeRest = internalMutation({
   args: { sessionId: v.string() },
   returns: v.null(),
   handler: async (ctx, { sessionId }) => {
-    if (await removeSome(ctx, sessionId)) await ctx.scheduler.runAfter(0, goOn, { sessionId });
+    if (await removeSome(ctx, sessionId))
+      await ctx.scheduler.runAfter(0, continueRemoval, { sessionId });
     return null;
   },
 });

@@ -8,12 +8,12 @@ export function othersFirst(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     // Two rounds: the first setImmediate runs in the current round of the event loop, before timers and new input.
-    if (waiting.length === 1) setImmediate(() => setImmediate(letOneGoOn));
+    if (waiting.length === 1) setImmediate(() => setImmediate(resumeOne));
   });
 }
 
-function letOneGoOn(): void {
+function resumeOne(): void {
   const first = waiting.shift();
-  if (waiting.length > 0) setImmediate(letOneGoOn);
+  if (waiting.length > 0) setImmediate(resumeOne);
   first?.();
 }

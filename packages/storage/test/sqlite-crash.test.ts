@@ -89,7 +89,7 @@ async function check(
 }
 
 /** Writes the rest of the dead writer's runs, and returns the number of runs. */
-async function goOn({ log }: OpenedStorage): Promise<number> {
+async function finishRuns({ log }: OpenedStorage): Promise<number> {
   const open = (await log.unsettled()).filter(({ ended }) => !ended);
   for (const { runId, lastSeq } of open) {
     const run = batchesOf(runId).flat();
@@ -113,17 +113,17 @@ describe('a server that is killed', () => {
         { numRuns: kills * 10, seed: 20260101 },
       );
       let nextRun = 0;
-      let wentOn = 0;
+      let finished = 0;
       for (const [index, death] of deaths.entries()) {
         // Continues beyond `kills` only until one kill has come in the middle of a run, and one after a run was
         // settled.
-        if (index >= kills && wentOn > 0 && promised.settled.size > 0) break;
+        if (index >= kills && finished > 0 && promised.settled.size > 0) break;
         await writeAndDie(nextRun, death, promised);
         // The dead writer's lock does not prevent this.
         const storage = await openSqliteStorage(dataDir);
-        // Each time the last two writers; at the end all of them.
+        // Checks the last two writers each time, and all writers at the end.
         await check(storage, promised, nextRun - RUNS_APART);
-        wentOn += await goOn(storage);
+        finished += await finishRuns(storage);
         // A wide gap, because the last run may have begun without any output.
         nextRun += RUNS_APART;
         await storage.close();
@@ -133,7 +133,7 @@ describe('a server that is killed', () => {
       await storage.close();
       expect(promised.lastSeq.size).toBeGreaterThan(kills);
       expect(promised.settled.size).toBeGreaterThan(0);
-      expect(wentOn).toBeGreaterThan(0);
+      expect(finished).toBeGreaterThan(0);
     },
   );
 

@@ -20,15 +20,15 @@ export interface RunView {
   phase: 'loading' | 'live' | 'ended' | 'failed';
   /** The run so far, as history stores it; absent before its first event. */
   response?: RunResponse;
-  /** Its items: the same whether the run was followed or loaded. */
+  /** The run's items: the same whether the run was followed or loaded. */
   entries: UpsertObject[];
-  /** Why it cannot be followed. */
+  /** Why the run cannot be followed. */
   problem?: { code: string; message: string };
 }
 
 /**
- * One run, live: its canonical events, folded by the same reducer that makes history. A broken connection is made
- * again and goes on after the last event, until the run has ended.
+ * One live run: its canonical events, folded by the same reducer that makes history. After a broken connection it
+ * reconnects and continues after the last event, until the run has ended.
  */
 export class RunStore implements Store<RunView> {
   readonly subscribe: Store<RunView>['subscribe'];
@@ -48,12 +48,12 @@ export class RunStore implements Store<RunView> {
     this.getSnapshot = this.#cell.getSnapshot;
   }
 
-  /** Follows the run to its end, or until `close`. */
+  /** Follows the run until its end, or until `close`. */
   async open(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted && !hasEnded(this.#state)) {
       try {
-        // An answer without content means that the run has ended with what is here.
+        // An answer without content means that no event follows the last one.
         if (!(await this.#read())) return this.#show('ended');
       } catch (error) {
         if (signal.aborted) return;
@@ -113,7 +113,7 @@ export class RunStore implements Store<RunView> {
   }
 }
 
-/** Whether asking again would change nothing. */
+/** Whether a retry would have the same result. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }

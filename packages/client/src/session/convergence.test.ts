@@ -132,7 +132,7 @@ function conversation(view: SessionView): unknown {
   }));
 }
 
-it('INV-7 any interleaving of drops, resubscribes, lost appends and older pages ends where a fresh reader ends', () => {
+it('INV-7 any interleaving of drops, resubscribes, lost appends and older pages ends with the view of a fresh reader', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 120, size: 'max' }), (actions) => {
       const server = new ModelServer();

@@ -113,8 +113,8 @@ export class ResponseSaver {
     return { staged: generation, rows: [] };
   }
 
-  #remember({ message, items, isUnderWay: goesOn }: Packed, revision: string): void {
-    if (!goesOn) return;
+  #remember({ message, items, isUnderWay: isRunning }: Packed, revision: string): void {
+    if (!isRunning) return;
     const known = items.map(({ mark, size }) => ({ mark, size }));
     this.#remembered.set(message.runId, { revision, items: known });
     const [oldest] = this.#remembered.keys();

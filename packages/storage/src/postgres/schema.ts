@@ -40,7 +40,7 @@ const spine = `
     words text,
     PRIMARY KEY (response_key, item_index)
   );
-  -- The words stand in the row as text, which takes less room than a tsvector.
+  -- The words are stored as text, which takes less space than a tsvector.
   CREATE INDEX words_of_items ON items USING gin (array_to_tsvector(string_to_array(words, ' ')))
     WITH (fastupdate = off) WHERE words IS NOT NULL;
 `;
@@ -50,10 +50,10 @@ const blobs = `
     hash text COLLATE "C" PRIMARY KEY,
     mime_type text NOT NULL,
     bytes bytea NOT NULL,
-    -- When it was last uploaded, ms since the epoch; NULL once a session has taken it.
+    -- When the blob was last uploaded, ms since the epoch; NULL once a session holds it.
     waiting_since bigint
   );
-  -- Read in parts, which is slow if PostgreSQL compresses the whole.
+  -- Not compressed, because reading parts of a compressed value is slow.
   ALTER TABLE blobs ALTER COLUMN bytes SET STORAGE EXTERNAL;
   CREATE INDEX waiting_blobs ON blobs (waiting_since) WHERE waiting_since IS NOT NULL;
 
@@ -66,7 +66,7 @@ const blobs = `
 `;
 
 const deletedSessions = `
-  -- What is left of deleted sessions: that they do not come back.
+  -- The ids of deleted sessions, which must not be stored again.
   CREATE TABLE deleted_sessions (session_id text COLLATE "C" PRIMARY KEY);
 `;
 
@@ -75,17 +75,17 @@ const grants = `
   CREATE TABLE grants (
     grant_key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     project_id text COLLATE "C" NOT NULL,
-    -- Of project and rule: those may be longer than an index takes.
+    -- The hash of project and rule, which may be too long for an index.
     hash text COLLATE "C" NOT NULL UNIQUE,
     record text NOT NULL
   );
 `;
 
 const keptEvents = `
-  -- Events of runs whose log is gone, where they are kept: in parts, as JSON.
+  -- Archived events of finished runs, in parts, as JSON.
   CREATE TABLE kept_events (
     run_id text COLLATE "C" NOT NULL,
-    -- seq of the first event in the part.
+    -- seq of the part's first event.
     from_seq bigint NOT NULL,
     session_id text COLLATE "C" NOT NULL,
     events text NOT NULL,
@@ -95,7 +95,7 @@ const keptEvents = `
 `;
 
 const callHashes = `
-  -- A hash of what a call, its outputs and the requests to permit it share; NULL for other items.
+  -- A hash of the key that a call, its outputs and its permission requests share; NULL for other items.
   ALTER TABLE items ADD COLUMN call_hash text COLLATE "C";
   CREATE INDEX items_of_call ON items (response_key, call_hash, item_index)
     WHERE call_hash IS NOT NULL;

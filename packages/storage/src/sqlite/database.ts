@@ -13,7 +13,7 @@ const pragmas = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA foreign_keys = ON;
-  -- What a flood makes of the write-ahead log is given back to the disk.
+  -- Shrinks the write-ahead log again after a flood of writes.
   PRAGMA journal_size_limit = 67108864;
 `;
 

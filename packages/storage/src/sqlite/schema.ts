@@ -6,13 +6,13 @@ import { callColumn } from './id-key.ts';
 import { fillItemWords, itemWords } from './item-words.ts';
 
 const spine = `
-  -- Runs whose events are in the log. What all events of a run share stands here once, as JSON.
+  -- Runs whose events are in the log. The fields that all events of a run share are here once, as JSON.
   CREATE TABLE runs (
     run_key INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
     constants TEXT NOT NULL,
     ended INTEGER NOT NULL DEFAULT 0,
-    -- Its events go as soon as nobody follows it any more.
+    -- The run's events are deleted as soon as it has no follower.
     settled INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 
@@ -21,12 +21,12 @@ const spine = `
     seq INTEGER NOT NULL,
     timestamp TEXT NOT NULL,
     type TEXT NOT NULL,
-    -- JSON, without the type.
+    -- The payload as JSON, without its type.
     payload TEXT NOT NULL,
     PRIMARY KEY (run_key, seq)
   ) STRICT, WITHOUT ROWID;
 
-  -- What is left of a run whose events are gone: that it can neither go on nor begin again.
+  -- The ids of runs whose events are deleted, which can neither continue nor begin again.
   CREATE TABLE settled_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
   CREATE TABLE sessions (
@@ -60,12 +60,12 @@ const spine = `
 
 const blobs = `
   CREATE TABLE blobs (
-    -- Never used again, so that a reader of several parts has those of one blob.
+    -- Never reused, so that a reader of several parts gets the parts of one blob.
     blob_key INTEGER PRIMARY KEY AUTOINCREMENT,
-    -- NULL while the parts are being written, and when nobody needs them any more.
+    -- NULL while the parts are being written, and when no session needs the blob any more.
     hash TEXT UNIQUE,
     mime_type TEXT NOT NULL,
-    -- When it was last uploaded, ms since the epoch; NULL once a session has taken it.
+    -- When the blob was last uploaded, ms since the epoch; NULL once a session holds it.
     waiting_since INTEGER
   ) STRICT;
   CREATE INDEX waiting_blobs ON blobs (waiting_since) WHERE waiting_since IS NOT NULL;
@@ -86,7 +86,7 @@ const blobs = `
 `;
 
 const deletedSessions = `
-  -- What is left of deleted sessions: that they do not come back.
+  -- The ids of deleted sessions, which must not be stored again.
   CREATE TABLE deleted_sessions (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
@@ -103,10 +103,10 @@ const grants = `
 `;
 
 const keptEvents = `
-  -- Events of runs whose log is gone, where they are kept: in parts, as JSON.
+  -- Archived events of finished runs, in parts, as JSON.
   CREATE TABLE kept_events (
     run_id TEXT NOT NULL,
-    -- seq of the first event in the part.
+    -- seq of the part's first event.
     from_seq INTEGER NOT NULL,
     session_id TEXT NOT NULL,
     events TEXT NOT NULL,
@@ -116,7 +116,7 @@ const keptEvents = `
 `;
 
 const callKeys = `
-  -- What a call, its outputs and the requests to permit it share; NULL for other items.
+  -- The key that a call, its outputs and its permission requests share; NULL for other items.
   ALTER TABLE items ADD COLUMN call_key TEXT;
   CREATE INDEX items_of_call ON items (response_key, call_key, item_index)
     WHERE call_key IS NOT NULL;
