@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { catalogue } from '../scripts/requirements/catalogue.ts';
 import { groups } from './groups.ts';
 
-test('each requirement that is measured names groups of figures that there are', () => {
+test('each measured requirement names existing groups of figures', () => {
   const named = Object.values(catalogue).flatMap((requirement) =>
     typeof requirement === 'object' && 'figures' in requirement
       ? requirement.figures.split(' ')

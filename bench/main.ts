@@ -1,6 +1,6 @@
 /**
- * Measures every figure, prints it with its bound, and writes a report beside what was kept before: `npm run bench
- * [-- [--keep] NAME…]`. `--list` names the groups of figures; `--keep` makes this report the one to compare with.
+ * Measures every figure, prints it with its bound, and writes a report that compares it with the kept report: `npm run
+ * bench [-- [--keep] NAME…]`. `--list` lists the groups of figures; `--keep` keeps this report for later comparisons.
  * Exits with 1 if a figure misses its bound, 3 if a group crashed, 130 if it was interrupted.
  */
 import { join, relative } from 'node:path';
@@ -37,7 +37,7 @@ let cut = Promise.withResolvers<Cut>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => cut.resolve({ ended: 'interrupted' }));
 }
-// Of what a group has left running: it ends the group, and no other one.
+// An error in something that a group has left running ends that group only.
 process.on('uncaughtException', (error) =>
   cut.resolve({ ended: 'crashed', error: describeError(error) }),
 );
@@ -45,7 +45,7 @@ process.on('uncaughtException', (error) =>
 for (const name of wanted) {
   const group = await measure(name);
   report.groups.push(group);
-  // After each, so that whatever happens then, this is there.
+  // After each group, so that the report exists whatever happens later.
   await writeReport(folder, report, compareReport(report, kept));
   if (group.ended === 'interrupted') break;
   cut = Promise.withResolvers();
@@ -54,7 +54,7 @@ console.log(summarise(compareReport(report, kept)));
 console.log(`Report: ${relative(process.cwd(), join(folder, 'report.md'))}`);
 const code = exitCode(report.groups);
 if (isKept && code !== exits.interrupted) console.log(`Kept: ${relative('.', await keep(report))}`);
-// Not when all is quiet: what a crashed group has left must not keep it.
+// Exits explicitly, because a crashed group may have left something running.
 process.exit(code);
 
 async function measure(name: string): Promise<Group> {

@@ -34,7 +34,7 @@ async function measure(figures: () => AsyncGenerator<Figure>, cut?: Promise<Cut>
   return { ...group, names: group.figures.map(({ name }) => name), told };
 }
 
-test('a group gives its figures, each told as it comes', async () => {
+test('a group returns its figures, and reports each at once', async () => {
   const group = await measure(async function* () {
     yield figure('a');
     yield figure('b', 3);
@@ -43,7 +43,7 @@ test('a group gives its figures, each told as it comes', async () => {
   expect(group.figures.map(({ verdict }) => verdict)).toEqual(['ok', 'MISS']);
 });
 
-test('a group that crashes keeps what it had, says why, and has tidied up', async () => {
+test('a group that crashes keeps its figures, reports the error, and has cleaned up', async () => {
   let isTidy = false;
   const group = await measure(async function* () {
     try {
@@ -61,14 +61,14 @@ test('a group that crashes keeps what it had, says why, and has tidied up', asyn
   expect(isTidy).toBe(true);
 });
 
-test('a figure that is no number is a crash of its group', async () => {
+test('a figure that is not a number is a crash of its group', async () => {
   const group = await measure(async function* () {
     yield figure('a', Number.NaN);
   });
   expect(group).toMatchObject({ ended: 'crashed', names: [] });
 });
 
-test('an interrupted group keeps what it had, and what it started and made is gone', async () => {
+test('an interrupted group keeps its figures, and its processes and files are removed', async () => {
   const cut = Promise.withResolvers<Cut>();
   const earlier = spawn('sleep', ['600']);
   const started: ChildProcess[] = [];
@@ -80,7 +80,7 @@ test('an interrupted group keeps what it had, and what it started and made is go
     try {
       yield figure('a');
       cut.resolve({ ended: 'interrupted' });
-      // As one that waits for the answer of a server.
+      // Like a group that waits for the answer of a server.
       await gone;
       throw new Error('The server is gone.');
     } finally {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Figure } from './parts/figure.ts';
 import { type Group, reportFigure, type ReportedFigure, type Run } from './report/report.ts';
 
-/** Why a group has to end before it is through. */
+/** Why a group is ended early. */
 export interface Cut {
   ended: 'crashed' | 'interrupted';
   error?: string;
@@ -12,15 +12,15 @@ interface Begun {
   name: string;
   run: Run;
   measure: () => AsyncGenerator<Figure>;
-  /** Resolves if the group is to end at once. */
+  /** Resolves if the group must end at once. */
   cut: Promise<Cut>;
   onFigure: (figure: ReportedFigure) => void;
 }
 
-/** How long a group that is cut has to remove its folders, ms. */
+/** How long a group that is ended early has to remove its folders, in ms. */
 const GRACE_MS = 10_000;
 
-/** Measures a group until it ends, crashes or is cut: what it has given until then is in the report. */
+/** Measures a group until it ends, crashes or is ended early: the report has the figures up to then. */
 export async function runGroup({ name, run, measure, cut, onFigure }: Begun): Promise<Group> {
   const figures: ReportedFigure[] = [];
   const earlier = readChildren();
@@ -50,7 +50,7 @@ export function describeError(error: unknown): string {
   return `${error.message}${cause}`;
 }
 
-/** Ends what the group has started; then its own tidying is through in a moment, or will not be. */
+/** Ends the group's processes, and waits a short time for its own cleanup. */
 async function leave(
   steps: AsyncGenerator<Figure>,
   earlier: readonly number[],
@@ -66,7 +66,7 @@ async function leave(
   clearTimeout(timer);
 }
 
-/** The processes that this one has started, as Linux lists them. */
+/** The child processes of this one, as Linux lists them. */
 function readChildren(): number[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
   return pids.split(' ').map(Number).filter(Boolean);
@@ -76,6 +76,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }

@@ -20,7 +20,7 @@ for (const { name, make } of pages) {
   const now = readFileSync(path, 'utf8');
   const made = make(now);
   if (values.write) writeFileSync(path, made);
-  else if (made !== now) problems.push(`${name} is old: npm run interfaces -- --write`);
+  else if (made !== now) problems.push(`${name} is outdated: npm run interfaces -- --write`);
 }
 
 for (const problem of problems) console.log(problem);

@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` run first, on a machine that may have nothing but Node 20 and npm:
-// plain JavaScript without dependencies. Everything after it is TypeScript on the repo's own Node.
+// The first step of `npm start` and `npm test`, on a machine that may have only Node 20 and npm: plain JavaScript
+// without dependencies. Everything later is TypeScript on the repository's own Node.
 import { bundleServer } from './bootstrap/bundle.mjs';
 import { chromium, headlessShell } from './bootstrap/chromium.mjs';
 import { complain } from './bootstrap/complain.mjs';
@@ -10,7 +10,7 @@ import { testServices } from './bootstrap/services.mjs';
 import { start } from './bootstrap/start.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
-/** @param {string[]} only - Files or folders; none for all. */
+/** @param {string[]} only - Files or folders; empty for all. */
 async function test(only) {
   try {
     await install(root);

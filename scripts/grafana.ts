@@ -1,4 +1,7 @@
-/** Writes the Grafana board of docs/operations.md: `node scripts/grafana.ts`. A test holds the file against this. */
+/**
+ * Writes the Grafana dashboard of docs/operations.md: `node scripts/grafana.ts`. A test checks that the file is
+ * current.
+ */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -7,7 +10,7 @@ export const boardPath = fileURLToPath(new URL('../docs/grafana.json', import.me
 interface Panel {
   title: string;
   unit: string;
-  /** By the legend of their lines. */
+  /** Queries by the legend of their lines. */
   queries: Record<string, string>;
 }
 
@@ -173,7 +176,7 @@ const letters = 'ABCDEFGH';
 const width = 12;
 const height = 8;
 
-/** The board as Grafana imports it; it asks which Prometheus to read. */
+/** The dashboard in Grafana's import format; Grafana asks which Prometheus to use. */
 export function board() {
   return {
     __inputs: [
@@ -259,7 +262,7 @@ function timeSeries({ title, unit, queries }: Panel, id: number, gridPos: object
   };
 }
 
-/** The board's file. */
+/** The text of the dashboard's file. */
 export const boardText = (): string => `${JSON.stringify(board(), undefined, 2)}\n`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(boardPath, boardText());

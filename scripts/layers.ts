@@ -1,4 +1,4 @@
-// Checks who imports whom, by the rules in `layers/rules.ts`, and how much each needs from its maker.
+// Checks imports by the rules in `layers/rules.ts`, and the number of callbacks that each part needs from its creator.
 import { root } from './bootstrap/root.mjs';
 import { findCallbacks } from './layers/callbacks.ts';
 import { cruisePackages } from './layers/cruise.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `./liminal` at the repository's root leads here. CommonJS in old words, and under a name that says so: a Node that is
-// too old must get far enough to say that it is.
+// The target of `./liminal` at the repository's root. CommonJS in old syntax, with the extension `.cjs`, because a Node
+// that is too old must get far enough to report that.
 'use strict';
 
 const oldest = 20;

@@ -1,5 +1,5 @@
-// Talks to the server of llama.cpp itself: `npm run llama`. npm has its sources, within the package `node-llama-cpp`, and
-// no program of it; what is built of them, in ten minutes on two cores, is kept in .cache. `LLAMA_SERVER` names another.
+// Tests with llama.cpp's own server: `npm run llama`. npm has only its sources, inside the package `node-llama-cpp`;
+// the program built from them, in ten minutes on two cores, is cached in .cache. `LLAMA_SERVER` names another program.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ function run(cwd: string, command: string, ...args: string[]): void {
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} failed (${status}).`);
 }
 
-/** Nothing is fetched while it is built: not the server's own page, and no newer sources. */
+/** The build fetches nothing: neither the server's own page nor newer sources. */
 const settings = [
   '-DCMAKE_BUILD_TYPE=Release',
   '-DBUILD_SHARED_LIBS=OFF',
@@ -25,7 +25,7 @@ const settings = [
   '-DLLAMA_USE_PREBUILT_UI=OFF',
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
-  // The model is tiny, the time that it takes to compile is not.
+  // The model is tiny, but the compile time is not.
   '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG',
 ];
 

@@ -1,7 +1,7 @@
-// Changes parts of the program in one place after another and sees whether a test fails: `npm run mutants`, with the names
-// of areas (`scripts/mutants/areas.ts`) for these alone. `-- --sample 40` takes so many pieces of ten lines of each area
-// (`--seed 2`: others), `-- loop --file FILE` one file. Whole, it takes many hours on two cores, less when it has run
-// before: what nothing has changed for is not tried again. Fails if an area's tests notice too few.
+// Mutation tests: changes parts of the program one after another and checks whether a test fails: `npm run mutants`,
+// with names of areas (`scripts/mutants/areas.ts`) for only these. `-- --sample 40` takes so many pieces of ten lines
+// of each area (`--seed 2` selects others), `-- loop --file FILE` one file. A full run takes many hours on two cores,
+// less after an earlier run: results without changes are reused. Fails if an area's tests notice too few mutants.
 import { globSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
@@ -27,13 +27,13 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
   const area = areas[name];
   if (!area)
     throw new Error(`No area is named ${name}; there are ${Object.keys(areas).join(', ')}.`);
-  // The configuration of Vitest reads it, which each worker of Stryker loads.
+  // Read by Vitest's configuration, which each worker of Stryker loads.
   process.env['MUTANTS_AREA'] = name;
   const mutants = await new Stryker({
     ...mutantOptions,
     concurrency: Number(values.workers),
     mutate: mutatedIn(area),
-    // Of a part nothing is remembered: its result would count everything that was ever tried.
+    // Results of a part are not remembered: they would count every mutant that was ever tried.
     incremental: values.file === undefined && values.sample === undefined,
     incrementalFile: `node_modules/.cache/mutants/${name}.json`,
   }).runMutationTest();
@@ -41,7 +41,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
 }
 process.stdout.write(`${scores.join('\n')}\n`);
 
-/** Files, or pieces of them, as Stryker names them. */
+/** Files, or pieces of files, in Stryker's format. */
 function mutatedIn({ files }: Area): string[] {
   const all = values.file ?? filesOf(files);
   if (values.sample === undefined) return all;

@@ -1,6 +1,6 @@
-// Lists every requirement with its tests: `npm run requirements`. Fails on one that has none and is not open, on one
-// that is open and has one, on an id that is unknown or stands in a suite's name, and on a docs/requirements.md that is
-// old; `-- --write` writes that page.
+// Lists every requirement with its tests: `npm run requirements`. Fails on a requirement without a test that is not
+// open, on an open requirement with a test, on an unknown id, on an id in a suite's name, and on an outdated
+// docs/requirements.md; `-- --write` writes that page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -26,7 +26,7 @@ const problems = [
   ...findProblems(catalogue, tests),
   ...(readFileSync(pagePath, 'utf8') === page
     ? []
-    : ['docs/requirements.md is old: npm run requirements -- --write']),
+    : ['docs/requirements.md is outdated: npm run requirements -- --write']),
 ];
 
 for (const requirement of covered) console.log(describeCoverage(requirement));

@@ -1,5 +1,6 @@
-// Checks the types of everything, and then of each environment with the types that it really has: all at once, each with
-// one checker. More checkers per project check what they share again and again: on two cores they take twice the time.
+// Checks the types of the whole repository, and of each environment with the types that it really has: all at the same
+// time, with one checker each. More checkers per project would check shared files again: on two cores that takes twice
+// the time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 

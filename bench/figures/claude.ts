@@ -24,7 +24,7 @@ interface Place {
 
 type WithServer = Place & { server: LiminalServer };
 
-/** Turns of a session that is taken up. */
+/** The number of turns in a session that is loaded. */
 const TURNS = 10;
 
 const answer = 'Good morning.';
@@ -48,7 +48,7 @@ export async function* claudeWarm(): AsyncGenerator<Figure> {
   );
 }
 
-/** From nothing to the first token, against the bare SDK. */
+/** From creating a session to the first token, against the bare SDK. */
 export async function* claudeCold(): AsyncGenerator<Figure> {
   yield await withServer(reply(answer), (place) =>
     comparePairs(
@@ -59,7 +59,7 @@ export async function* claudeCold(): AsyncGenerator<Figure> {
   );
 }
 
-/** A session with some turns, opened again: in a server that runs, and in one that has just been started. */
+/** A session with some turns, opened again: in a running server, and in a server that has just been started. */
 export async function* claudeLoad(): AsyncGenerator<Figure> {
   const place = await makePlace(reply(answer));
   try {
@@ -117,7 +117,7 @@ async function bareCold({ env, projectDir }: Place): Promise<number> {
   return endAtFirstToken(startBare({ env, projectDir }, Promise.resolve('Hello')), start);
 }
 
-/** A new session or an earlier one; its process ends with `isOver`. */
+/** Starts a new session or resumes an earlier one; the process ends when `isOver` resolves. */
 function startBare(
   { env, projectDir: cwd }: Pick<Place, 'env' | 'projectDir'>,
   text: Promise<string>,
@@ -135,7 +135,7 @@ function startBare(
       cwd,
       env,
       includePartialMessages: true,
-      // Both send what Claude Code sends in a terminal.
+      // Both send the system prompt that Claude Code uses in a terminal.
       systemPrompt: { type: 'preset', preset: 'claude_code' },
       ...session,
       canUseTool: async () => ({ behavior: 'deny', message: '' }),
@@ -164,7 +164,7 @@ async function ourCold({ server: { connection }, projectDir }: WithServer): Prom
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
-/** Resolves with the id of a session of the bare SDK that has some turns. */
+/** Resolves with the id of a session of the bare SDK with some turns. */
 async function storeBare(place: Place): Promise<string> {
   const sessionId = randomUUID();
   await bareTurn(place, { sessionId });
@@ -182,7 +182,7 @@ async function bareLoad(place: Place, sessionId: string): Promise<number> {
   return bareTurn(place, { resume: sessionId });
 }
 
-/** ms until it is ready for a message. */
+/** The time until the session is ready for a message, in ms. */
 async function bareResume(place: Place, sessionId: string): Promise<number> {
   const start = performance.now();
   const run = startBare(place, new Promise(() => {}), { resume: sessionId });
@@ -192,7 +192,7 @@ async function bareResume(place: Place, sessionId: string): Promise<number> {
   return elapsed;
 }
 
-/** A whole turn, so that it is stored; resolves when the process has ended, with the ms to its first token. */
+/** Plays a whole turn, so that it is stored; resolves when the process has ended, with the ms to its first token. */
 async function bareTurn(
   place: Place,
   session: Pick<Options, 'sessionId' | 'resume'>,

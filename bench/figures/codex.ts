@@ -25,10 +25,10 @@ interface Place {
 
 type WithServer = Place & { server: LiminalServer };
 
-/** Turns of a session that is taken up. */
+/** The number of turns in a session that is loaded. */
 const TURNS = 10;
 
-/** The real `codex app-server` behind Liminal, against the same program spoken to line by line. */
+/** The real `codex app-server` behind Liminal, against the same program, read and written line by line. */
 export async function* codex(): AsyncGenerator<Figure> {
   const place = await makePlace();
   const served = { ...place, server: await startLiminalServer(place.dataDir, place.env) };
@@ -50,7 +50,7 @@ export async function* codex(): AsyncGenerator<Figure> {
   }
 }
 
-/** A session with some turns, opened again: in a server that runs, and in one that has just been started. */
+/** A session with some turns, opened again: in a running server, and in a server that has just been started. */
 export async function* codexLoad(): AsyncGenerator<Figure> {
   const place = await makePlace();
   try {
@@ -97,7 +97,7 @@ async function ourFirstToken({ server: { connection }, projectDir }: WithServer)
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
-/** Send to first token, in a session that is open in a client and has had a turn before. */
+/** From sending to the first token, in a session that is open in a client and has had a turn. */
 async function* warm(place: WithServer): AsyncGenerator<Figure> {
   const { connection } = place.server;
   const program = new BareCodex(place);
@@ -111,7 +111,7 @@ async function* warm(place: WithServer): AsyncGenerator<Figure> {
       () => session.timeOfTurn(() => performance.now()),
     );
   try {
-    // Cheap, and so near its bound that fewer would not tell.
+    // Cheap, and near its bound, so that fewer rounds would not be conclusive.
     yield await compare('Codex: send to first token, warm, against bare codex app-server', 100);
     const thinking = message([pause(MODEL_MS), 'Good morning.']);
     place.api.play(() => answer(thinking));

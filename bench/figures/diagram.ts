@@ -13,10 +13,10 @@ import { makeWorkItem } from '../parts/work-items.ts';
 
 const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
-/** So many that the first one is not drawn until somebody scrolls to it. */
+/** So many items that the diagram at the start is not drawn until it is scrolled to. */
 const ITEMS = 200;
 const VISITS = 5;
-/** The most that is drawn. */
+/** The most edges that the page draws. */
 const EDGES = 50;
 
 const edges = Array.from({ length: EDGES }, (_, n) => `a${n % 30} --> b${n % 29}`).join('\n');
@@ -25,7 +25,7 @@ const content = `\`\`\`mermaid\ngraph TD\n${edges}\n\`\`\``;
 const makeItem = (id: string, index: number): OutputItem =>
   index === 1 ? { type: 'message', id, content, origin: 'agent' } : makeWorkItem(id, index);
 
-/** The largest diagram that the page draws: how long it holds the page up. */
+/** The largest diagram that the page draws: how long it blocks the page. */
 export async function* diagram(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-diagram-'));
   const sessionId = await storeSession(dataDir, dataDir, ITEMS, { cliType: 'source', makeItem });
@@ -49,7 +49,7 @@ export async function* diagram(): AsyncGenerator<Figure> {
   }
 }
 
-/** Scrolls to the diagram; resolves with the longest time that the page did nothing else until it was drawn, ms. */
+/** Scrolls to the diagram; resolves with the page's longest task until it was drawn, in ms. */
 async function longestTask(browser: Browser, address: string): Promise<number> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -66,12 +66,12 @@ async function longestTask(browser: Browser, address: string): Promise<number> {
     const scroller = page.getByRole('log', { name: 'Conversation' }).locator('..');
     const drawn = page.locator('img[alt*="graph TD"]').first();
     if ((await drawn.count()) > 0)
-      throw new Error('The diagram was drawn before it was looked at.');
+      throw new Error('The diagram was drawn before it was scrolled to.');
     while (!(await drawn.isVisible())) {
       await scroller.evaluate((element) => (element.scrollTop = 0));
       await page.evaluate(() => new Promise(requestAnimationFrame));
     }
-    // A task is told of once it is over.
+    // A task is reported once it is over.
     return await page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return Math.max(0, ...(window as unknown as { tasks: number[] }).tasks);

@@ -24,14 +24,17 @@ const paced: Flood = { count: 2_000, rate: 200 };
 /** Characters of a delta. */
 const size = 16;
 
-/** An editor (the protocol's own SDK) → `liminal acp` → a server on SQLite → an agent, beside the editor with an agent alone. */
+/**
+ * An editor (the protocol's own SDK) → `liminal acp` → a server on SQLite → an agent, compared with the editor with the
+ * agent alone.
+ */
 export async function* editor(): AsyncGenerator<Figure> {
   yield* await flatOut();
   yield* await added(0, 2, 20);
   yield* await added(33, 2, 20);
 }
 
-/** Flat out, and what `liminal acp` weighs after it. */
+/** As fast as possible, and the memory of `liminal acp` afterwards. */
 async function flatOut(): Promise<Figure[]> {
   const bareAgent = { command: process.execPath, args: [here('../parts/sdk-agent.ts')] };
   const pairs = await repeat(3, async () => {
@@ -69,7 +72,7 @@ async function throughBare(program: Program): Promise<number> {
   }
 }
 
-/** Deltas a second, from the first that the editor has to the last. */
+/** Deltas a second, from the first to the last that the editor receives. */
 async function rateOf(one: Editor): Promise<number> {
   await one.prompt(promptOf(warmUp), () => {});
   let length = 0;
@@ -78,11 +81,11 @@ async function rateOf(one: Editor): Promise<number> {
     first ||= performance.now();
     length += text.length;
   });
-  if (length !== flood.count * size) throw new Error('The editor lacks something of the answer.');
+  if (length !== flood.count * size) throw new Error('The editor lacks a part of the answer.');
   return (flood.count * 1000) / (performance.now() - first);
 }
 
-/** What stands between the agent and the editor costs so many ms, at 200 deltas a second. */
+/** The ms that the programs between agent and editor add, at 200 deltas a second. */
 async function added(cadenceMs: number, p50: number, p99: number): Promise<Figure[]> {
   const agent = await floodingAgent([warmUp, paced]);
   const alone = await Editor.start(agent, process.cwd());
@@ -109,7 +112,7 @@ async function added(cadenceMs: number, p50: number, p99: number): Promise<Figur
   ];
 }
 
-/** From the agent's writing to the editor's having it, ms, per delta. */
+/** The time from the agent's write to the editor's receipt of each delta, in ms. */
 async function latencies(one: Editor): Promise<number[]> {
   await one.prompt(promptOf(warmUp), () => {});
   const arrivals: number[] = [];
@@ -120,11 +123,11 @@ async function latencies(one: Editor): Promise<number[]> {
     while (arrivals.length < Math.floor(said.length / size)) arrivals.push(at);
   });
   const times = said.trim().split(' ').map(Number);
-  if (times.length !== paced.count) throw new Error('The editor lacks something of the answer.');
+  if (times.length !== paced.count) throw new Error('The editor lacks a part of the answer.');
   return arrivals.map((at, index) => (at - (times[index] ?? 0)) / 1000);
 }
 
-/** Does something with an editor that has the scripted agent through `liminal acp` and a server of its own. */
+/** Runs `work` with an editor that has the scripted agent through `liminal acp` and its own server. */
 async function through<T>(cadenceMs: number, work: (one: Editor) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   const floods = JSON.stringify([warmUp, flood, paced]);
@@ -136,7 +139,7 @@ async function through<T>(cadenceMs: number, work: (one: Editor) => Promise<T>):
   ]);
   const url = `http://127.0.0.1:${server.firstLine}`;
   await writeFile(join(dataDir, 'server.json'), JSON.stringify({ url, token, pid: process.pid }));
-  // As an editor does.
+  // The command that an editor runs.
   const args = [here('../../liminal'), 'acp', '--agent', 'acp', '--data', dataDir];
   const one = await Editor.start({ command: process.execPath, args }, dataDir);
   try {

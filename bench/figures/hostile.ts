@@ -19,12 +19,12 @@ const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`,
 
 const MOST_STALL_MS = 250;
 const TRIES = 3;
-/** Characters that a model says at once. */
+/** Characters that a model sends at once. */
 const PIECE = 256 * 1024;
-/** What a store holds of a session in which little was said. */
+/** The size of a store with a session with little text, in MiB. */
 const EMPTY_MIB = 0.25;
 
-/** What plays an input, once: to a server with this environment, as this agent. */
+/** Plays an input, once: to a server with this environment, as this agent. */
 interface Source {
   env: Record<string, string | undefined>;
   cliType: string;
@@ -32,7 +32,7 @@ interface Source {
   end: () => Promise<unknown>;
 }
 
-/** Inputs of up to 32 MB that nobody would want: how long the server answers nobody else, and what it stores of them. */
+/** Hostile inputs of up to 32 MB: how long the server is blocked, and how much it stores. */
 export async function* hostile(): AsyncGenerator<Figure> {
   for (const [name, make] of Object.entries(hostileInputs)) {
     yield* await figuresOf(name, () => fromAgent(make()));
@@ -78,7 +78,7 @@ async function fromAgent(lines: readonly string[]): Promise<Source> {
   };
 }
 
-/** The real Claude Code, whose model gives a tool this input. */
+/** The real Claude Code, whose model calls a tool with this input. */
 async function fromClaude(json: string): Promise<Source> {
   const pieces = Array.from({ length: Math.ceil(json.length / PIECE) }, (_, at) =>
     json.slice(at * PIECE, (at + 1) * PIECE),
@@ -98,7 +98,7 @@ async function fromClaude(json: string): Promise<Source> {
   };
 }
 
-/** Again where it stalled for too long: other programs on the machine stall it, too. */
+/** Repeated after a long stall, because other programs on the machine can also stall the server. */
 async function playUntilCalm(source: () => Promise<Source>) {
   const stalls: number[] = [];
   for (;;) {
@@ -114,7 +114,7 @@ async function play({ env, cliType, inputMiB, end }: Source) {
   const server = await Measured.start(program, { ...process.env, ...env });
   try {
     const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
-    // The first turn of a server compiles much, and so does the first of an agent's kind.
+    // Not measured: a server's first turn compiles much code, and so does the first turn of a kind of agent.
     await playTurn(connection, await connection.create('source', dataDir), '100 0');
     if (cliType === 'claude-code') {
       await playTurn(connection, await connection.create(cliType, dataDir), 'Hello.');
@@ -131,7 +131,7 @@ async function play({ env, cliType, inputMiB, end }: Source) {
   }
 }
 
-/** Until it is history, too. */
+/** Resolves when the turn is in history. */
 async function playTurn(connection: Connection, sessionId: string, message: string): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const settled = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import { leadLongSession } from '../parts/long-session.ts';
 
 const NAME = '10,000 items in 100 turns';
 
-/** A session of 10,000 items in 100 turns, against itself when it was a tenth of that. */
+/** A session of 10,000 items in 100 turns, compared with the same session at a tenth of its length. */
 export async function* longSession(): AsyncGenerator<Figure> {
   const { first, last } = await leadLongSession({
     turns: 100,

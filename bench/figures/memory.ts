@@ -6,7 +6,7 @@ import { storeSession } from '../parts/stored-session.ts';
 
 const SESSIONS = 100;
 
-/** The server by itself, and with open sessions in which nothing runs. */
+/** The memory of a server alone, and with open idle sessions. */
 export async function* memory(): AsyncGenerator<Figure> {
   const workspace = await makeWorkspace();
   const { home, projectDir } = workspace;

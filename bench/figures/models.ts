@@ -24,7 +24,10 @@ const part = (name: string): string =>
 const flood: Flood = { count: 200_000, rate: 0 };
 const calls = 200;
 
-/** A scripted Responses server → OpenAI’s SDK, translator, SQLite → a client, beside a bare read of the same server. */
+/**
+ * A scripted Responses server → OpenAI’s SDK, translator, SQLite → a client, compared with a bare reader of the same
+ * server.
+ */
 export async function* models(): AsyncGenerator<Figure> {
   const source = await Measured.start([part('model-source')]);
   const baseUrl = `http://127.0.0.1:${source.firstLine}/v1`;
@@ -48,7 +51,7 @@ async function share(baseUrl: string): Promise<Figure> {
     const floor = (seen * 1000) / (performance.now() - first);
     const env = { BENCH_MODEL: baseUrl };
     const played = await play({ agent: 'model', ...flood, cadenceMs: 33, env });
-    if (!played.isWhole) throw new Error('The client lacks something of the answer.');
+    if (!played.isWhole) throw new Error('The client lacks a part of the answer.');
     const cpu = (played.cpuMs * 1000) / flood.count;
     return { floor, ours: (flood.count * 1000) / played.wallMs, cpu };
   });
@@ -77,7 +80,7 @@ async function added(baseUrl: string): Promise<Figure> {
   return { name, ...addedOf({ floor: bare, ours: latenciesMs }, 50, 2), detail };
 }
 
-/** The server’s processor time for one of many calls in one turn: the answer, the tool, and asking again. */
+/** The server’s processor time for one of many calls in one turn: the answer, the tool, and the next request. */
 async function callCost(baseUrl: string): Promise<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   await writeFile(join(dataDir, 'a.txt'), 'One line.\n');
@@ -92,7 +95,7 @@ async function callCost(baseUrl: string): Promise<Figure> {
       session.close();
       return (server.cpuMs - before) / count;
     };
-    // As a server that has run for a while.
+    // Warms the server up, as if it had run for a while.
     for (let turn = 0; turn < 5; turn += 1) await turnOf(calls);
     const costs = await repeat(5, async () => turnOf(calls));
     const detail = `a turn of ${calls} calls of read, each in an answer of its own; median of 5 turns`;
@@ -109,7 +112,7 @@ async function callCost(baseUrl: string): Promise<Figure> {
   }
 }
 
-/** Reads an answer with nothing between: each event is parsed, and its text given. */
+/** Reads an answer directly: each event is parsed, and its text passed on. */
 async function readBare(
   baseUrl: string,
   asked: Flood,

@@ -5,7 +5,7 @@ import { median, percentile, repeat } from '../parts/figure.ts';
 import { startLiminalServer } from '../parts/liminal-server.ts';
 import { storeSession } from '../parts/stored-session.ts';
 
-/** A stored session of 1,000 items: from asking for it to having its first page. */
+/** A stored session of 1,000 items: the time from requesting it to its first page. */
 export async function* opening(): AsyncGenerator<Figure> {
   const workspace = await makeWorkspace();
   const { home, projectDir } = workspace;

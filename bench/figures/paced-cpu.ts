@@ -10,7 +10,7 @@ import { Measured } from '../parts/process.ts';
 
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
-/** Sessions at once, deltas a second in each, and how many times the direct way’s CPU they may take. */
+/** The number of sessions, the deltas a second in each, and the most CPU as a multiple of the direct path. */
 const LOADS = [
   { sessions: 1, rate: 50, atMost: 4 },
   { sessions: 1, rate: 200, atMost: 4 },
@@ -19,7 +19,7 @@ const LOADS = [
 const TURN_S = 10;
 const ROUNDS = 3;
 
-/** A server whose CPU is measured, and a turn of all of its sessions. */
+/** A server whose CPU is measured, and a function that plays a turn in all of its sessions. */
 interface Side {
   process: Measured;
   play: (message: string) => Promise<void>;
@@ -27,8 +27,8 @@ interface Side {
 
 /**
  * The server's CPU for deltas at the pace of agents, against a program that reads the same, parses it and passes it on
- * over a WebSocket. Both run at the same time: how much a delta costs depends most on what else the machine does while
- * they wait for it.
+ * over a WebSocket. Both run at the same time, because the cost of a delta depends most on the other load of the
+ * machine.
  */
 export async function* pacedCpu(): AsyncGenerator<Figure> {
   for (const { sessions, rate, atMost } of LOADS) {
@@ -56,7 +56,7 @@ export async function* pacedCpu(): AsyncGenerator<Figure> {
   }
 }
 
-/** CPU of each delta of a turn in all sessions, µs. */
+/** The CPU time of each delta of a turn in all sessions, in µs. */
 async function cpuOf({ process, play }: Side, message: string, deltas: number): Promise<number> {
   const before = process.cpuMs;
   await play(message);

@@ -14,10 +14,10 @@ const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.ur
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 const ITEMS = 10_000;
 const VISITS = 3;
-/** What the agent says: 60 deltas, 100 a second, in each of 10 texts. */
+/** The agent's output: 60 deltas, 100 a second, in each of 10 texts. */
 const SPEECH = '60 100 10';
 
-/** A session of 10,000 items in Chromium: opened, read from end to start and back, and written in while it goes on. */
+/** A session of 10,000 items in Chromium: opened, read from end to start and back, and typed in during a turn. */
 export async function* page(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-page-'));
   const stored = { cliType: 'source', makeItem: makeWorkItem };

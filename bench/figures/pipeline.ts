@@ -13,7 +13,7 @@ import { readSource } from '../parts/read-source.ts';
 
 const FLOOD = 300_000;
 
-/** Deltas a second of the source read and parsed, and nothing else. */
+/** Deltas a second if the source is only read and parsed. */
 async function floor(): Promise<number> {
   let first = 0;
   let seen = 0;
@@ -34,7 +34,7 @@ async function acpFloor(): Promise<number> {
   return (seen * 1000) / (performance.now() - first);
 }
 
-/** Flat out: source → translator → SQLite → WebSocket client, against the floor in the same run. */
+/** As fast as possible: source → translator → SQLite → WebSocket client, against the floor in the same run. */
 export async function* flatOut(): AsyncGenerator<Figure> {
   yield* compareFlatOut('pipeline flat out, share of the floor', 60, floor, 'source');
 }
@@ -70,7 +70,7 @@ async function* compareFlatOut(
   };
 }
 
-/** From the source's writing to the client's having it, at 200 deltas a second. */
+/** The time from the source's write to the client's receipt, at 200 deltas a second. */
 export async function* latency(): AsyncGenerator<Figure> {
   for (const { cadenceMs, p50, p99 } of [
     { cadenceMs: 33, p50: 1, p99: 10 },
@@ -107,7 +107,7 @@ export async function* bytesPerToken(): AsyncGenerator<Figure> {
   };
 }
 
-/** What Liminal adds to the time from an ACP agent's writing to its reader's having it, at 200 chunks a second. */
+/** The time that Liminal adds from an ACP agent's write to the reader's receipt, at 200 chunks a second. */
 export async function* acpLatency(): AsyncGenerator<Figure> {
   const flood = { count: 2_000, rate: 200 };
   const bare: number[] = [];

@@ -11,7 +11,7 @@ import { Measured } from '../parts/process.ts';
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
 const READERS = 1_000;
-/** Deltas, and how many a second. */
+/** The number of deltas, and the rate per second. */
 const TURN = { count: 500, rate: 50 };
 const WARM_UP = { count: 100, rate: 50 };
 
@@ -47,7 +47,7 @@ async function watched(
     await owner.post(`${sessionId}/send`, { message: `${count} ${rate}` });
     return JSON.parse(await crowd.nextLine()) as Crowd;
   };
-  // A first turn warms what servers that have run for a while have warm.
+  // A first turn warms both servers up.
   await play(WARM_UP);
   const measured = await play(TURN);
   await crowd.end();

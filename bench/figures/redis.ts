@@ -13,7 +13,7 @@ import {
   shareOf,
 } from '../parts/figure.ts';
 
-/** As many runs at once, and as many events of each. */
+/** The number of runs at the same time, and of events in each. */
 const FLOOD = { runs: 50, events: 1_000 };
 const ROUNDS = 5;
 const MESSAGES = 1_000;
@@ -21,7 +21,7 @@ const LONG_RUN = 10_000;
 const FINISHED = 10_000;
 const MEASURED_RUNS = 5;
 
-/** The log in Redis against the bare commands it is made of, on the same Redis in the same run. */
+/** The log in Redis against the bare commands that it consists of, on the same Redis in the same run. */
 export async function* redis(): AsyncGenerator<Figure> {
   const server = await startRedis();
   try {
@@ -36,7 +36,7 @@ export async function* redis(): AsyncGenerator<Figure> {
   }
 }
 
-/** Events a second that many runs append at once, each waiting for its last append. */
+/** Events a second that many runs append at the same time, each waiting for its previous append. */
 async function appendShare(url: string, batch: number): Promise<Figure> {
   const bare = new Redis(url, { enableAutoPipelining: true });
   const ours = await openRedis({ url });
@@ -77,7 +77,7 @@ async function rateOf(
   return (FLOOD.runs * FLOOD.events * 1000) / (performance.now() - began);
 }
 
-/** From an append on one server to a follower's having it on another, against XADD to XREAD; in turn. */
+/** The time from an append on one server to its receipt on another, against XADD to XREAD; measured alternately. */
 async function latencyRatio(url: string): Promise<Figure> {
   const [writer, reader] = [new Redis(url), new Redis(url)];
   const [one, two] = [await openRedis({ url }), await openRedis({ url })];
@@ -102,9 +102,9 @@ async function latencyRatio(url: string): Promise<Figure> {
   };
 }
 
-/** ms until what is awaited is there. */
+/** The ms until the awaited promise resolves. */
 async function timed(awaited: Promise<unknown>, bring: () => void): Promise<number> {
-  // Until the reader waits in Redis, so that only the way is measured.
+  // Waits until the reader waits in Redis, so that only the transfer is measured.
   await new Promise((resolve) => setTimeout(resolve, 1));
   const began = performance.now();
   bring();
@@ -151,7 +151,7 @@ async function replay(url: string): Promise<Figure[]> {
   ];
 }
 
-/** What Redis holds for each event of runs under way. */
+/** Redis's memory for each event of open runs. */
 async function memoryOfEvents(url: string): Promise<Figure> {
   const admin = new Redis(url);
   await admin.flushall();
@@ -175,7 +175,7 @@ async function memoryOfEvents(url: string): Promise<Figure> {
   };
 }
 
-/** What Redis holds after many runs that have come into history, against what it held after a tenth of them. */
+/** Redis's memory after many finished runs, against its memory after a tenth of them. */
 async function memoryGrowth(url: string): Promise<Figure> {
   const admin = new Redis(url);
   await admin.flushall();
@@ -194,11 +194,12 @@ async function memoryGrowth(url: string): Promise<Figure> {
       await Promise.all(ids.map(async (runId) => opened.log.append(runId, wholeRun(runId))));
     }
     while ((await opened.log.unsettled()).length > 0) await pause(20);
-    // Expired keys go when Redis comes to them: they are not listed any more, and still take room. The registry stays.
+    // Expired keys are deleted when Redis reaches them: until then they are not listed, but take memory. The registry
+    // stays.
     while ((await admin.dbsize()) > 1) await pause(20);
     const info = await admin.info('memory');
     const told = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
-    // Less the buffers of connections, which come and go.
+    // Without the buffers of connections, which vary.
     return told('used_memory') - told('mem_clients_normal');
   };
   const tenth = await after(0, FINISHED / 10);
@@ -220,12 +221,12 @@ async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Of some 2,000 characters. */
+/** Of about 2,000 characters. */
 function wholeRun(runId: string): StreamEvent[] {
   return eventsOf(runId, 50, { type: 'response_done', status: 'completed' });
 }
 
-/** As long as real ids are. */
+/** As long as a real id. */
 function uuidOf(index: number): string {
   return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }

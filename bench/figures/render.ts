@@ -25,7 +25,7 @@ const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url)
 const TURN = '300 100';
 const WARM_UP = '60 100';
 const ROUNDS = 10;
-/** Short turns, of which only the first text counts. */
+/** Short turns, of which only the first text is measured. */
 const FIRST = { message: '10 50', turns: 40 };
 /** NFR-000-04. */
 const FIRST_MS = 200;
@@ -38,9 +38,9 @@ interface Place {
 }
 
 /**
- * From the agent's writing of a delta to its being painted in the page, against the direct way: the same source read and
- * passed on at once, to the same page: with each delta as one event (cadence 0), and as the server is by default
- * (NFR-000-03).
+ * The time from the agent's write of a delta to its paint in the page, against the direct path, in which the same
+ * source is passed on at once to the same page: with each delta as one event (cadence 0), and with the server's default
+ * settings (NFR-000-03).
  */
 export async function* render(): AsyncGenerator<Figure> {
   const name = '100 deltas/s, painted in the page';
@@ -60,7 +60,10 @@ export async function* render(): AsyncGenerator<Figure> {
   }
 }
 
-/** From the beginning of the agent's answer to its first text, at a client and in the page, as the server is by default. */
+/**
+ * The time from the beginning of the agent's answer to its first text, at a client and in the page, with the server's
+ * default settings.
+ */
 export async function* firstText(): AsyncGenerator<Figure> {
   const { client, page } = await withServer(33, async (place) => ({
     client: await firstAtClient(place),
@@ -77,7 +80,7 @@ export async function* firstText(): AsyncGenerator<Figure> {
   }
 }
 
-/** The same page takes turns: one by the direct way, one by Liminal's. */
+/** The same page alternates between the direct path and Liminal's. */
 async function comparePaths(place: Place): Promise<Compared> {
   const { connection, dataDir } = place;
   const sessionId = await connection.create('source', dataDir);
@@ -123,7 +126,7 @@ async function firstAtClient({ connection, dataDir }: Place): Promise<number[]> 
     await ended.promise;
     return first ?? Number.NaN;
   };
-  // The first turn of a session starts its agent, and compiles much.
+  // The first turn of a session starts its agent, and compiles much code.
   await play();
   const times = await repeat(FIRST.turns, play);
   socket.close();

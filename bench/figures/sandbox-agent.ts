@@ -14,7 +14,7 @@ const FLOOD = { count: 300_000, rate: 0 };
 const PACED = { count: 1_000, rate: 200 };
 const ROUNDS = 3;
 
-/** The same scripted ACP agent through Liminal, as it is by default, and through sandbox-agent, in turn. */
+/** The same scripted ACP agent through Liminal with default settings, and through sandbox-agent, alternately. */
 export async function* sandboxAgent(): AsyncGenerator<Figure> {
   yield* paced();
   yield* flood();

@@ -11,10 +11,10 @@ import pg from 'pg';
 import type { Figure } from '../parts/figure.ts';
 
 const TURNS = 100;
-/** What an agent's turn is made of, in characters: a question, answers, and what its tools gave. */
+/** The parts of an agent's turn, in characters: a question, answers, and tool outputs. */
 const PARTS = { question: 200, answers: [400, 900, 1_600], outputs: [500, 2_000, 6_000, 12_000] };
 
-/** What a store takes for a session that is in history, against the text that was said in it. */
+/** The size of a stored session, against the size of its text. */
 export async function* stored(): AsyncGenerator<Figure> {
   const turns = Array.from({ length: TURNS }, (_, index) => turnOf(index));
   const text = turns.flatMap(({ outputItems }) => outputItems.map(textOf)).join('').length;
@@ -53,7 +53,7 @@ async function postgresBytes(turns: readonly Response[]): Promise<number> {
     await store.close();
     const client = new pg.Client(server.url);
     await client.connect();
-    // As the database does by itself in time.
+    // The database does this by itself over time.
     await client.query('VACUUM (ANALYZE)');
     const { rows } = await client.query<{ bytes: string }>(
       `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c
@@ -128,7 +128,7 @@ function textOf(item: OutputItem): string {
   return item.type === 'function_call_output' ? item.output : '';
 }
 
-/** Goes round and round in a text. */
+/** Repeats a text without end. */
 class Source {
   readonly #text: string;
   #at = 0;

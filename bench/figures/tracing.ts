@@ -3,12 +3,12 @@ import { type Figure, median, repeat, shareOf } from '../parts/figure.ts';
 import { play } from '../parts/play.ts';
 
 const FLOOD = 300_000;
-/** An odd number: the middle pair counts. */
+/** An odd number, so that there is a middle pair. */
 const ROUNDS = 5;
 
 /**
- * What sending spans costs a server that is given all that it can take, against the same server without. What a server
- * without costs is `flatOut`: nothing of tracing is in its way.
+ * The cost of sending spans for a server under full load, against the same server without tracing. A server without
+ * tracing is measured by `flatOut`: none of the tracing code runs in it.
  */
 export async function* tracing(): AsyncGenerator<Figure> {
   const receiver = await OtlpReceiver.start();
@@ -25,7 +25,7 @@ async function tracedShare(receiver: OtlpReceiver): Promise<Figure> {
     const { wallMs } = await play({ count: FLOOD, rate: 0, cadenceMs: 33, env });
     return (FLOOD * 1_000) / wallMs;
   };
-  // In turn, so that both meet the same machine.
+  // Alternately, so that both have the same load of the machine.
   const pairs = await repeat(ROUNDS, async () => ({
     floor: await rate({}),
     ours: await rate(traced),

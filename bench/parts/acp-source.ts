@@ -10,7 +10,7 @@ export interface Flood {
 
 export const promptOf = ({ count, rate }: Flood): string => `${count} ${rate}`;
 
-/** The scripted ACP agent, which plays each of these floods when it is prompted for it. */
+/** The scripted ACP agent, which plays each of these floods at its prompt. */
 export function floodingAgent(floods: readonly Flood[]): Promise<AcpAgent> {
   return acpAgent({
     turns: floods.map((flood) => ({
@@ -27,7 +27,7 @@ interface Said {
   params?: { update?: { content?: { text?: string } } };
 }
 
-/** Runs the agent's flood with nothing between: each line is parsed, and its text given. Resolves when it is over. */
+/** Runs the agent's flood directly: each line is parsed, and its text passed on. Resolves when the flood is over. */
 export async function readAcpSource(flood: Flood, onText: (text: string) => void): Promise<void> {
   const { command, args, env, control } = await floodingAgent([flood]);
   const child = spawn(command, args, {

@@ -10,9 +10,9 @@ interface Said {
   result?: { thread?: { id?: string } };
 }
 
-/** `codex app-server`, spoken to line by line. */
+/** `codex app-server`, read and written line by line. */
 export class BareCodex {
-  /** When the last turn's first token came. */
+  /** The time of the last turn's first token. */
   firstAt = 0;
   readonly #cwd: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
@@ -38,12 +38,12 @@ export class BareCodex {
     return result?.thread?.id ?? '';
   }
 
-  /** Takes up a thread of another process: with its turns, as one who shows them needs them, or without. */
+  /** Resumes a thread of another process: with its turns, as a client needs them that shows them, or without. */
   async resume(threadId: string, { excludeTurns }: { excludeTurns: boolean }): Promise<void> {
     await this.#initialise();
     const params = { threadId, cwd: this.#cwd, excludeTurns };
     const { result } = await this.#ask('thread/resume', params);
-    if (result?.thread?.id !== threadId) throw new Error('Codex did not take up its thread.');
+    if (result?.thread?.id !== threadId) throw new Error('Codex did not resume its thread.');
   }
 
   /** Resolves with the ms from a message to the answer's first token, when the turn is over. */

@@ -5,10 +5,10 @@ import { ServerMessage } from '@liminal/protocol';
 import WebSocket from 'ws';
 import { token } from './token.ts';
 
-/** `fetch` takes twice as long, which is no part of what is measured. */
+/** `fetch` would take twice as long, and its time is not part of the measurement. */
 const agent = new Agent({ keepAlive: true });
 
-/** A client of a server under measurement: commands over HTTP, a session followed over its WebSocket. */
+/** A client of a measured server: commands over HTTP, a session's messages over its WebSocket. */
 export class Connection {
   readonly #origin: string;
   readonly #token: string;
@@ -22,7 +22,7 @@ export class Connection {
     return this.#ask('POST', `session/${path}`, body);
   }
 
-  /** Asks for what stands below `/api/`. */
+  /** Gets a path below `/api/`. */
   async get(path: string): Promise<Record<string, unknown>> {
     return this.#ask('GET', path);
   }
@@ -32,7 +32,7 @@ export class Connection {
     return String(sessionId);
   }
 
-  /** Opens a WebSocket: by default the one of sessions, which follows nothing yet. */
+  /** Opens a WebSocket: by default the one for sessions, without subscriptions. */
   async open(path = '/ws'): Promise<WebSocket> {
     const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}${path}`, {
       headers: { authorization: `Bearer ${this.#token}` },

@@ -1,7 +1,7 @@
 /**
- * Many readers of one session, in a process of their own: `node crowd.ts KIND PORT SESSION COUNT`, where KIND is
- * `websocket` or `sse`. Prints `ready`, and at the end of each turn, for all but the one that stopped reading, what it
- * took: a JSON object of a Crowd.
+ * Many readers of one session, in their own process: `node crowd.ts KIND PORT SESSION COUNT`, where KIND is `websocket`
+ * or `sse`. Prints `ready`, and at the end of each turn the results of all readers except the one that stopped reading:
+ * a JSON object of a Crowd.
  */
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
@@ -10,10 +10,10 @@ import { percentile } from './figure.ts';
 import { token } from './token.ts';
 
 export interface Crowd {
-  /** From the source's writing of a delta to a reader's having it, ms. */
+  /** From the source's write of a delta to a reader's receipt, in ms. */
   p50: number;
   p99: number;
-  /** Deltas that all readers but the one were given. */
+  /** The number of deltas that all readers except that one received. */
   seen: number;
 }
 
@@ -25,8 +25,8 @@ let ended = 0;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
 /**
- * Each delta's text is the time it was written, 15 digits: nothing is parsed but that. The end of a message, which has
- * all of them again, may come together with its last delta.
+ * Reads only the time at the start of each delta's text (15 digits). The end of a message, which repeats all of them,
+ * may arrive together with its last delta.
  */
 function take(text: string): void {
   const now = nowUs();
@@ -50,7 +50,7 @@ function finish(): void {
   ended = 0;
 }
 
-/** Resolves when it has the session's history. */
+/** Resolves when the reader has the session's history. */
 function watch(onText: (text: string) => void): Promise<{ pause: () => void }> {
   return kind === 'sse' ? watchStream(onText) : watchSocket(onText);
 }
@@ -70,7 +70,10 @@ async function watchStream(onText: (text: string) => void): Promise<{ pause: () 
   return { pause: () => void response.pause() };
 }
 
-/** A WebSocket by hand: a library that takes frames apart costs more, a thousand times over, than the server does. */
+/**
+ * A minimal WebSocket client: a library that parses frames would cost more, a thousand times over, than the server
+ * does.
+ */
 async function watchSocket(onText: (text: string) => void): Promise<{ pause: () => void }> {
   const upgrade = {
     connection: 'Upgrade',

@@ -16,7 +16,7 @@ export interface Program {
   env?: NodeJS.ProcessEnv;
 }
 
-/** An editor: the protocol's own SDK, with an agent that it has started. */
+/** An editor: the protocol's own SDK with a started agent. */
 export class Editor {
   readonly #child: ChildProcess;
   readonly #connection: ClientConnection;
@@ -61,7 +61,7 @@ export class Editor {
     await this.#connection.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
-  /** Of the agent's process, resident, MiB. */
+  /** Resident memory of the agent's process, in MiB. */
   get residentMiB(): number {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;

@@ -1,14 +1,14 @@
-/** One measured figure and the bound it is held to. */
+/** A measured figure and its bound. */
 export interface Figure {
   name: string;
   value: number;
   unit: string;
   bound: Bound;
-  /** What it was measured on or compared with. */
+  /** The circumstances of the measurement, or the values compared. */
   detail: string;
-  /** What the value is made of, in its unit. */
+  /** The measurements behind the value, in its unit. */
   samples?: readonly number[];
-  /** Where the value of another such run would be in 95 of 100 cases, as far as these samples can tell. */
+  /** The interval in which the value of another such run would be in 95 of 100 cases, estimated from these samples. */
   interval?: Interval;
   floor?: Floor;
 }
@@ -16,23 +16,23 @@ export interface Figure {
 export type Bound = { atMost: number } | { atLeast: number };
 export type Interval = readonly [low: number, high: number];
 
-/** What a figure was compared with in the same run. */
+/** The values with which a figure was compared in the same run. */
 export interface Floor {
-  /** That of the samples here and of the limit. */
+  /** The unit of these samples and of the limit. */
   unit: string;
   samples: readonly number[];
   ours: readonly number[];
-  /** Where ours meet the figure's bound, at the percentile that the figure is of. */
+  /** The value of Liminal's samples at which the figure meets its bound, at the figure's percentile. */
   limit: number;
 }
 
-/** What is compared, measured one right after the other. */
+/** Two compared values, measured directly one after the other. */
 export interface Pair {
   floor: number;
   ours: number;
 }
 
-/** What is compared, each measured many times. */
+/** Two compared series of measurements. */
 export interface Compared {
   floor: readonly number[];
   ours: readonly number[];
@@ -56,13 +56,13 @@ export function percentileOf(samples: readonly number[], p: number) {
   return { value: percentile(samples, p), samples, interval: intervalOf(samples, p) };
 }
 
-/** The least of a few samples, where all that disturbs makes them more. */
+/** The smallest of a few samples, for values that disturbances only increase. */
 export function bestOf(samples: readonly number[]) {
   const interval: Interval = [Math.min(...samples), Math.max(...samples)];
   return { value: interval[0], samples, interval };
 }
 
-/** How many times the floor's time ours is: the median of the pairs. */
+/** Liminal's time as a multiple of the floor's: the median of the pairs. */
 export function ratioOf(pairs: readonly Pair[], atMost: number, unit = 'ms') {
   const ratios = pairs.map(({ floor, ours }) => ours / floor);
   const samples = pairs.map(({ floor }) => floor);
@@ -74,7 +74,7 @@ export function ratioOf(pairs: readonly Pair[], atMost: number, unit = 'ms') {
   };
 }
 
-/** What share of the floor's rate ours is, in %: the median of the pairs. */
+/** Liminal's rate as a share of the floor's, in %: the median of the pairs. */
 export function shareOf(pairs: readonly Pair[], atLeast: number, unit: string) {
   const shares = pairs.map(({ floor, ours }) => (ours / floor) * 100);
   const samples = pairs.map(({ floor }) => floor);
@@ -87,7 +87,7 @@ export function shareOf(pairs: readonly Pair[], atLeast: number, unit: string) {
   };
 }
 
-/** How many times the floor's time ours is, at a percentile of each. */
+/** Liminal's time as a multiple of the floor's, at a percentile of each. */
 export function quotientOf({ floor, ours }: Compared, p: number, atMost: number) {
   const [a, b] = [percentile(floor, p), percentile(ours, p)];
   const [low, high] = intervalOf(floor, p);
@@ -102,7 +102,7 @@ export function quotientOf({ floor, ours }: Compared, p: number, atMost: number)
   };
 }
 
-/** How many ms more than the floor ours take, at a percentile of each. */
+/** The ms that Liminal takes more than the floor, at a percentile of each. */
 export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
   const [a, b] = [percentile(floor, p), percentile(ours, p)];
   const [low, high] = intervalOf(floor, p);
@@ -118,8 +118,9 @@ export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
 }
 
 /**
- * Where a percentile lies in 95 of 100 cases, by the ranks of the samples (the binomial distribution, approximated by
- * the normal one): nothing is assumed of how they are distributed. Of seven or fewer it is all that they span.
+ * The interval that contains a percentile in 95 of 100 cases, from the ranks of the samples (the binomial distribution,
+ * approximated by the normal distribution), without assumptions about their distribution. For seven or fewer samples,
+ * their whole range.
  */
 export function intervalOf(samples: readonly number[], p: number): Interval {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -130,7 +131,7 @@ export function intervalOf(samples: readonly number[], p: number): Interval {
   return [at(Math.floor(rank - around)), at(Math.floor(rank + around))];
 }
 
-/** Runs something so many times, one after the other. */
+/** Runs a function so many times, one after the other. */
 export async function repeat<T>(times: number, run: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let i = 0; i < times; i++) results.push(await run());

@@ -1,4 +1,4 @@
-/** What an agent could say that nobody would want, each up to 32 MB: the lines that it writes, by name. */
+/** Hostile output of an agent, each up to 32 MB: the lines that it writes, by name. */
 
 const MIB = 1024 * 1024;
 const MOST = 30 * MIB;
@@ -19,10 +19,10 @@ const done = (fields: object): string => update('c', { status: 'completed', ...f
 const times = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-/** A line whose `"{{here}}"` is JSON that no `JSON.stringify` would have made. */
+/** Replaces `"{{here}}"` in a line with JSON that `JSON.stringify` cannot make. */
 const withJson = (line: string, json: string): string => line.replace('"{{here}}"', json);
 const leaves = (bytes: number): number[] => times(Math.floor(bytes / 8), (n) => 1_000_000 + n);
-/** What a model could give a tool of Claude Code’s for an input: the JSON, by name. */
+/** Hostile inputs for a tool of Claude Code: the JSON, by name. */
 export const hostileToolInputs: Record<string, () => string> = {
   'an input of keys': () => JSON.stringify(keys(1_000_000)),
   'an input of 100,000 keys': () => JSON.stringify(keys(100_000)),

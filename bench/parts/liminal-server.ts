@@ -13,7 +13,7 @@ export interface LiminalServer {
   connection: Connection;
 }
 
-/** The server as people run it, on a data folder, with an environment of its own; `nodeArgs` are for Node. */
+/** The server as users run it, on a data folder, with its own environment; `nodeArgs` are options for Node. */
 export async function startLiminalServer(
   dataDir: string,
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** A session that was led here before, opened again. */
+/** Opens an existing session again, for measurements. */
 import type { Connection } from './connection.ts';
 import { type Figure, repeat } from './figure.ts';
 import { type LiminalServer, startLiminalServer } from './liminal-server.ts';
@@ -11,22 +11,22 @@ interface Place {
 
 interface Loading {
   agent: string;
-  /** What the bare program is called. */
+  /** The name of the bare program. */
   against: string;
-  /** Leads a session through some turns; gives its id. */
+  /** Plays some turns in a session; returns its id. */
   lead: (server: LiminalServer) => Promise<string>;
-  /** ms that the bare program takes to a session's history, and to the first token of a message to it. */
+  /** The ms that the bare program takes to load a session's history, and to the first token of a message. */
   bareHistory: () => Promise<number>;
   bareFirstToken: () => Promise<number>;
 }
 
 /**
- * What a server's first work may cost, against the bare program, ×: its code is compiled, and what was done outside of
- * it is looked for, for which Codex is started once more. The bare program does neither.
+ * The most that a server's first load may take, as a multiple of the bare program's time: its code is compiled, and
+ * turns made outside are looked for, for which Codex is started once more. The bare program does neither.
  */
 const JUST_STARTED = 3;
 
-/** Leads a session through some turns, and ends its agent. */
+/** Plays some turns in a session, and ends its agent. */
 export async function leadTurns(
   connection: Connection,
   sessionId: string,
@@ -38,7 +38,7 @@ export async function leadTurns(
   await connection.post(`${sessionId}/kill`, {});
 }
 
-/** ms from loading a session to a client's having its history; ends its agent, if it has one by then. */
+/** The ms from loading a session to a client's receipt of its history; ends its agent, if it has started. */
 async function timeToHistory(connection: Connection, sessionId: string): Promise<number> {
   const start = performance.now();
   await connection.post(`${sessionId}/load`, {});
@@ -49,14 +49,14 @@ async function timeToHistory(connection: Connection, sessionId: string): Promise
   return elapsed;
 }
 
-/** ms from loading a session to the answer's first character at a client that follows it; ends its agent. */
+/** The ms from loading a session to the answer's first character at a subscribed client; ends its agent. */
 async function loadToFirstToken(connection: Connection, sessionId: string): Promise<number> {
   const start = performance.now();
   await connection.post(`${sessionId}/load`, {});
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
-/** A session with some turns, opened again: in a server that runs, and in one that has just been started. */
+/** A session with some turns, opened again: in a running server, and in a server that has just been started. */
 export async function* compareLoading(
   place: Place,
   { agent, against, lead, bareHistory, bareFirstToken }: Loading,
@@ -88,7 +88,7 @@ export async function* compareLoading(
   );
 }
 
-/** Does something with a server that has just been started. */
+/** Runs a function with a server that has just been started. */
 async function afterRestart<T>(
   { dataDir, env }: Place,
   work: (connection: Connection) => Promise<T>,

@@ -10,9 +10,9 @@ import { Measured } from './process.ts';
 const script = fileURLToPath(new URL('source-server.ts', import.meta.url));
 /** Characters of one delta of the source, each of one byte. */
 const DELTA = 16;
-/** Turns of another session before anything is measured: by then the server's code is as fast as it gets. */
+/** The number of turns in another session before the measurement, so that the server's code is optimised. */
 const WARM_TURNS = 5;
-/** Turns at the least whose times are compared. */
+/** The least number of turns whose times are compared. */
 const FEW_TURNS = 5;
 const OPENINGS = 9;
 
@@ -22,24 +22,24 @@ export interface LongSession {
   deltasPerItem: number;
 }
 
-/** How a session stands. */
+/** The measurements of a session at some length. */
 export interface Standing {
-  /** From sending to the first character of the answer: the median of the turns that led here, ms. */
+  /** From sending to the first character of the answer, in ms: the median of the turns up to here. */
   firstFrameMs: number;
-  /** From subscribing to the newest page of history: the median of several, ms. */
+  /** From subscribing to the newest page of history, in ms: the median of several. */
   openMs: number;
-  /** CPU time of the server for one of those turns, and for one of those openings, ms. */
+  /** The server's CPU time for one such turn, and for one such opening, in ms. */
   turnCpuMs: number;
   openCpuMs: number;
-  /** Memory that the server uses when its garbage has been collected. */
+  /** The server's memory in use after garbage collection. */
   usedMiB: number;
-  /** What the server's database holds, packed. */
+  /** The size of the server's database after packing. */
   storeMiB: number;
-  /** All that has been said to the server so far. */
+  /** The total text sent to the server. */
   textMiB: number;
 }
 
-/** Leads a session through all its turns; gives how it stood after the first few of them (a tenth), and after the last. */
+/** Plays all turns of a session; returns the measurements after the first tenth of the turns, and after the last. */
 export async function leadLongSession(
   plan: LongSession,
 ): Promise<{ first: Standing; last: Standing }> {
@@ -90,7 +90,7 @@ async function lead(
   return { first, last: await playAndMeasure(few) };
 }
 
-/** Plays a turn to its end; gives the ms to the first character of the answer. */
+/** Plays a turn to its end; returns the ms to the first character of the answer. */
 async function playTurn(
   connection: Connection,
   sessionId: string,
@@ -110,7 +110,7 @@ async function playTurn(
   return firstAt - start;
 }
 
-/** Opens a session as a reader does; gives the ms to its newest page. */
+/** Opens a session as a reader does; returns the ms to its newest page. */
 async function open(connection: Connection, sessionId: string): Promise<number> {
   const start = performance.now();
   const socket = await connection.follow(sessionId, () => {});
@@ -120,8 +120,8 @@ async function open(connection: Connection, sessionId: string): Promise<number> 
 }
 
 /**
- * Of a packed copy: how far the search index has got with merging itself, and what room waits for the next events,
- * changes from moment to moment, by up to 0.3 MiB here.
+ * The size of a packed copy: the state of the search index's merges, and the space for the next events, vary by up to
+ * 0.3 MiB here.
  */
 export async function packedMiB(dataDir: string): Promise<number> {
   const copy = join(dataDir, 'packed.db');

@@ -1,7 +1,7 @@
 /**
- * Plays a model server: OpenAI's Responses API on loopback; prints its port. The prompt says what it answers:
- * `COUNT RATE`: COUNT text deltas, RATE a second (0: as fast as they are read); `calls COUNT`: COUNT calls of the tool
- * `read`, one an answer, and then a word. Each delta's text is the time it was written, as in `source.ts`.
+ * A model server: OpenAI's Responses API on loopback; prints its port. The prompt selects the answer: `COUNT RATE`:
+ * COUNT text deltas, RATE a second (0: as fast as they are read); `calls COUNT`: COUNT calls of the tool `read`, one in
+ * each answer, and then a word. Each delta's text is the time it was written, as in `source.ts`.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -90,7 +90,7 @@ async function flood(response: ServerResponse, count: number, delta: () => strin
   }
 }
 
-/** Keeps the rate over all, however late a timer is. */
+/** Keeps the overall rate, however late a timer is. */
 async function pace(
   response: ServerResponse,
   count: number,

@@ -1,25 +1,27 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** What a person meets who opens a long session, reads it from end to start and back, and writes while it goes on. */
+/**
+ * Measurements of a visit: a user opens a long session, reads it from end to start and back, and types during a turn.
+ */
 export interface Visit {
-  /** From asking for the page (ms). */
+  /** From requesting the page (ms). */
   firstPaintMs: number;
   conversationMs: number;
-  /** Cumulative layout shift until the conversation stands still. */
+  /** Cumulative layout shift until the conversation no longer moves. */
   shift: number;
-  /** Elements in the page when it stands still at the end, and at the most while reading. */
+  /** The number of elements in the page at the end, and the largest number while reading. */
   elements: number;
   mostElements: number;
   /** The longest frames (ms). */
   reading: number;
   streaming: number;
-  /** From a key to the paint that shows it, the longest (ms). */
+  /** The longest time from a key to the paint that shows it (ms). */
   typing: number;
-  /** Longest frame of an empty page in the same browser (ms): what the machine itself does not do better. */
+  /** The longest frame of an empty page in the same browser (ms): the limit of the machine itself. */
   floor: number;
 }
 
-/** Scrolled in one frame (px): a strong turn of a wheel. */
+/** The distance scrolled in one frame (px): a strong turn of a wheel. */
 const STEP = 2_000;
 const FLOOR_FRAMES = 300;
 const FLAGS = [
@@ -34,7 +36,7 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** `stream` makes the agent speak, and resolves when it has begun. */
+/** `stream` makes the agent write, and resolves when it has begun. */
 export async function visitPage(
   browser: Browser,
   address: string,
@@ -60,7 +62,7 @@ export async function visitPage(
     await page.getByRole('textbox', { name: 'Message', exact: true }).focus();
     await stream();
     await forgetFrames(page);
-    await page.keyboard.type('What a person writes while the agent goes on. '.repeat(3), {
+    await page.keyboard.type('What a user types while the agent is writing. '.repeat(3), {
       delay: 30,
     });
     await page
@@ -112,7 +114,7 @@ async function forgetFrames(page: Page): Promise<void> {
   });
 }
 
-/** Shorter frames than 50 ms are not reported one by one: they count as none. */
+/** Frames shorter than 50 ms are not reported, and count as 0. */
 async function longestFrame(page: Page): Promise<number> {
   return page.evaluate(async () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -131,7 +133,7 @@ async function emptyFloor(page: Page): Promise<number> {
   }, FLOOR_FRAMES);
 }
 
-/** Resolves when no row has come or gone for a second. */
+/** Resolves when no row was added or removed for a second. */
 async function standStill(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const rows = () => document.querySelectorAll('[data-row]').length;
@@ -143,7 +145,7 @@ async function standStill(page: Page): Promise<void> {
   });
 }
 
-/** From the end to the very start, older pages and all, and back. Gives how many elements there were at the most. */
+/** Scrolls from the end to the very start, loading older pages, and back. Returns the largest number of elements. */
 async function readThrough(page: Page): Promise<number> {
   return page.evaluate(async (step) => {
     const log = document.querySelector('[role="log"]') as HTMLElement;

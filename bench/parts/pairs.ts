@@ -3,15 +3,15 @@ import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
 import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
-/** So many pairs that one run says about the same as the next: single ones differ by a quarter. */
+/** So many pairs that two runs give about the same result: single pairs differ by a quarter. */
 export const ROUNDS = 25;
 /**
- * A fast model's time to its first token. One that answers at once shows best what is added; this one shows how much of
- * what a person waits for that is.
+ * A fast model's time to its first token. A model that answers at once shows best how much time is added; this one
+ * shows what share of the user's wait that is.
  */
 export const MODEL_MS = 300;
 
-/** Measures both in turn, ms, so that both meet the same machine; the first of each is not counted. */
+/** Measures both alternately, in ms, so that both have the same load of the machine; the first pair is not counted. */
 export async function comparePairs(
   { name, atMost, rounds = ROUNDS }: { name: string; atMost: number; rounds?: number },
   bare: () => Promise<number>,
@@ -28,7 +28,7 @@ export async function comparePairs(
   return { name, ...figure, detail };
 }
 
-/** ms from `clock` to the first character of the agent that a client sees; ends the session after the turn. */
+/** The ms from `clock` to the agent's first character at a client; ends the session after the turn. */
 export async function timeToFirstToken(
   connection: Connection,
   sessionId: string,
@@ -41,7 +41,7 @@ export async function timeToFirstToken(
   return elapsed;
 }
 
-/** A session as somebody has it open: what is said in it comes without being asked for. */
+/** A session with a subscribed client. */
 export class OpenSession {
   readonly #connection: Connection;
   readonly #sessionId: string;

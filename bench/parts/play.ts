@@ -11,16 +11,16 @@ const server = fileURLToPath(new URL('source-server.ts', import.meta.url));
 const warmUp: Flood = { count: 20_000, rate: 0 };
 
 export interface Played {
-  /** From the source's first delta to the client's last message, ms. */
+  /** From the source's first delta to the client's last message, in ms. */
   wallMs: number;
-  /** The server's, ms. */
+  /** The server's CPU time, in ms. */
   cpuMs: number;
-  /** What the client was sent after the turn began. */
+  /** The bytes sent to the client since the turn began. */
   bytes: number;
   messages: number;
-  /** From the source's writing to the client's having it, ms, per delta. */
+  /** From the source's write to the client's receipt of each delta, in ms. */
   latenciesMs: number[];
-  /** Whether the client has each delta once and in order, and the same text at the end. */
+  /** Whether the client received each delta once and in order, and has the same text at the end. */
   isWhole: boolean;
 }
 
@@ -52,7 +52,7 @@ async function playOn(
   { flood, ...place }: { agent: string; dataDir: string; flood: Flood },
 ): Promise<Played> {
   const connection = new Connection(`http://127.0.0.1:${process.firstLine}`);
-  // A first turn warms what a server that has run for a while has warm.
+  // A first turn warms the server up.
   await playTurn(connection, place, warmUp);
   const cpuBefore = process.cpuMs;
   const turn = await playTurn(connection, place, flood);
@@ -73,7 +73,7 @@ interface PlayedTurn {
   finalText: string;
   bytes: number;
   messages: number;
-  /** When the client had each delta, µs. */
+  /** The time at which the client received each delta, in µs. */
   arrivals: number[];
   endedAt: number;
 }

@@ -1,9 +1,9 @@
-/** Of a process with `--expose-gc`, when imported: SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/** Imported by a process with `--expose-gc`: SIGUSR2 makes it print how many bytes are in use, including buffers. */
 import { setImmediate } from 'node:timers/promises';
 
 process.on('SIGUSR2', () => void collectAndPrint());
 
-/** What buffers held is freed in turns of the event loop after the collection. */
+/** Memory of buffers is freed in turns of the event loop after the collection. */
 async function collectAndPrint(): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
     globalThis.gc?.();

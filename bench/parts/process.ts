@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** A child under measurement: its first line of output, its memory and CPU time, its end. */
+/** A measured child process: its output lines, its memory and CPU time, its end. */
 export class Measured {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -26,13 +26,13 @@ export class Measured {
     return nextLine(this.#lines);
   }
 
-  /** What a source server uses when its garbage has been collected, buffers among it, in MiB. */
+  /** The memory that a source server uses after garbage collection, including buffers, in MiB. */
   async usedMiB(): Promise<number> {
     this.#child.kill('SIGUSR2');
     return Number(await nextLine(this.#lines)) / 2 ** 20;
   }
 
-  /** The longest that a source server's event loop has stood still since this was last asked, in ms. */
+  /** The longest stall of a source server's event loop since the last call, in ms. */
   async stallMs(): Promise<number> {
     this.#child.kill('SIGUSR1');
     return Number(await nextLine(this.#lines));
@@ -69,6 +69,6 @@ export function cpuMsOf(pid: number | undefined): number {
 
 async function nextLine(lines: AsyncIterator<string>): Promise<string> {
   const step = await lines.next();
-  if (step.done === true) throw new Error('The process ended without a word.');
+  if (step.done === true) throw new Error('The process ended without output.');
   return step.value;
 }

@@ -1,6 +1,6 @@
 /**
  * Plays turns of the scripted ACP agent through sandbox-agent (Apache-2.0), which serves ACP agents over HTTP and
- * server-sent events, and keeps nothing.
+ * server-sent events, and stores nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,11 +18,11 @@ import { cpuMsOf } from './process.ts';
 export interface SandboxPlayed {
   /** From the first chunk to the end of the turn, ms. */
   wallMs: number;
-  /** The server's, ms. */
+  /** The server's CPU time, in ms. */
   cpuMs: number;
-  /** From the agent's writing to the client's having it, ms, of each chunk that came. */
+  /** From the agent's write to the client's receipt, in ms, of each chunk that arrived. */
   latenciesMs: number[];
-  /** Chunks that the client was never given. */
+  /** Chunks that never arrived. */
   lost: number;
 }
 
@@ -32,11 +32,11 @@ interface Said {
   params?: { update?: { content?: { text?: string } } };
 }
 
-/** The agent that sandbox-agent is asked for: it starts the program of this name that it finds in its folder. */
+/** The name of the agent for sandbox-agent, which starts the program of this name in its folder. */
 const agentName = 'pi';
 const warmUp: Flood = { count: 20_000, rate: 0 };
 
-/** Plays a turn through a sandbox-agent of its own, after a first one that warms it. */
+/** Plays a turn through its own sandbox-agent, after a first turn that warms it up. */
 export async function playSandboxAgent(flood: Flood): Promise<SandboxPlayed> {
   const home = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   const { command, args, env, control } = await floodingAgent([warmUp, flood]);
@@ -72,7 +72,7 @@ export async function playSandboxAgent(flood: Flood): Promise<SandboxPlayed> {
   }
 }
 
-/** A client of one of its ACP connections. */
+/** A client of one of sandbox-agent's ACP connections. */
 class Client {
   readonly #url: string;
   readonly #agent = new Agent({ keepAlive: true });
@@ -152,7 +152,7 @@ class Client {
     this.#events = events;
     let rest = '';
     events.setEncoding('utf8');
-    // It ends when the client is closed.
+    // The stream ends with an error when the client is closed.
     events.on('error', () => {});
     events.on('data', (chunk: string) => {
       const lines = (rest + chunk).split('\n');
@@ -167,7 +167,10 @@ class Client {
   }
 }
 
-/** The program in the package of this platform, made executable: npm unpacks it without that right. Throws if there is none. */
+/**
+ * The program in this platform's package, made executable, because npm unpacks it without that permission. Throws if it
+ * is missing.
+ */
 async function program(): Promise<string> {
   const name = `@sandbox-agent/cli-${process.platform}-${process.arch}/package.json`;
   const cli = createRequire(import.meta.resolve('@sandbox-agent/cli/package.json'));

@@ -1,4 +1,7 @@
-/** An ACP agent by the protocol's own SDK, on stdio: a prompt says how many chunks it is to send, as fast as they are read. */
+/**
+ * An ACP agent made with the protocol's own SDK, on stdio: a prompt is the number of chunks that it sends, as fast as
+ * they are read.
+ */
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 

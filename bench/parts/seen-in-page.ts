@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
-/** What the page showed after a frame: when (ms of its clock), and the last time that a delta on it carries (µs). */
+/** The state of the page after a frame: the time (ms of the page's clock), and the last time in a shown delta (µs). */
 interface Frame {
   at: number;
   time: number;
@@ -18,10 +18,10 @@ declare global {
   }
 }
 
-/** A page of the app that notes which deltas of a turn it has painted, and when. */
+/** A page of the app that records which deltas of a turn it has painted, and when. */
 export class SeenInPage {
   readonly #page: Page;
-  /** What to add to the page's clock for that of the source, ms. */
+  /** The difference between the source's clock and the page's, in ms. */
   readonly #offset: number;
 
   private constructor(page: Page, offset: number) {
@@ -30,7 +30,7 @@ export class SeenInPage {
   }
 
   static async open(browser: Browser, address: string): Promise<SeenInPage> {
-    // The direct way is a connection to another port, which the app's own policy forbids.
+    // The direct path connects to another port, which the app's own policy forbids.
     const context = await browser.newContext({ bypassCSP: true });
     const page = await context.newPage();
     await page.addInitScript(watchText);
@@ -39,7 +39,7 @@ export class SeenInPage {
     return new SeenInPage(page, await clockOffset(page));
   }
 
-  /** Takes the messages of another server as if they were of the app's own; `say` makes that server speak. */
+  /** Passes the messages of another server to the app as its own server's; `say` makes that server send. */
   async connect(port: string): Promise<{ say: (text: string) => Promise<void> }> {
     const direct = await this.#page.evaluateHandle(async (address) => {
       const socket = new WebSocket(address);
@@ -52,7 +52,7 @@ export class SeenInPage {
     return { say: async (text) => direct.evaluate((socket, said) => socket.send(said), text) };
   }
 
-  /** From the source's writing of each delta of the next turn to its being painted, ms. `speak` begins the turn. */
+  /** The time from the source's write of each delta of the next turn to its paint, in ms. `speak` begins the turn. */
   async latencies(speak: () => Promise<void>): Promise<number[]> {
     const before = await this.#turns();
     await this.#page.evaluate(() => (window.seen.frames = []));
@@ -110,14 +110,14 @@ function watchText(): void {
     seen.frames.push({ at: performance.now(), time });
   };
   const onFrame = (): void => {
-    // The first task after this frame's painting, of what this frame has changed too.
+    // Handled in the first task after the paint of this frame's changes.
     painted.port2.postMessage(0);
     requestAnimationFrame(onFrame);
   };
   requestAnimationFrame(onFrame);
 }
 
-/** Both clocks are the machine's monotonic one, each from a start of its own: the quickest answer tells the difference. */
+/** Both clocks are the machine's monotonic clock with different starts: the fastest answer gives the difference. */
 async function clockOffset(page: Page): Promise<number> {
   const now = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
   let best = { took: Number.POSITIVE_INFINITY, offset: 0 };

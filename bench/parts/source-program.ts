@@ -2,7 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Makes the source a program of its own in a folder: the SDK would run a script with whatever Node it finds. */
+/**
+ * Makes the source a program of its own in a folder: otherwise the SDK would run the script with any Node that it
+ * finds.
+ */
 export async function sourceProgram(folder: string): Promise<string> {
   const program = join(folder, 'source');
   const script = fileURLToPath(new URL('source.ts', import.meta.url));

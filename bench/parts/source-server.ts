@@ -1,4 +1,12 @@
-/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`; `BENCH_MODEL` is the address of a model server, `model`; with `BENCH_CLAUDE` there is Claude Code, too. It sends spans where OpenTelemetry’s variables say. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/**
+ * A whole server on SQLite (or, if `BENCH_REDIS` and `BENCH_DATABASE` are set, on a Redis and a PostgreSQL) with
+ * scripted agents: `source` plays Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node
+ * source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve.
+ * `BENCH_AGENT` (JSON: command, args) is another ACP agent, `named`; `BENCH_MODEL` is the address of a model server,
+ * `model`; `BENCH_CLAUDE` adds Claude Code. The server sends spans as OpenTelemetry’s variables say. SIGUSR1 makes it
+ * print the event loop’s longest stall since the last signal, in ms. With `--expose-gc`, SIGUSR2 makes it print how
+ * many bytes are in use, including buffers.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -27,7 +35,7 @@ const source = new ClaudeCodeProvider({ program: await sourceProgram(dataDir) })
 providers.register(
   Object.assign(source, {
     cliType: 'source',
-    // Claude Code has no transcript of a session that a figure has stored: its agent begins anew.
+    // Claude Code has no transcript of a session that a figure has stored, so its agent starts a new one.
     loadSession: (sessionId: string, { projectDir = dataDir, config = {} }: LoadSessionOptions) =>
       source.createSession({ sessionId, projectDir, config }),
   }),
@@ -77,7 +85,7 @@ const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
 const delays = monitorEventLoopDelay({ resolution: 5 });
 process.on('SIGUSR1', () => {
-  // Only from now on: the measuring itself takes about a hundredth of a core.
+  // Enabled only now, because the measurement itself takes about a hundredth of a core.
   delays.enable();
   console.log(delays.max / 1e6);
   delays.reset();

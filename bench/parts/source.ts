@@ -1,8 +1,8 @@
 /**
- * Plays Claude Code: says one turn as its stream does, one JSON message a line.
- * `node source.ts COUNT RATE BLOCKS`: COUNT text deltas, RATE a second (0: as fast as the reader takes them), and that
- * for each of BLOCKS texts. With other arguments it is the program that the SDK starts: each message says what it plays.
- * Each delta's text is the time it was written (µs on the machine's monotonic clock, 15 digits) and a space.
+ * Plays Claude Code: writes one turn as its stream does, one JSON message a line. `node source.ts COUNT RATE BLOCKS`:
+ * COUNT text deltas, RATE a second (0: as fast as they are read), for each of BLOCKS texts. With other arguments it is
+ * the program that the SDK starts: each message selects what it plays. Each delta's text is the time it was written (µs
+ * on the machine's monotonic clock, 15 digits) and a space.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -61,7 +61,7 @@ async function flood(index: number, count: number): Promise<void> {
   }
 }
 
-/** Keeps the rate over all, however late a timer is. */
+/** Keeps the overall rate, however late a timer is. */
 async function pace(index: number, count: number, rate: number): Promise<void> {
   const start = performance.now();
   for (let sent = 0; sent < count;) {

@@ -10,7 +10,10 @@ interface Stored {
   makeItem?: (id: string, index: number) => OutputItem;
 }
 
-/** Stores a session with so many items in turns of 20, as if it had been led here: by default words of the demo agent. */
+/**
+ * Stores a session with so many items in turns of 20, as if it had been played here: by default texts of the demo
+ * agent.
+ */
 export async function storeSession(
   dataDir: string,
   projectDir: string,

@@ -1,2 +1,2 @@
-/** The token of servers under measurement, which live on loopback for a minute. */
+/** The token of measured servers, which run on loopback for a minute. */
 export const token = 'bench-token-bench-token-bench-token';

@@ -10,7 +10,7 @@ const CODE = Array.from(
 const OLD = CODE.split('\n').slice(0, 16);
 const NEW = OLD.map((line, index) => (index % 5 === 2 ? `${line} changed` : line));
 
-/** An item of a working day: words, lists and tables, code, commands with their output, edits with their diffs. */
+/** An item of typical work: text, lists and tables, code, commands with their output, edits with their diffs. */
 export function makeWorkItem(id: string, index: number): OutputItem {
   const call = {
     callId: id.replace(/\d+$/, String(index - (index % 2))),
@@ -42,7 +42,7 @@ export function makeWorkItem(id: string, index: number): OutputItem {
   }
 }
 
-/** Commands and edits in turn. */
+/** Commands and edits alternately. */
 function toolOf(index: number) {
   if (index % 12 === 2) {
     const args = JSON.stringify({ command: `npm test -- ${index}` });

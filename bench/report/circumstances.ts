@@ -1,4 +1,4 @@
-/** What a run is measured on. */
+/** The circumstances of a measurement: machine, commit, load. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ export function readMachine(): Machine {
   };
 }
 
-/** As it is now. */
+/** The current circumstances. */
 export function readRun(): Run {
   return {
     at: new Date().toISOString(),
@@ -26,12 +26,12 @@ export function readRun(): Run {
   };
 }
 
-/** Without git, or outside of a repository, it is `unknown`. */
+/** Without git, or outside a repository, the commit is `unknown`. */
 export function readCommit(): Pick<Run, 'commit' | 'isClean'> {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {
-    // A report that was kept before this one is none of the code.
+    // A report that was kept earlier is not a change of the code.
     const changes = git('status', '--porcelain', '--', '.', ':!bench/kept');
     return { commit: git('rev-parse', '--short=8', 'HEAD').trim(), isClean: changes === '' };
   } catch {

@@ -1,4 +1,4 @@
-/** A run beside an earlier one: what is better, what is worse, and what is the same as far as can be told. */
+/** Compares a run with an earlier run: which figures are better, worse, or the same within the noise. */
 import type { Group, Machine, Report, ReportedFigure } from './report.ts';
 
 export interface Comparison {
@@ -8,22 +8,22 @@ export interface Comparison {
   before?: number;
 }
 
-/** A group of an earlier report, and where it was measured. */
+/** A group of an earlier report, and the machine of its measurement. */
 export interface Earlier {
   machine: Machine;
   group: Group;
 }
 
-/** A group with what it is compared with. */
+/** A group with the earlier group with which it is compared. */
 export interface Compared {
   group: Group;
   earlier: Earlier | undefined;
   figures: { figure: ReportedFigure; comparison: Comparison }[];
 }
 
-/** Two runs of the same code differ by as much: where samples show the noise, and where they do not. */
+/** Two runs of the same code differ by up to this much: with samples that show the noise, and without. */
 const TOLERANCE = { sampled: 0.05, single: 0.1 };
-/** Less than this share of its bound matters in no figure. */
+/** A difference below this share of the bound is ignored. */
 const OF_BOUND = 0.02;
 
 export function compareReport({ machine, groups }: Report, kept: readonly Report[]): Compared[] {
@@ -37,7 +37,7 @@ export function compareReport({ machine, groups }: Report, kept: readonly Report
   });
 }
 
-/** The newest report of a group that was kept: of this machine, or, where it has none, of any. */
+/** The newest kept report of a group: of this machine, or, if there is none, of any machine. */
 export function findEarlier(
   name: string,
   machine: Machine,

@@ -1,4 +1,4 @@
-/** Reports that were kept: one file for each machine, in the repository, so that a change of figures is one of a commit. */
+/** Kept reports: one file for each machine, in the repository, so that changes of figures belong to commits. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,14 +6,14 @@ import { type Machine, Report, withoutSamples } from './report.ts';
 
 const keptFolder = fileURLToPath(new URL('../kept', import.meta.url));
 
-/** Throws for a file that is no report of this version: it says which one. */
+/** Throws for a file that is not a report of this version, and names it. */
 export async function readKept(folder = keptFolder): Promise<Report[]> {
   const names = await readdir(folder).catch(() => []);
   const files = names.filter((name) => name.endsWith('.json')).toSorted();
   return Promise.all(files.map(async (name) => readReport(join(folder, name))));
 }
 
-/** Keeps the whole groups of a report in place of what the machine's file had of them. Gives the file. */
+/** Replaces the complete groups of a report in the machine's file. Returns the file. */
 export async function keep(report: Report, folder = keptFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${nameOf(report.machine)}.json`);
@@ -24,7 +24,7 @@ export async function keep(report: Report, folder = keptFolder): Promise<string>
   return file;
 }
 
-/** Groups that did not come to their end are not kept. */
+/** Groups that did not complete are not kept. */
 export function mergeGroups(earlier: Report | undefined, report: Report): Report {
   const whole = report.groups.filter(({ ended }) => ended === 'whole');
   const others = (earlier?.groups ?? []).filter(
@@ -34,7 +34,7 @@ export function mergeGroups(earlier: Report | undefined, report: Report): Report
   return { ...report, groups };
 }
 
-/** Of the machine, as a file is named. */
+/** The machine's name as a file name. */
 function nameOf({ cores, cpu, memoryGiB }: Machine): string {
   return `${cores} ${cpu} ${memoryGiB} GiB`
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** The report as a page to read: what is wrong first, then each group with its plot. */
+/** The report as a page: problems first, then each group with its plot. */
 import { type Compared, type Comparison, type Earlier, isSameMachine } from './compare.ts';
 import type { Distribution, Group, Report, ReportedFigure } from './report.ts';
 import { isBusy, readable, sayBound, sayCommit, sayMachine } from './words.ts';

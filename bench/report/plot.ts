@@ -1,4 +1,4 @@
-/** A group's figures as one SVG: what was measured, the floor beside it, and the limit. */
+/** A group's figures as one SVG: the measurements, the floor and the limit. */
 import { scaleLinear } from 'd3-scale';
 import type { Distribution, Group, ReportedFigure } from './report.ts';
 import { readable, sayBound } from './words.ts';
@@ -13,7 +13,7 @@ const LEGEND = 30;
 /** More samples than these are drawn as columns. */
 const MOST_DOTS = 120;
 const COLUMNS = 80;
-/** A limit so many times beyond all that was measured would leave no room for it. */
+/** A limit beyond this multiple of all measurements would leave no space for them. */
 const FAR = 3;
 
 const STYLE = `
@@ -51,14 +51,14 @@ interface Panel {
   unit: string;
   limit: number;
   rows: Row[];
-  /** The figure's value and the kept one, where they are of this axis. */
+  /** The figure's value and the kept value, if they belong to this axis. */
   value?: number;
   before?: number | undefined;
 }
 
 type Scale = (value: number) => number;
 
-/** `before` gives a figure's kept value, if it can be compared with. */
+/** `before` returns a figure's kept value, if it can be compared. */
 export function plotGroup(
   { name, figures }: Group,
   before: (figure: ReportedFigure) => number | undefined = () => undefined,
@@ -117,7 +117,7 @@ function drawPanel(panel: Panel): string {
   ].join('');
 }
 
-/** From the least to the most that is to be seen; what is above the most stands at the edge. */
+/** From the smallest to the largest visible value; larger values are drawn at the edge. */
 function scaleOf({ rows, limit, value = limit, before = limit }: Panel) {
   const lows = rows.map(({ distribution }) => distribution?.least ?? 0);
   const highs = rows.map((row) => row.distribution?.p95 ?? row.value);
@@ -160,7 +160,7 @@ function drawRow(row: Row, scale: Scale, top: number, most: number): string {
   ].join('');
 }
 
-/** Spread over the row, so that equal ones are seen. */
+/** Spread over the row's height, so that equal values are visible. */
 function drawDot(x: number, middle: number, { kind, index }: { kind: string; index: number }) {
   const offset = ((index * 7) % 15) - 7;
   return `<circle class="dot ${kind}" cx="${px(x)}" cy="${middle + offset}" r="2.5"/>`;

@@ -29,7 +29,7 @@ const run = {
   load: 0.1,
 };
 
-/** 25 pairs, the floor around 100 ms and ours so many times that. */
+/** 25 pairs: the floor around 100 ms, and Liminal's values as a multiple. */
 const pairs = (ratio: number) =>
   Array.from({ length: 25 }, (_, index) => {
     const floor = 95 + ((index * 7) % 11);
@@ -61,7 +61,7 @@ const groupOf = (figures: Figure[], more: Partial<Group> = {}): Group => ({
 const reportOf = (groups: Group[], on = machine): Report => ({ version: 1, machine: on, groups });
 
 describe('a figure', () => {
-  test('of pairs is their median ratio, with both sides and where its bound lies beside the floor', () => {
+  test('of pairs is their median ratio, with both sides and the bound’s place relative to the floor', () => {
     const { value, interval, floor, verdict } = reportFigure(ratio(1.05));
     expect(value).toBeCloseTo(1.05, 5);
     expect(interval?.[0]).toBeLessThan(1.05);
@@ -84,7 +84,7 @@ describe('a figure', () => {
     });
   });
 
-  test('of what is added takes the floor’s percentile from ours', () => {
+  test('of added time is the difference of the percentiles', () => {
     const floor = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     const added = addedOf({ floor, ours: floor.map((ms) => ms + 2) }, 50, 5);
     expect(added).toMatchObject({ value: 2, floor: { limit: 11 } });
@@ -92,11 +92,11 @@ describe('a figure', () => {
     expect(added.interval[1]).toBeGreaterThan(2);
   });
 
-  test('that is no number is an error that names it', () => {
+  test('that is not a number is an error that names it', () => {
     expect(() => reportFigure(single(Number.NaN))).toThrow('"resident" came out as NaN');
   });
 
-  test('of few samples may lie anywhere between them, of many near its percentile', () => {
+  test('of few samples has their range as its interval, of many a range near its percentile', () => {
     expect(intervalOf([3, 1, 2], 50)).toEqual([1, 3]);
     const many = Array.from({ length: 1_000 }, (_, index) => index);
     expect(intervalOf(many, 50)).toEqual([469, 530]);
@@ -105,7 +105,7 @@ describe('a figure', () => {
   });
 });
 
-describe('beside an earlier report', () => {
+describe('compared with an earlier report', () => {
   const against = (before: Figure, now: Figure, on = machine) =>
     compareFigure(reportFigure(now), machine, { machine: on, group: groupOf([before]) }).verdict;
 
@@ -135,7 +135,7 @@ describe('beside an earlier report', () => {
     expect(against(single(1), single(3))).toBe('same');
   });
 
-  test('one thing lost where none may be is worse', () => {
+  test('one loss where none is allowed is worse', () => {
     expect(against(single(0, '', 0), single(1, '', 0))).toBe('worse');
   });
 
@@ -144,12 +144,12 @@ describe('beside an earlier report', () => {
     expect(against(single(100), single(50), other)).toBe('apart');
   });
 
-  test('a figure that was not there, or had another unit, is new', () => {
+  test('a figure that is missing in the earlier report, or had another unit, is new', () => {
     expect(against(single(100), ratio(1))).toBe('new');
     expect(against(single(100, 'KiB'), single(100))).toBe('new');
   });
 
-  test('the newest of this machine is taken, else the newest of any', () => {
+  test('the newest report of this machine is used, otherwise the newest of any', () => {
     const at = (day: string, on: Machine) =>
       reportOf([groupOf([single(1)], { run: { ...run, at: `2026-11-${day}T00:00:00.000Z` } })], on);
     const all = [at('01', machine), at('03', other), at('02', machine)];
@@ -159,8 +159,8 @@ describe('beside an earlier report', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('has no samples, and the whole groups of this report in place of earlier ones', async () => {
+describe('a kept report', () => {
+  test('has no samples, and complete groups replace earlier ones', async () => {
     const folder = await makeFolder();
     const of = (name: string, value: number, more = {}) =>
       groupOf([single(value), ratio(1)], { name, ...more });
@@ -183,14 +183,14 @@ describe('what is kept', () => {
     expect(await readKept(folder)).toHaveLength(2);
   });
 
-  test('of another version, or torn, is an error that names the file', async () => {
+  test('of another version, or damaged, is an error that names the file', async () => {
     const folder = await makeFolder();
     const old = { ...reportOf([]), version: 0 };
     await writeFile(join(folder, 'old.json'), JSON.stringify(old));
     await expect(readKept(folder)).rejects.toThrow(/old\.json is no report of this version/);
   });
 
-  test('is nothing where nothing was kept', async () => {
+  test('is empty if nothing was kept', async () => {
     expect(await readKept(join(await makeFolder(), 'none'))).toEqual([]);
     expect(mergeGroups(undefined, reportOf([])).groups).toEqual([]);
   });
@@ -200,7 +200,7 @@ describe('the report as Markdown', () => {
   const write = (report: Report, kept: Report[] = []): string =>
     writeMarkdown(report, compareReport(report, kept));
 
-  test('says machine, commit, verdicts, median and P95 of both sides', () => {
+  test('shows machine, commit, verdicts, median and P95 of both sides', () => {
     const text = write(reportOf([groupOf([ratio(1.05)])]));
     expect(text).toContain(
       '2 × Test CPU @ 2 GHz, 24 GiB, Node 24.0.0, kernel 6.1; commit abcdef01',
@@ -212,7 +212,7 @@ describe('the report as Markdown', () => {
     expect(text).toContain('![Measurements, floor and limit of one](one.svg)');
   });
 
-  test('lists first what misses its bound or is worse than what was kept', () => {
+  test('first lists figures that miss their bound or are worse than the kept ones', () => {
     const kept = withoutSamples(reportOf([groupOf([ratio(1), single(100)])]));
     const report = reportOf([groupOf([ratio(1.2), single(130)])]);
     const text = write(report, [kept]);
@@ -226,7 +226,7 @@ describe('the report as Markdown', () => {
     expect(text).toContain('on this machine, Node 24.0.0, load 0.1');
   });
 
-  test('says that a group crashed and why, that the machine was busy, and that the tree had changes', () => {
+  test('reports a crashed group with its error, a busy machine, and an unclean tree', () => {
     const busy = { ...run, load: 3, isClean: false };
     const crashed = groupOf([], { ended: 'crashed', error: 'Redis is gone.', run: busy });
     const report = reportOf([crashed]);
@@ -236,7 +236,7 @@ describe('the report as Markdown', () => {
     expect(summarise(compareReport(report, []))).toContain('The group one crashed.');
   });
 
-  test('says of which other machine the kept figures are', () => {
+  test('names the other machine of the kept figures', () => {
     const text = write(reportOf([groupOf([single(1)])]), [reportOf([groupOf([single(2)])], other)]);
     expect(text).toContain('on another machine (2 × Other CPU, 24 GiB)');
     expect(text).toContain('| 2 MiB | apart |');
@@ -249,13 +249,13 @@ describe('a plot', () => {
   test('draws both sides, a dot for each measurement, and the limit', () => {
     const svg = plotGroup(groupOf([ratio(1.05)]));
     expect(count(svg, /<circle class="dot floor"/g)).toBe(25);
-    // One more is in the legend.
+    // One more dot is in the legend.
     expect(count(svg, /<circle class="dot ours"/g)).toBe(26);
     expect(svg).toContain('≤ limit 110 ms');
     expect(svg).toContain('Claude | warm');
   });
 
-  test('draws columns for many measurements, and says how many lie beyond its edge', () => {
+  test('draws columns for many measurements, and prints how many are beyond its edge', () => {
     const samples = Array.from({ length: 1_000 }, (_, index) => (index < 970 ? index % 10 : 500));
     const figure = { name: 'many', unit: 'ms', bound: { atMost: 20 }, detail: '' };
     const svg = plotGroup(groupOf([{ ...figure, ...percentileOf(samples, 50) }]));
@@ -263,11 +263,11 @@ describe('a plot', () => {
     expect(svg).toContain('>+30<');
   });
 
-  test('points to a limit that is far beyond what was measured', () => {
+  test('points to a limit that is far beyond all measurements', () => {
     expect(plotGroup(groupOf([single(1)]))).toContain('limit 120 MiB →');
   });
 
-  test('draws a single value as a bar, with the kept one', () => {
+  test('draws a single value as a bar, with the kept value', () => {
     const group = groupOf([single(100)]);
     const bar = /<rect class="column ours" x="80"/;
     expect(plotGroup(group)).toMatch(bar);
@@ -281,7 +281,7 @@ describe('a plot', () => {
     ).toBe(2);
   });
 
-  test('is whole, escaped and within its frame, whatever it is given', () => {
+  test('is complete, escaped and within its frame for arbitrary input', () => {
     const figures = [single(0, '', 0), single(1, '<b>', 0), single(-1), ratio(1)];
     const svg = plotGroup(groupOf(figures));
     expect(svg).not.toMatch(/NaN|Infinity|undefined|<b>/);

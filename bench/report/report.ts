@@ -1,10 +1,10 @@
-/** What a report holds, as JSON. */
+/** The contents of a report, as JSON. */
 import { z } from 'zod';
 import { type Figure, meets, percentile } from '../parts/figure.ts';
 
 const Interval = z.tuple([z.number(), z.number()]);
 
-/** What was measured several times; a kept report has no samples. */
+/** Repeated measurements; a kept report has no samples. */
 const Distribution = z.object({
   count: z.number().int(),
   median: z.number(),
@@ -18,32 +18,32 @@ export type Distribution = z.infer<typeof Distribution>;
 const ReportedFigure = z.object({
   name: z.string(),
   value: z.number(),
-  /** `×`, `%` and counts (an empty one) say the same on every machine. */
+  /** `×`, `%` and counts (an empty unit) are comparable across machines. */
   unit: z.string(),
   bound: z.union([z.object({ atMost: z.number() }), z.object({ atLeast: z.number() })]),
   verdict: z.enum(['ok', 'MISS']),
   detail: z.string(),
-  /** Where the value of another run would be in 95 of 100 cases, as far as the samples can tell. */
+  /** The interval in which the value of another run would be in 95 of 100 cases, estimated from the samples. */
   interval: Interval.optional(),
-  /** What the value is made of, in its unit. */
+  /** The measurements behind the value, in its unit. */
   distribution: Distribution.optional(),
-  /** What was compared in the same run, in a unit of its own; our median meets the bound at `limit`. */
+  /** The values compared in the same run, in a unit of their own; Liminal's median meets the bound at `limit`. */
   floor: z
     .object({ unit: z.string(), floor: Distribution, ours: Distribution, limit: z.number() })
     .optional(),
 });
 export type ReportedFigure = z.infer<typeof ReportedFigure>;
 
-/** On what a group was measured, beside the machine. */
+/** The circumstances of a group's measurement, apart from the machine. */
 const Run = z.object({
-  /** When it began. */
+  /** The start of the measurement. */
   at: z.iso.datetime(),
   commit: z.string(),
-  /** Whether the working tree was as the commit has it. */
+  /** Whether the working tree was equal to the commit. */
   isClean: z.boolean(),
   node: z.string(),
   kernel: z.string(),
-  /** Processes that ran or waited for a core, over the minute before. */
+  /** Processes that ran or waited for a core, over the minute before the measurement. */
   load: z.number(),
 });
 export type Run = z.infer<typeof Run>;
@@ -51,7 +51,7 @@ export type Run = z.infer<typeof Run>;
 const Group = z.object({
   name: z.string(),
   run: Run,
-  /** Why it has fewer figures than it should. */
+  /** How the group ended, which explains missing figures. */
   ended: z.enum(['whole', 'crashed', 'interrupted']),
   error: z.string().optional(),
   figures: z.array(ReportedFigure),
@@ -66,17 +66,17 @@ const Machine = z.object({
 export type Machine = z.infer<typeof Machine>;
 
 export const Report = z.object({
-  /** Of this form of a report. */
+  /** The version of the report's format. */
   version: z.literal(1),
   machine: Machine,
   groups: z.array(Group),
 });
 export type Report = z.infer<typeof Report>;
 
-/** Throws for a value that is no number: what it was to be made of did not come. */
+/** Throws for a value that is not a number, because its measurements are missing. */
 export function reportFigure(figure: Figure): ReportedFigure {
   const { name, value, unit, bound, detail, samples, interval, floor } = figure;
-  if (!Number.isFinite(value)) throw new Error(`"${name}" came out as ${value}: ${detail}`);
+  if (!Number.isFinite(value)) throw new Error(`"${name}" is ${value}: ${detail}`);
   return {
     name,
     value: short(value),
@@ -97,7 +97,7 @@ export function reportFigure(figure: Figure): ReportedFigure {
   };
 }
 
-/** The report as it is kept: some numbers for each figure, not all that was measured. */
+/** The report as it is kept: a few numbers for each figure instead of all measurements. */
 export function withoutSamples(report: Report): Report {
   const text = JSON.stringify(report, (key, value: unknown) =>
     key === 'samples' ? undefined : value,
@@ -116,5 +116,5 @@ function distributionOf(samples: readonly number[]): Distribution {
   };
 }
 
-/** More digits than these are noise. */
+/** More digits are noise. */
 const short = (value: number): number => Number(value.toPrecision(5));

@@ -5,7 +5,7 @@ import { writeMarkdown } from './markdown.ts';
 import { plotGroup } from './plot.ts';
 import type { Report, ReportedFigure } from './report.ts';
 
-/** Writes `report.md`, `report.json` and a plot for each group into a folder, over what it wrote there before. */
+/** Writes `report.md`, `report.json` and a plot for each group into a folder, replacing earlier files. */
 export async function writeReport(
   folder: string,
   report: Report,
@@ -24,7 +24,7 @@ export async function writeReport(
   }
 }
 
-/** Of a report that begins now; sorted by name, they are sorted by time. */
+/** The folder of a report that begins now; the names sort by time. */
 export function nameFolder({ at, commit }: { at: string; commit: string }): string {
   return `${at.slice(0, 19).replaceAll(':', '-')}-${commit}`;
 }

@@ -1,7 +1,7 @@
 /**
- * An agent that speaks ACP on its standard input and output, for as long as anybody talks to it. The first word of a
- * prompt says what it does: `work` (tools, whose calls have ever new ids), `run` (a terminal), `ask` (a permission),
- * `hold` (it speaks until it is stopped); anything else is answered in words.
+ * An agent that speaks ACP on stdio until its input ends. The first word of a prompt selects its action: `work` (tools,
+ * whose calls always have new ids), `run` (a terminal), `ask` (a permission), `hold` (writes until it is stopped);
+ * anything else is answered with text.
  */
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';

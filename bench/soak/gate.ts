@@ -1,10 +1,10 @@
-/** Where people go in and out, and which is closed now and then until all are out. */
+/** A gate that sessions enter and leave, and that is closed now and then until all have left. */
 export class Gate {
   #inside = 0;
   #closed: PromiseWithResolvers<void> | undefined;
   #emptied: PromiseWithResolvers<void> | undefined;
 
-  /** Waits while it is closed. */
+  /** Runs `act` inside; waits while the gate is closed. */
   async enter<T>(act: () => Promise<T>): Promise<T> {
     while (this.#closed !== undefined) await this.#closed.promise;
     this.#inside += 1;
@@ -16,7 +16,7 @@ export class Gate {
     }
   }
 
-  /** Closes it, and does something when nobody is inside. */
+  /** Closes the gate, and runs `act` when all have left. */
   async whenEmpty<T>(act: () => Promise<T>): Promise<T> {
     const [closed, emptied] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     this.#closed = closed;

@@ -3,11 +3,11 @@ import type { ServerMessage } from '@liminal/protocol';
 import type { Pace } from './pace.ts';
 import { type Project, Talk } from './talk.ts';
 
-/** What a session that goes on and on is asked, over and over. */
+/** The messages of an endless session, repeated. */
 const ROUND = ['work', 'say', 'work', 'ask', 'work', 'say', 'run', 'work', 'say', 'hold'];
-/** Turns of a session that comes and goes. */
+/** The number of turns of a short session. */
 const TURNS = 5;
-/** Turns of a session of Claude Code, whose model is told all of them each time. */
+/** The number of turns of a session of Claude Code, whose model gets all of them each time. */
 const CLAUDE_TURNS = 20;
 const DEMO_SCENES = ['fix', 'plan', 'explain', 'build', 'approve'];
 const PAGES = 3;
@@ -27,11 +27,11 @@ interface LoadOptions {
   onError: (error: unknown) => void;
 }
 
-/** People at work on one server, several at once, until their pace is over. */
+/** Users who work on one server at the same time, until their pace ends. */
 export class Load {
   readonly counts: Counts = { turns: 0, connects: 0, errors: 0 };
   readonly #options: LoadOptions;
-  /** The sessions that visitors look at, and the cursors that they left with. */
+  /** The sessions that visitors read, and the cursors with which they left. */
   readonly #shown = new Map<string, string | undefined>();
 
   constructor(options: LoadOptions) {
@@ -53,7 +53,7 @@ export class Load {
     ]);
   }
 
-  /** After an error one begins anew. */
+  /** Starts again after an error. */
   async #repeat(pace: Pace, act: () => Promise<void>): Promise<void> {
     while (!pace.isOver) {
       try {
@@ -65,7 +65,7 @@ export class Load {
     }
   }
 
-  /** One session and one agent process, as long as the load lasts. */
+  /** One session and one agent process for the whole duration. */
   async #talkOn(): Promise<void> {
     const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
@@ -120,7 +120,7 @@ export class Load {
     });
   }
 
-  /** Somebody opens the page: sees the sessions, reads one of them back, searches, and leaves. */
+  /** A visit to the page: lists the sessions, reads one of them back, searches, and leaves. */
   async #visit(): Promise<void> {
     const { connection, projectDir } = this.#options.project;
     const visits = this.counts.connects;

@@ -1,6 +1,6 @@
 /**
- * Puts one server under a mixed load for 30 minutes, or `npm run soak -- MINUTES`, and prints how its memory goes. Exits
- * with 1 if it still rises in the last half, or anything failed.
+ * Puts one server under a mixed load for 30 minutes, or `npm run soak -- MINUTES`, and prints its memory over time.
+ * Exits with 1 if the memory still rises in the last half, or if anything failed.
  */
 import type { Counts } from './load.ts';
 import { type Sample, slopeOfLastHalf } from './slope.ts';

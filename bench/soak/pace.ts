@@ -7,7 +7,7 @@ interface PaceOptions {
   lastsMs: number;
 }
 
-/** Lets one through its gate every so many ms, in the order in which they ask. */
+/** Lets one caller through its gate every so many ms, in the order of their calls. */
 export class Pace {
   readonly #options: PaceOptions;
   readonly #ends: number;
@@ -22,7 +22,7 @@ export class Pace {
     return performance.now() >= this.#ends;
   }
 
-  /** Does something in its turn. Nobody makes up for time in which the machine was slow. */
+  /** Runs `act` in its turn. Time in which the machine was slow is not made up for. */
   async do<T>(act: () => Promise<T>): Promise<T> {
     const now = performance.now();
     this.#next = Math.max(this.#next + this.#options.everyMs, now);

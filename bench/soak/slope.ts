@@ -1,12 +1,12 @@
 export interface Sample {
-  /** Since the start. */
+  /** Minutes since the start. */
   minutes: number;
-  /** What the server uses when its garbage has been collected, and what it holds. */
+  /** The server's memory in use after garbage collection, and its resident memory. */
   usedMiB: number;
   residentMiB: number;
 }
 
-/** How fast one of them rises over the last half of the time, in MiB a minute, by least squares. */
+/** The rise of one of them over the last half of the time, in MiB a minute, by least squares. */
 export function slopeOfLastHalf(
   samples: readonly Sample[],
   what: 'usedMiB' | 'residentMiB',

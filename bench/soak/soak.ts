@@ -39,7 +39,7 @@ interface SoakOptions {
   onError: (error: unknown) => void;
 }
 
-/** One server as people run it, under a mixed load for so many minutes, its memory measured all the time. */
+/** Runs a server as users do, under a mixed load for so many minutes, and measures its memory throughout. */
 export async function soak(options: SoakOptions): Promise<Soaked> {
   const workspace = await makeWorkspace({ [FILE]: 'export const load = () => 1;\n' });
   const api = await startMessagesApi({ script: answerClaude });
@@ -81,10 +81,10 @@ async function makeDataDir({ home, projectDir }: Workspace): Promise<string> {
   return dataDir;
 }
 
-/** A tool, and then words. */
+/** A tool call, and then text. */
 function answerClaude(request: MessagesRequest) {
   const { toolResults, body } = request;
-  // Requests are kept, and these are long.
+  // The recorded requests stay in memory, so their long parts are emptied.
   Object.assign(body, { messages: [], tools: [], system: [] });
   if (Object.keys(toolResults).length > 0) return reply('It reads well.');
   return reply([text('Let me look.'), toolUse('Read', { file_path: FILE })]);
@@ -97,7 +97,7 @@ async function sampleDuring(
   const samples: Sample[] = [];
   const begun = performance.now();
   const take = async (): Promise<void> => {
-    // What is under way is no leak.
+    // Measured between turns, because memory of running turns is not a leak.
     const usedMiB = await gate.whenEmpty(async () => server.usedMiB());
     const minutes = (performance.now() - begun) / 60_000;
     const sample = { minutes, usedMiB, residentMiB: server.residentMiB };

@@ -7,7 +7,7 @@ export interface Project {
   projectDir: string;
 }
 
-/** A session, and a person who follows it, answers what its agent asks, and stops a turn that is held. */
+/** A session with a user who subscribes to it, answers its agent's questions, and stops a held turn. */
 export class Talk {
   readonly sessionId: string;
   readonly #connection: Connection;
@@ -31,7 +31,7 @@ export class Talk {
     return talk;
   }
 
-  /** Resolves at the turn's end; rejects if that is not as it should be. */
+  /** Resolves at the turn's end; rejects if the turn does not end as expected. */
   async say(message: string): Promise<void> {
     const turn = Promise.withResolvers<void>();
     this.#turn = turn;
@@ -45,7 +45,7 @@ export class Talk {
     await this.#connection.post(`${this.sessionId}/kill`, {});
   }
 
-  /** Opens it once more. */
+  /** Loads the session again. */
   async load(): Promise<void> {
     await this.#connection.post(`${this.sessionId}/load`, {});
     await this.#follow();

@@ -1,4 +1,4 @@
-/** Everything that the agents declare, compared with the rows. */
+/** All names that the agents declare, compared with the rows. */
 import * as claude from './claude-code.ts';
 import * as codex from './codex.ts';
 import { claudeNames, codexNames } from './declared.ts';

@@ -1,4 +1,4 @@
-/** What Liminal does with each name that the SDK of Claude Code declares. */
+/** What Liminal does with each name that Claude Code's SDK declares. */
 import type { Section } from './row.ts';
 
 export const claudeMessages: Section = {

@@ -1,4 +1,4 @@
-/** What Liminal does with each name that Codex’ app-server declares. */
+/** What Liminal does with each name that Codex's app-server declares. */
 import type { Section } from './row.ts';
 
 export const codexRequests: Section = {

@@ -1,4 +1,4 @@
-/** The names that the agents declare: the SDK of Claude Code in its types, Codex in the types that it writes itself. */
+/** The names that the agents declare: Claude Code's SDK in its types, Codex in the types that it generates. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export function readClaudeNames(types: string): ClaudeNames {
     return subtypes.length === 0 ? [type] : subtypes.map((subtype) => `${type}/${subtype}`);
   });
   return {
-    // A replayed message of the user's has the type of the message itself.
+    // A replayed message of the user has the same type as the message itself.
     messages: unique(messages),
     requests: membersOf(types, 'SDKControlRequestInner').flatMap((name) =>
       fieldOf(name, 'subtype'),
@@ -52,7 +52,7 @@ export interface CodexNames {
   items: string[];
 }
 
-/** @param typesOf - Gives the text of a generated file, by its name. */
+/** @param typesOf - Returns the text of a generated file by its name. */
 function readCodexNames(typesOf: (file: string) => string): CodexNames {
   const valuesOf = (file: string, field: string): string[] =>
     unique([...typesOf(file).matchAll(new RegExp(`"${field}": "([^"]+)"`, 'g'))].map(first));
@@ -67,7 +67,7 @@ function readCodexNames(typesOf: (file: string) => string): CodexNames {
   };
 }
 
-/** Has Codex write its types. */
+/** Runs Codex to generate its types. */
 export function codexNames(): CodexNames {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-codex-types-'));
   try {
@@ -83,7 +83,7 @@ export function codexNames(): CodexNames {
   }
 }
 
-/** The members of a union, without those of unions in it. */
+/** The direct members of a union, without those of nested unions. */
 function membersOf(types: string, name: string): string[] {
   const union = new RegExp(`^(?:export )?declare type ${name} = ([\\w |.]+);$`, 'm').exec(
     types,
@@ -95,12 +95,12 @@ function membersOf(types: string, name: string): string[] {
 function bodyOf(types: string, name: string): string {
   const start = new RegExp(`^(?:export )?declare (?:type ${name} =|interface ${name} ).*\\{$`, 'm');
   const found = start.exec(types);
-  if (found === null) throw new Error(`The SDK declares no ${name}.`);
+  if (found === null) throw new Error(`The SDK does not declare ${name}.`);
   const from = found.index + found[0].length;
   return types.slice(from, types.indexOf('\n}', from));
 }
 
-/** The fields and methods of a type, and none of those within. */
+/** The fields and methods of a type, without nested ones. */
 const fieldsIn = (body: string): string[] => [...body.matchAll(/^ {4}(\w+)\??[(:]/gm)].map(first);
 
 const literalsIn = (values: string): string[] => [...values.matchAll(/'([^']+)'/g)].map(first);

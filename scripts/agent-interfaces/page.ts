@@ -1,4 +1,4 @@
-// docs/agent-interfaces.md, made from the rows.
+// docs/agent-interfaces.md, generated from the rows.
 import {
   claudeFunctions,
   claudeMessages,

@@ -1,14 +1,14 @@
 /**
- * How Liminal treats something in an agent's interface. `used`: Liminal calls, answers or acts on it. `shown`: people see
- * what it says. `kept`: it stays in the log as it came, and no client shows it. `passed by`: it arrives, and is dropped.
- * `not used`: Liminal never asks for it, or refuses it.
+ * How Liminal handles a part of an agent's interface. `used`: Liminal calls it, answers it or acts on it. `shown`:
+ * users see its content. `kept`: it is in the log unchanged, and no client shows it. `passed by`: it arrives, and is
+ * dropped. `not used`: Liminal never requests it, or rejects it.
  */
 export type State = 'used' | 'shown' | 'kept' | 'passed by' | 'not used';
 
-/** Names that are treated alike, and why. */
+/** Names that are handled alike, and the reason. */
 export type Row = readonly [state: State, names: string, because: string];
 
-/** One kind of names in an agent's interface: each name that the agent declares stands in one row. */
+/** One kind of names in an agent's interface: each declared name has exactly one row. */
 export interface Section {
   title: string;
   rows: readonly Row[];
@@ -20,17 +20,17 @@ export const namesIn = ([, names]: Row): string[] => names.split(' ');
 export const statesOf = ({ rows }: Section): Map<string, State> =>
   new Map(rows.flatMap((row) => namesIn(row).map((name) => [name, row[0]] as const)));
 
-/** What the declared names and the rows differ in, in sentences. */
+/** The differences between the declared names and the rows, as sentences. */
 export function findProblems({ title, rows }: Section, declared: readonly string[]): string[] {
   const listed = rows.flatMap(namesIn);
   const twice = listed.filter((name, index) => listed.indexOf(name) !== index);
   return [
     ...declared
       .filter((name) => !listed.includes(name))
-      .map((name) => `${title}: ${name} is declared, and stands in no row.`),
+      .map((name) => `${title}: ${name} is declared, but has no row.`),
     ...listed
       .filter((name) => !declared.includes(name))
-      .map((name) => `${title}: ${name} stands in a row, and is no longer declared.`),
-    ...twice.map((name) => `${title}: ${name} stands in two rows.`),
+      .map((name) => `${title}: ${name} has a row, but is no longer declared.`),
+    ...twice.map((name) => `${title}: ${name} has two rows.`),
   ];
 }

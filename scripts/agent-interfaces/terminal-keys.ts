@@ -2,11 +2,11 @@
 
 export interface TerminalKey {
   keys: string;
-  /** What it does, in the words of the terminal's own help (`?`). */
+  /** The key's effect, in the words of the terminal's own help (`?`). */
   does: string;
-  /** What a person does in the page. */
+  /** The equivalent in the page. */
   here: string;
-  /** The terminal's help leaves it out. */
+  /** The key is missing in the terminal's help. */
   unlisted?: true;
 }
 

@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { takeOwnEnvironment } from '../../packages/cli/bin/own-environment.js';
 
 /**
- * Runs `./liminal acp` in this process: an editor has one for each agent, and two would be one too many. Sets the exit code.
- * @param {string[]} args What stands behind `acp`.
+ * Runs `./liminal acp` in this process, because an editor runs one process for each agent, and a second process would
+ * double the memory. Sets the exit code.
+ * @param {string[]} args - The arguments after `acp`.
  */
 export async function acp(args) {
   const own = takeOwnEnvironment();
@@ -17,7 +18,7 @@ export async function acp(args) {
   if (status !== 0) {
     process.exitCode = 1;
   } else if (program === '') {
-    // There is no bundle, and only our own Node reads the sources.
+    // Without a bundle, only the repository's own Node can run the sources.
     const { start } = await import('./start.mjs');
     Object.assign(process.env, own);
     await start(['acp', ...args]);

@@ -2,16 +2,16 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { onPath } from './programs.mjs';
 import { run } from './run.mjs';
 
-/** Debian asks this program whether a package may start its services; one that says 101 forbids it. */
+/** Debian asks this program whether a package may start its services; exit code 101 forbids it. */
 const policy = '/usr/sbin/policy-rc.d';
 
-/** Whether packages can be installed without anybody's consent. */
+/** Whether packages can be installed without asking anyone. */
 export function canInstall() {
   return process.getuid?.() === 0 && onPath('apt-get', process.env) !== undefined;
 }
 
 /**
- * Installs Debian packages; services that they bring are not started.
+ * Installs Debian packages without starting their services.
  * @param {string[]} packages
  */
 export async function installPackages(packages) {

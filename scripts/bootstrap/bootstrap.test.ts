@@ -35,8 +35,8 @@ describe('the lockfile', () => {
     expect(text).not.toMatch(/"resolved": "http/);
   });
 
-  // npm leaves out what the registry in use lacks; then other machines cannot install from it.
-  test('holds the optional packages of every machine', () => {
+  // npm leaves out packages that the registry in use lacks; then other machines cannot install from the lockfile.
+  test('contains the optional packages for every machine', () => {
     const names = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
     const wanted = Object.values(packages).flatMap((entry) =>
       Object.keys(entry.optionalDependencies),
@@ -45,14 +45,14 @@ describe('the lockfile', () => {
   });
 });
 
-describe('what is installed', () => {
-  test('is what the lockfile names', () => {
+describe('the installation', () => {
+  test('is complete if it equals the lockfile', () => {
     lock({ 'node_modules/a': { version: '1.0.0' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(true);
   });
 
-  test('is nothing on a clean clone', () => {
+  test('is missing on a clean clone', () => {
     lock({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
@@ -69,7 +69,7 @@ describe('what is installed', () => {
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('may lack packages for other machines, and says nothing of workspaces', () => {
+  test('may lack packages for other machines, and ignores workspaces', () => {
     lock({
       '': {},
       'packages/x': { version: '0.1.0' },
@@ -125,7 +125,7 @@ describe('the sources of the web app', () => {
   });
 });
 
-test('what is made of sources is made anew only when they have changed', async () => {
+test('a build is repeated only when its sources have changed', async () => {
   write('packages/a.ts', 'one');
   let made = 0;
   const make = async (): Promise<void> =>
@@ -150,7 +150,7 @@ describe('Chromium', () => {
     expect(findChromium({ CHROMIUM_PATH: program })).toBe(program);
   });
 
-  test('is not looked for elsewhere when CHROMIUM_PATH names none', () => {
+  test('is not looked for elsewhere when CHROMIUM_PATH is not a program', () => {
     expect(() => findChromium({ CHROMIUM_PATH: folder })).toThrow(/CHROMIUM_PATH/);
   });
 });
@@ -158,7 +158,7 @@ describe('Chromium', () => {
 describe('the servers that tests need', () => {
   const names = (env: NodeJS.ProcessEnv) => missingServices(env).map(({ name }) => name);
 
-  test('are looked for on the search path, under the name of Valkey too', () => {
+  test('are looked for in PATH, also under the name of Valkey', () => {
     for (const name of ['valkey-server', 'postgres', 'initdb', 'python3']) program(name);
     const found = { PATH: `/nowhere:${folder}` };
     expect(findRedis(found)).toBe(join(folder, 'valkey-server'));
@@ -177,7 +177,7 @@ describe('the servers that tests need', () => {
     expect(findPython({ PATH: folder })).not.toBe(python);
   });
 
-  test('need not be here when the environment names running ones', () => {
+  test('need not be installed when the environment names running ones', () => {
     expect(names({ PATH: folder })).toContain('Redis');
     const urls = {
       LIMINAL_REDIS_URL: 'redis://one',
@@ -202,7 +202,7 @@ describe('the own Node', () => {
     expect(await runOwnNode(folder, ['script.mjs', '41'])).toBe(42);
   });
 
-  test('tells the signal that ended the script', async () => {
+  test('reports the signal that ended the script', async () => {
     write('script.mjs', "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)");
     expect(await runOwnNode(folder, ['script.mjs'])).toBe(128 + 15);
   });
@@ -222,7 +222,7 @@ describe('the own Node', () => {
     expect(await once(host, 'exit')).toEqual([7, null]);
   });
 
-  test('is given our input, and our standard output is its own', async () => {
+  test('inherits input and standard output', async () => {
     write('script.mjs', 'process.stdin.pipe(process.stdout)');
     const { over, host } = startHost(`
       import { run } from ${moduleNamed('run.mjs')};
@@ -233,7 +233,7 @@ describe('the own Node', () => {
     expect(await over).toBe('what was typed');
   });
 
-  test('comes first on the search path, with what is added to the environment', async () => {
+  test('comes first in PATH, with the added environment variables', async () => {
     write(
       'script.mjs',
       `const first = process.env.PATH.split(':')[0];
@@ -250,7 +250,7 @@ function program(name: string): void {
 
 const moduleNamed = (name: string): string => JSON.stringify(join(import.meta.dirname, name));
 
-/** Runs a module in a process of its own; `over` gives what it has put out. */
+/** Runs a module in its own process; `over` resolves with its output. */
 function startHost(source: string) {
   write('host.mjs', source);
   const host = spawn(process.execPath, [join(folder, 'host.mjs')], {
@@ -265,7 +265,7 @@ function lock(packages: Packages): void {
   write('package-lock.json', JSON.stringify({ packages }));
 }
 
-/** What npm leaves of an install. */
+/** Writes npm's record of an installation. */
 function record(packages: Packages): void {
   write('node_modules/.package-lock.json', JSON.stringify({ packages }));
 }

@@ -5,8 +5,8 @@ import { ownNode } from './run-own-node.mjs';
 import { run } from './run.mjs';
 
 /**
- * Makes the server's bundle, unless it is there: a start from it takes half the time, and has no need of the TypeScript
- * compiler, which would stay in the server's memory.
+ * Makes the server's bundle, unless it exists: it starts in half the time, and does not need the TypeScript compiler,
+ * which would stay in the server's memory.
  * @param {string} root
  */
 export async function bundleServer(root) {
@@ -14,6 +14,6 @@ export async function bundleServer(root) {
   try {
     await run(ownNode(root), [join(root, 'packages/cli/bin/make-bundle.js')], { stdio: 'ignore' });
   } catch {
-    // Without it the server is only slower; what keeps it from starting, it says better itself.
+    // Without a bundle the server is only slower; an error that prevents its start is reported better by the server.
   }
 }

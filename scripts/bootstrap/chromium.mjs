@@ -9,18 +9,18 @@ const places = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Debian's Chromium without its window: the same engine, which shows a page in half the time. */
+/** Debian's Chromium without a window: the same engine, which shows a page in half the time. */
 const shell = 'chromium-headless-shell';
 
 /**
- * What the page's own tests drive: the Chromium without a window where there is one or it can be installed, and else the
+ * The browser for the page's own tests: the Chromium without a window if it is there or can be installed, otherwise the
  * whole one.
  * @param {string} whole - The path of the Chromium that `chromium()` has found.
  * @returns {Promise<string>} The path of its program.
  */
 export async function headlessShell(whole) {
   const { env } = process;
-  // Whoever names a program wants that one.
+  // A program named in CHROMIUM_PATH is used as it is.
   if (env.CHROMIUM_PATH) return whole;
   if (onPath(shell, env) === undefined && canInstall()) {
     await installPackages([shell]).catch(() => undefined);
@@ -29,7 +29,7 @@ export async function headlessShell(whole) {
 }
 
 /**
- * The Chromium that the browser tests drive; installs it where that needs nobody's consent.
+ * The Chromium for the browser tests; installs it if that needs no consent.
  * @returns {Promise<string>} The path of its program.
  */
 export async function chromium() {
@@ -40,7 +40,7 @@ export async function chromium() {
     if (installed !== undefined) return installed;
   }
   throw new Error(
-    'The browser tests need Chromium, and there is none. Install it (on Debian: ' +
+    'The browser tests need Chromium, which is not installed. Install it (on Debian: ' +
       '"sudo apt-get install chromium"; on macOS: "brew install --cask chromium"), or name a ' +
       'Chromium or Chrome program in CHROMIUM_PATH, then run npm test again.',
   );
@@ -66,7 +66,7 @@ async function installChromium() {
 }
 
 /**
- * Some distributions' package only says where else to get it.
+ * Some distributions' package only prints where to get the browser.
  * @param {string} program
  */
 function runs(program) {

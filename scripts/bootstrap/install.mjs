@@ -7,22 +7,22 @@ import { run } from './run.mjs';
 /** @typedef {{ version?: string, optional?: boolean, devOptional?: boolean, link?: boolean }} Entry */
 
 /**
- * Installs the dependencies unless what is installed is what the lockfile names.
+ * Installs the dependencies unless the installation equals the lockfile.
  * @param {string} root
  */
 export async function install(root) {
   if (!isInstalled(root)) {
     console.error('Installing dependencies (npm install) …');
-    // Not `npm ci`, which starts by deleting everything; `--no-save` keeps to the lockfile as well.
-    // Below `error`, npm on Node 20 warns about each package that wants the newer Node we bring.
+    // Not `npm ci`, which first deletes everything; `--no-save` also keeps to the lockfile. Below the level `error`,
+    // npm on Node 20 warns about each package that needs the newer Node.
     await run('npm', ['install', '--no-save', '--include=dev', '--loglevel=error'], { cwd: root });
   }
   if (ownNodeVersion(root) === undefined) await rebuildNode(root);
 }
 
 /**
- * Whether `node_modules` holds every package of the lockfile in its version. npm writes its record
- * of an install last, so that an interrupted one does not count.
+ * Whether `node_modules` has every package of the lockfile in its version. npm writes its record of an installation
+ * last, so that an interrupted one does not count.
  * @param {string} root
  */
 export function isInstalled(root) {
@@ -39,7 +39,7 @@ export function isInstalled(root) {
  * @param {Entry | undefined} found
  */
 function matches(wanted, found) {
-  // Packages for other operating systems and processors stay out.
+  // Packages for other operating systems and processors may be missing.
   if (found === undefined) return wanted.optional === true || wanted.devOptional === true;
   return found.version === wanted.version;
 }
@@ -57,7 +57,7 @@ function readPackages(file) {
 }
 
 /**
- * Where npm ran no install scripts, the package `node` is there without its program.
+ * If npm ran no install scripts, the package `node` lacks its program.
  * @param {string} root
  */
 async function rebuildNode(root) {

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Makes something unless it was made of the sources as they are.
+ * Runs `make` unless it was run for the current sources.
  * @param {string} root
- * @param {{ sources: string[], stamp: string, make: () => Promise<void> }} options `stamp` is the file that notes what
- * it was made of; paths are the repository's.
+ * @param {{ sources: string[], stamp: string, make: () => Promise<void> }} options `stamp` is the file with the hash of
+ * the sources; paths are relative to the repository.
  */
 export async function makeOnce(root, { sources, stamp, make }) {
   const hash = hashSources(root, sources);
@@ -18,7 +18,7 @@ export async function makeOnce(root, { sources, stamp, make }) {
 }
 
 /**
- * One hash over the names and contents of all sources; tests and what is built do not count.
+ * One hash over the names and contents of all sources; tests and built files are left out.
  * @param {string} root
  * @param {string[]} sources
  */

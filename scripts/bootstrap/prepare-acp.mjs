@@ -1,4 +1,4 @@
-// A process of its own, since it reads much and the one that waits for it is to stay small. Prints where the program is.
+// Runs in its own process, because it reads much and the waiting process must stay small. Prints the program's path.
 import { existsSync } from 'node:fs';
 import { bundleOfSources } from '../../packages/cli/bin/bundle.js';
 import { complain } from './complain.mjs';

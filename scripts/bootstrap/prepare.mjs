@@ -3,7 +3,7 @@ import { install } from './install.mjs';
 import { buildWeb } from './web.mjs';
 
 /**
- * Installs and builds what is missing of what Liminal runs on.
+ * Installs and builds the missing parts that Liminal needs.
  * @param {string} root
  */
 export async function prepare(root) {

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** The repository's folder, whatever folder a script is started from. */
+/** The repository's folder, independent of the current folder. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));

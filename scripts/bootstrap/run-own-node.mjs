@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 const forwarded = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * The Node that the repository brings.
+ * The repository's own Node.
  * @param {string} root
  */
 export function ownNode(root) {
@@ -13,12 +13,11 @@ export function ownNode(root) {
 }
 
 /**
- * Runs a script of the repository with its own Node, in our place: same input and output, signals
- * passed on, and the exit code handed back.
+ * Runs a script of the repository with its own Node, like an exec: same input and output, signals passed on.
  * @param {string} root
  * @param {string[]} args
- * @param {Record<string, string>} [env] Added to the environment.
- * @returns {Promise<number>} The exit code; 128 + the signal's number where one ended it.
+ * @param {Record<string, string>} [env] Additional environment variables.
+ * @returns {Promise<number>} The exit code; 128 + the signal's number if a signal ended the script.
  */
 export function runOwnNode(root, args, env = {}) {
   const [script, ...rest] = args;
@@ -36,7 +35,7 @@ export function runOwnNode(root, args, env = {}) {
 }
 
 /**
- * The search path with the repository's programs, its Node among them, before all others.
+ * PATH with the repository's programs, including its Node, before all others.
  * @param {string} root
  */
 function ownPath(root) {
@@ -48,7 +47,7 @@ function ownPath(root) {
  * @param {import('node:child_process').ChildProcess} child
  */
 function pass(signal, child) {
-  // Ctrl-C in a terminal reaches the child by itself; twice would mean "at once".
+  // Ctrl-C in a terminal also reaches the child directly; a second signal would mean "at once".
   if (signal === 'SIGINT' && process.stdin.isTTY) return;
   child.kill(signal);
 }

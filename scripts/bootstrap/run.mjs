@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a program to its end. What it prints goes to standard error: standard output, and the input, belong to the
- * command that is run afterwards.
+ * Runs a program to its end. Its output goes to standard error: standard output, and the input, belong to the command
+ * that runs afterwards.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<void>} Rejects when it cannot start or ends with anything but 0.
+ * @returns {Promise<void>} Rejects if the program cannot start or ends with anything but 0.
  */
 export function run(command, args, options) {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { canInstall, installPackages } from './apt.mjs';
 import { isProgram, onPath } from './programs.mjs';
 
-/** Where Debian keeps PostgreSQL's servers, a folder per version. */
+/** Debian's folder of PostgreSQL servers, one folder per version. */
 const versions = '/usr/lib/postgresql';
 
 const services = [
@@ -32,8 +32,8 @@ const services = [
 ];
 
 /**
- * Sees to it that the tests can start a Redis and a PostgreSQL of their own, and read that Redis in Python; installs
- * what lacks where nobody need agree.
+ * Ensures that the tests can start a Redis and a PostgreSQL, and read that Redis in Python; installs missing ones if
+ * that needs no consent.
  */
 export async function testServices() {
   const missing = missingServices(process.env);
@@ -48,14 +48,14 @@ export async function testServices() {
   const onMac = missing.map(({ mac }) => mac).join(' && ');
   const urls = missing.map(({ url }) => url).join(' and ');
   throw new Error(
-    `The tests need ${names}, and there is none. Install it (on Debian: "sudo apt-get install ` +
+    `The tests need ${names}, which could not be found. Install it (on Debian: "sudo apt-get install ` +
       `${packages.join(' ')}"; on macOS: "${onMac}"), or name another in ` +
       `${urls}, then run npm test again.`,
   );
 }
 
 /**
- * What neither is installed nor named as running elsewhere.
+ * The services that are neither installed nor named as running elsewhere.
  * @param {NodeJS.ProcessEnv} env
  */
 export function missingServices(env) {
@@ -85,7 +85,7 @@ export function findPostgres(env) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {string | undefined} A Python that has redis-py: Debian's package is seen by Debian's Python alone.
+ * @returns {string | undefined} A Python that has redis-py: only Debian's Python finds Debian's package.
  */
 export function findPython(env) {
   if (env.LIMINAL_PYTHON) return env.LIMINAL_PYTHON;

@@ -5,11 +5,12 @@ import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
 
 /**
- * Runs Liminal as `npm start` and `./liminal` do: what is missing is installed and built first. Sets the exit code.
+ * Runs Liminal as `npm start` and `./liminal` do: missing parts are installed and built first. Sets the exit code.
  * @param {string[]} args
  */
 export async function start(args) {
-  // Nothing that is installed or built on the way needs them, and this process stays.
+  // Removed from this process's environment: installing and building do not need the secrets, and this process keeps
+  // running.
   const own = takeOwnEnvironment();
   try {
     await prepare(root);

@@ -3,7 +3,7 @@ import { makeOnce } from './made-of.mjs';
 import { ownNode } from './run-own-node.mjs';
 import { run } from './run.mjs';
 
-/** What the bundle is made of. */
+/** The sources of the bundle. */
 export const webSources = [
   'package-lock.json',
   'packages/protocol/src',

@@ -36,7 +36,7 @@ describe('the tally', () => {
     expect(tallyResults([], true)).toEqual({ passed: 0, failed: 1 });
   });
 
-  test('finds no results where a crashed run left none', () => {
+  test('finds no results if a crashed run left none', () => {
     expect(readResults(join(import.meta.dirname, 'nowhere.json'))).toEqual([]);
   });
 });
@@ -54,7 +54,7 @@ describe('a check', () => {
     expect(printed.join('\n')).toMatch(/^✓ planted \(\d+\.\d s\)$/);
   });
 
-  test('fails with all that it said', async () => {
+  test('fails with its whole output', async () => {
     const tally = await runCheck(
       script('console.log("out"); console.error("err"); process.exit(3)'),
     );
@@ -62,7 +62,7 @@ describe('a check', () => {
     expect(printed.join('\n')).toMatch(/^✗ planted .*\n(out\nerr|err\nout)$/);
   });
 
-  test('that crashes has failed', async () => {
+  test('that crashes counts as failed', async () => {
     expect(await runCheck(script('process.kill(process.pid, "SIGKILL")'))).toEqual({
       passed: 0,
       failed: 1,
@@ -70,7 +70,7 @@ describe('a check', () => {
     expect(printed.join('\n')).toContain('ended by SIGKILL');
   });
 
-  test('that cannot start has failed', async () => {
+  test('that cannot start counts as failed', async () => {
     const check = { name: 'planted', command: 'no-such-program-anywhere', args: [] };
     expect(await runCheck(check)).toEqual({ passed: 0, failed: 1 });
     expect(printed.join('\n')).toContain('could not start');

@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process';
 import type { Tally } from './tally.ts';
 
-/** A program that ends with 0 when all is well. */
+/** A program that ends with 0 if the check passes. */
 export type Check = {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
 };
 
-/** Milliseconds after which a check hangs rather than works. */
+/** The time after which a check counts as hanging, in ms. */
 const patience = 10 * 60_000;
 
 type Outcome = { readonly ok: boolean; readonly output: string };
 
-/** Runs a check to its end; its output is shown only where it failed. Never throws. */
+/** Runs a check to its end; shows its output only if it failed. Never throws. */
 export async function runCheck(check: Check): Promise<Tally> {
   const start = performance.now();
   const { ok, output } = await run(check);

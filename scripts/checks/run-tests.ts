@@ -5,19 +5,19 @@ import { startPostgres, startRedis } from '@liminal/testkit';
 import { readResults, tallyResults } from './test-results.ts';
 import type { Tally } from './tally.ts';
 
-/** Milliseconds after which the run hangs rather than works. */
+/** The time after which the run counts as hanging, in ms. */
 const patience = 60 * 60_000;
 
 /** For all files at once. */
 const maxConnections = 400;
 
-/** Every process that runs our sources as they are compiles them once. */
+/** Every process that runs the sources unbundled compiles them only once. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/tests', import.meta.url));
 
 /**
- * Runs all tests, showing them as they go, and leaves their results in a JSON file.
- * @param resultsFile where the results go
- * @param only files or folders; none for all
+ * Runs all tests, showing their progress, and writes their results to a JSON file.
+ * @param resultsFile - The file for the results.
+ * @param only - Files or folders; empty for all.
  */
 export async function runTests(resultsFile: string, only: readonly string[]): Promise<Tally> {
   const { env, stop } = await shareServices();
@@ -28,7 +28,7 @@ export async function runTests(resultsFile: string, only: readonly string[]): Pr
   }
 }
 
-/** One Redis and one PostgreSQL for all tests that do not end theirs, unless the environment names running ones. */
+/** One Redis and one PostgreSQL for all tests that do not end them, unless the environment names running ones. */
 async function shareServices() {
   const { LIMINAL_REDIS_URL: redisUrl, LIMINAL_DATABASE_URL: databaseUrl } = process.env;
   const redis = redisUrl ? undefined : await startRedis();

@@ -1,4 +1,4 @@
-/** How many checks and tests passed and failed. */
+/** The numbers of passed and failed checks and tests. */
 export type Tally = { readonly passed: number; readonly failed: number };
 
 export const none: Tally = { passed: 0, failed: 0 };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tally } from './tally.ts';
 
-/** What Vitest's JSON reporter writes, as far as we read it. */
+/** The parts of the output of Vitest's JSON reporter that are used here. */
 const resultsSchema = z.object({
   testResults: z.array(
     z.object({
@@ -18,16 +18,16 @@ const resultsSchema = z.object({
 /** One entry per test file. */
 export type TestResults = z.infer<typeof resultsSchema>['testResults'];
 
-/** Reads a results file; one that is missing, as after a crash, holds no results. */
+/** Reads a results file; a missing file, as after a crash, means no results. */
 export function readResults(file: string): TestResults {
   if (!existsSync(file)) return [];
   return resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).testResults;
 }
 
 /**
- * Counts each test once. A skipped test counts as failed, since nothing shows that it holds; so does
- * a file that failed outside its tests, and a run that found no tests or failed outside all files.
- * @param exitedWell whether the run ended with code 0
+ * Counts each test once. A skipped test counts as failed, because it proves nothing; so does a file that failed outside
+ * its tests, and a run that found no tests or failed outside all files.
+ * @param exitedWell - Whether the run ended with code 0.
  */
 export function tallyResults(results: TestResults, exitedWell: boolean): Tally {
   const tests = results.flatMap((file) => file.assertionResults);

@@ -1,21 +1,21 @@
 import { check } from 'recheck';
 import { collectExpressions, type Expression } from './collect.ts';
 
-/** An expression that cannot be checked, or is vulnerable, and whose text is bounded nevertheless. */
+/** An expression that cannot be checked, or is vulnerable, but whose text is bounded. */
 export interface Exception {
   file: string;
-  /** How the code of the expressions begins; all of the file if it is left out. */
+  /** The beginning of the expressions' code; if left out, all expressions of the file. */
   code?: string;
-  /** Why it takes little time on every text that it is given. */
+  /** Why the expression takes little time on every text that it gets. */
   why: string;
 }
 
-/** For one expression, ms: more than any of ours needs on a busy machine. */
+/** The time limit for one expression, in ms: more than any needs on a busy machine. */
 const timeout = 60_000;
-/** The checker also tries texts at random: the same ones in each run. */
+/** The checker also tries random texts: the same ones in each run. */
 const randomSeed = 1;
 
-/** The expressions of the files that take more than linear time on some text, and exceptions that are not needed. */
+/** Reports the expressions that take more than linear time on some text, and unneeded exceptions. */
 export async function checkExpressions(
   root: string,
   files: readonly string[],
@@ -39,7 +39,7 @@ export async function checkExpressions(
 async function problemsOf({ file, line, code, known }: Expression): Promise<string[]> {
   const where = `${file}:${line}: ${code}`;
   if (known === undefined) {
-    return [`${where} is made of values that are not known here. ${advice}`];
+    return [`${where} is built from values that are not known here. ${advice}`];
   }
   const { source, flags } = searched(known);
   const found = await check(source, flags, { timeout, randomSeed });
@@ -56,9 +56,12 @@ async function problemsOf({ file, line, code, known }: Expression): Promise<stri
 }
 
 const advice =
-  'Write it in another way, or say in scripts/expressions/exceptions.ts why no text makes it slow.';
+  'Rewrite it, or explain in scripts/expressions/exceptions.ts why no text makes it slow.';
 
-/** The same for the checker: it does not know `d`, and takes an expression that is tried at one place for a search. */
+/**
+ * An equivalent expression for the checker, which does not know the flag `d`, and treats an anchored expression as a
+ * search.
+ */
 function searched({ source, flags }: { source: string; flags: string }) {
   return {
     source: flags.includes('y') ? `^(?:${source})` : source,

@@ -6,7 +6,7 @@ import { parseSync } from '@swc/core';
 export interface Expression {
   file: string;
   line: number;
-  /** As in the code. */
+  /** As in the source code. */
   code: string;
   /** Undefined for an expression whose text is known only at run time. */
   known: { source: string; flags: string } | undefined;
@@ -18,7 +18,7 @@ interface Node {
   [field: string]: unknown;
 }
 
-/** The regular expressions of a file: literals, and what `RegExp` is called with. */
+/** The regular expressions of a file: literals, and arguments of `RegExp`. */
 export function collectExpressions(root: string, file: string): Expression[] {
   const bytes = readFileSync(join(root, file));
   const tsx = file.endsWith('x');
@@ -30,7 +30,7 @@ export function collectExpressions(root: string, file: string): Expression[] {
     if (source === undefined) return [];
     const text = textOf(source, constants);
     const flagText = flags === undefined ? '' : textOf(flags, constants);
-    // Places in a file count bytes, from 1.
+    // Positions in a file count bytes, from 1.
     const start = node.span.start - 1;
     const code = bytes.subarray(start, node.span.end - 1).toString();
     const line = bytes.subarray(0, start).toString().split('\n').length;
@@ -50,7 +50,7 @@ function* nodesIn(value: unknown): Generator<Node> {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'span' in value;
 
-/** The constants of a file by their names; undefined for a name that is declared twice. */
+/** The constants of a file by name; undefined for a name that is declared twice. */
 function constantsOf(nodes: readonly Node[]): Map<string, Node | undefined> {
   const constants = new Map<string, Node | undefined>();
   for (const node of nodes) {
@@ -65,7 +65,7 @@ function constantsOf(nodes: readonly Node[]): Map<string, Node | undefined> {
   return constants;
 }
 
-/** The nodes of an expression's source and flags; none if the node is something else. */
+/** The nodes of an expression's source and flags; empty if the node is something else. */
 function partsOf(node: Node): [source?: Node, flags?: Node] {
   if (node.type === 'RegExpLiteral') {
     const literal = (value: unknown): Node => ({ ...node, type: 'StringLiteral', value });
@@ -78,7 +78,7 @@ function partsOf(node: Node): [source?: Node, flags?: Node] {
   return [given[0]?.expression, given[1]?.expression];
 }
 
-/** The text that a node makes; undefined if that is known only at run time. */
+/** The text of a node; undefined if it is known only at run time. */
 function textOf(node: Node, constants: Map<string, Node | undefined>): string | undefined {
   switch (node.type) {
     case 'StringLiteral':

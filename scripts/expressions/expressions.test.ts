@@ -32,7 +32,7 @@ test.each([
   'const part = String.raw`(?:\\s+|x)`; const whole = new RegExp(`${part}+$`, "g");',
   'const all = new RegExp(["a+", String.raw`\\d+b`].join("|"));',
   'const seen = <b>{text.match(/x*y/)}</b>;',
-])('an expression that some text makes slow is reported: %s', async (code) => {
+])('an expression that is slow for some text is reported: %s', async (code) => {
   const [complaint = '', ...others] = await complaintsAbout(code);
   expect(complaint).toMatch(/^planted\.tsx:2: .* takes .*(polynomial|exponential).* time/s);
   expect(others).toEqual([]);
@@ -44,14 +44,14 @@ test.each([
   String.raw`const sticky = /\s*\n/y;`,
   String.raw`const places = /\b(?<key>\w+)=/dg;`,
   'const text = "/a+$/"; const half = 4 / 2 / 1;',
-])('an expression that takes linear time is not: %s', async (code) => {
+])('an expression that takes linear time is not reported: %s', async (code) => {
   expect(await complaintsAbout(code)).toEqual([]);
 });
 
 test('an expression that cannot be checked is reported, unless there is a reason', async () => {
   const code = 'export const made = (part: string) => new RegExp(part);';
   expect(await complaintsAbout(code)).toEqual([
-    expect.stringContaining('is made of values that are not known here'),
+    expect.stringContaining('is built from values that are not known here'),
   ]);
   expect(await complaintsAbout('const some = /[a--b]/v;')).toEqual([
     expect.stringContaining('cannot be checked'),
@@ -61,7 +61,7 @@ test('an expression that cannot be checked is reported, unless there is a reason
   );
 });
 
-test('an exception that is not needed is reported', async () => {
+test('an unneeded exception is reported', async () => {
   expect(await complaintsAbout('', [{ code: '/gone/', why: 'It was short.' }])).toEqual([
     'exceptions.ts: planted.tsx has no expression /gone/. Remove the exception.',
   ]);

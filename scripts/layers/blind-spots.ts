@@ -6,8 +6,8 @@ import { z } from 'zod';
 const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
 
 /**
- * What the cruiser did not read, though it is there: source files, and imports from one room of
- * another. A cruiser that cannot parse finds no violations, and would be green for that.
+ * Existing source files and cross-package imports that the cruiser did not read. A cruiser that cannot parse finds no
+ * violations, and would pass.
  */
 export function findBlindSpots(root: string, { modules }: ICruiseResult): string[] {
   const read = new Set(modules.map((module) => module.source));
@@ -31,7 +31,7 @@ function sourceFiles(root: string): string[] {
   return files.filter((file) => !/\/(dist|fixtures|node_modules)\//.test(file));
 }
 
-/** The imports that the rooms' package.json files lead one to expect. */
+/** The imports to be expected from the packages' package.json files. */
 function declaredEdges(root: string): string[] {
   return globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
     const { dependencies } = manifestSchema.parse(

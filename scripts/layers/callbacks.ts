@@ -8,12 +8,15 @@ import {
   type TsTypeElement,
 } from '@swc/core';
 
-/** What needs more from its maker is no separate thing: it is joined with it, or is given the object that it talks to. */
+/**
+ * A part that needs more functions from its creator is not a separate part: join it with its creator, or give it the
+ * object that it calls.
+ */
 const MOST = 3;
 
 /**
- * Options that take more functions than that, those of their literal parts and of what they extend included. What a
- * component of the page is given is no matter of theirs.
+ * Options that contain more functions than that, including those of nested literals and of extended interfaces. Props
+ * of the page's components are not counted.
  */
 export function findCallbacks(root: string): string[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: root });
@@ -44,7 +47,7 @@ const isInterface = (node: Node): node is TsInterfaceDeclaration =>
 
 type ByName = ReadonlyMap<string, TsInterfaceDeclaration>;
 
-/** The names of the functions, those of what it extends included. */
+/** The names of the functions, including those of extended interfaces. */
 function functionsOf(node: TsInterfaceDeclaration, byName: ByName): string[] {
   const inherited = node.extends.flatMap(({ expression, typeArguments }) => {
     const base = expression.type === 'Identifier' ? expression.value : '';
@@ -67,7 +70,7 @@ function functionsIn(members: readonly TsTypeElement[]): string[] {
     if (member.type === 'TsMethodSignature') return [name];
     const type = member.typeAnnotation?.typeAnnotation;
     if (isFunction(type)) return [name];
-    // Each function of a part that is written out counts, and goes with the part.
+    // Each function of a literal part counts, and is left out with the part.
     return type?.type === 'TsTypeLiteral' ? functionsIn(type.members).map(() => name) : [];
   });
 }

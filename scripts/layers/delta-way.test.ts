@@ -12,19 +12,19 @@ const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
   return { type, method, file, call, callFile };
 });
 
-test('the way has at most twelve steps', () => {
+test('the path has at most twelve steps', () => {
   expect(steps.length).toBeGreaterThan(5);
   expect(steps.length).toBeLessThanOrEqual(12);
 });
 
-test.each(steps)('$method of $type is there', ({ type, method, file }) => {
+test.each(steps)('$method of $type exists', ({ type, method, file }) => {
   const code = read(file);
   expect(code).toContain(`class ${type} `);
   expect(code).toMatch(new RegExp(`\n  (override |async )?${method}\\(`));
 });
 
 test.each(steps.slice(0, -1).map((step, at) => ({ ...step, next: steps[at + 1]!.method })))(
-  'from $method of $type it goes on to $next',
+  '$method of $type calls $next',
   ({ call, callFile, next }) => {
     expect(call).toContain(`${next}(`);
     expect(read(callFile)).toContain(call);

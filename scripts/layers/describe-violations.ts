@@ -1,7 +1,7 @@
 import type { ICruiseResult } from 'dependency-cruiser';
 import { rules } from './rules.ts';
 
-/** One line per broken rule: which rule, which file, what it imports, and what the rule is for. */
+/** One line per violation: the rule, the file, its import, and the rule's purpose. */
 export function describeViolations({ summary }: ICruiseResult): string[] {
   return summary.violations.map(({ rule, from, to }) => {
     const comment = rules.find(({ name }) => name === rule.name)?.comment ?? '';

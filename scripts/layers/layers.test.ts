@@ -22,7 +22,7 @@ const rooms = [
   'testkit',
 ];
 
-/** Who must not import whom, spelled out apart from the rules. */
+/** The forbidden imports, listed independently of the rules. */
 const forbidden: Record<string, string[]> = {
   protocol: rooms.filter((room) => room !== 'protocol'),
   storage: ['agents', 'runtime', 'server', 'client', 'web', 'cli', 'testkit'],
@@ -38,7 +38,7 @@ const forbiddenPairs = Object.entries(forbidden).flatMap(([room, others]) =>
   others.map((other): [string, string] => [room, other]),
 );
 
-/** Rule, planted file, its text: each breaks that rule. */
+/** Rule, planted file, its text: each file breaks that rule. */
 const plants: [rule: string, file: string, text: string][] = [
   ['room-storage', 'storage/src/type-only.ts', "import type { a } from '@liminal/runtime';"],
   ['room-storage', 'storage/src/dynamic.ts', "export const a = import('@liminal/runtime');"],
@@ -88,7 +88,7 @@ const plants: [rule: string, file: string, text: string][] = [
   ['resolvable', 'server/src/lost.ts', "import './nowhere.ts';"],
 ];
 
-/** What is allowed, so that no rule forbids everything. */
+/** Allowed imports, which ensure that no rule forbids everything. */
 const innocents: [file: string, text: string][] = [
   ['protocol/src/inner.ts', "import { z } from 'zod';"],
   ['client/src/round.ts', "import type { a } from './about.ts';"],
@@ -121,7 +121,10 @@ const innocents: [file: string, text: string][] = [
   ['web/src/Good.tsx', 'import "@liminal/client"; export const Good = () => <b>import it</b>;'],
 ];
 
-/** A function in parentheses or beside `undefined` is one; a number is none, and neither is what a method takes. */
+/**
+ * A function in parentheses or in a union with `undefined` counts; a number does not, and neither do a method's
+ * parameters.
+ */
 const callsBack = [
   'export interface ManyOptions { a: () => void; b?: () => number; c(): void; d: (() => void) | undefined }',
   'interface FewOptions { a: () => void; b: () => void; c: () => void; limit: number }',
@@ -154,7 +157,7 @@ describe('layering', () => {
     expect(rulesBrokenBy(`${room}/src/to-${other}.ts`)).toContain(`room-${room}`);
   });
 
-  test('TC-7.4a: no surface reaches an agent but through the runtime', () => {
+  test('TC-7.4a: every surface reaches agents only through the runtime', () => {
     const surfaces = ['server', 'client', 'web'];
     const broken = surfaces.map((room) => rulesBrokenBy(`${room}/src/to-agents.ts`));
     expect(broken).toEqual(surfaces.map((room) => expect.arrayContaining([`room-${room}`])));
@@ -162,7 +165,7 @@ describe('layering', () => {
 
   test('every rule has a planted violation', () => {
     const planted = new Set(plants.map(([rule]) => rule));
-    // Those of the rooms have the pairs above.
+    // The rules of the packages are covered by the pairs above.
     const others = rules
       .map(({ name }) => String(name))
       .filter((name) => !name.startsWith('room-'));
@@ -177,14 +180,14 @@ describe('layering', () => {
     expect(rulesBrokenBy(file)).toEqual([]);
   });
 
-  test('a violation is told with its rule, both files and the reason', () => {
+  test('a violation is reported with its rule, both files and the reason', () => {
     expect(describeViolations(result)).toContain(
       'no-node-in-browser: packages/client/src/node.ts imports path. ' +
         'protocol, client and web run in a browser.',
     );
   });
 
-  test('options that need more than three functions from their maker are reported', () => {
+  test('options that need more than three functions from their creator are reported', () => {
     const reports = findCallbacks(folder);
     expect(reports).toEqual(
       ['ManyOptions', 'MoreOptions', 'PartOptions'].map((name) =>

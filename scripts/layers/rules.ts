@@ -1,4 +1,4 @@
-// Which room may import which: the table of docs/architecture.md as rules that a tool checks.
+// The allowed imports between packages: the table of docs/architecture.md as rules for a tool.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
@@ -21,8 +21,8 @@ const rooms = {
 };
 
 /**
- * Rooms within a package, by the folder that holds them: room → those beside it that it may import. What stands beside
- * the rooms themselves (contracts, errors, settings) is for all of them.
+ * Inner rooms by the folder that contains them: room → the sibling rooms that it may import. Files next to the rooms
+ * (contracts, errors, settings) may be imported by all of them.
  */
 const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
   runtime: {
@@ -60,7 +60,7 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** Folders in the rooms of adapters that are none: every other folder there is one. */
+/** Folders among the adapters that are not adapters: every other folder there is one. */
 const shared = 'base|log|models|process|proxy|scripts|store|testing|tools';
 
 export const rules: IForbiddenRuleType[] = [
@@ -147,13 +147,13 @@ export const rules: IForbiddenRuleType[] = [
     comment: 'What cannot be found cannot be judged.',
     severity: 'error',
     from: {},
-    // Packages from elsewhere may be types alone, which only the compiler finds.
+    // External packages may be types only, which only the compiler resolves.
     to: { couldNotResolve: true, path: '^([.]|@liminal/)' },
   },
 ];
 
 export const options: ICruiseOptions = {
-  // The one parser that reads TypeScript here: with TypeScript 7 installed the others see nothing.
+  // The only parser that reads TypeScript here: with TypeScript 7 installed, the others see nothing.
   parser: 'swc',
   tsPreCompilationDeps: true,
   doNotFollow: { path: 'node_modules' },

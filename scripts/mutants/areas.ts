@@ -1,9 +1,9 @@
-/** A part of the program that is changed and scored by itself. */
+/** A part of the program that is mutated and scored separately. */
 export interface Area {
   files: string[];
   /**
-   * The tests that must notice. They lie in the packages of the files, and load them themselves: other packages, processes
-   * and threads have the files unchanged.
+   * The tests that must notice mutants. They are in the packages of the files, and import the files themselves: other
+   * packages, processes and threads run the files unchanged.
    */
   tests: string[];
 }
@@ -21,7 +21,7 @@ export const areas: Readonly<Record<string, Area>> = {
     files: ['packages/agents/src/{acp,claude-code}/translate/**/*.ts'],
     tests: ['packages/agents/src/{acp,claude-code}/translate/**/*.test.ts'],
   },
-  /** The loop of bare models. */
+  /** The tool loop of bare models. */
   loop: {
     files: ['packages/agents/src/models/*.ts'],
     tests: [
@@ -49,7 +49,7 @@ export const areas: Readonly<Record<string, Area>> = {
     files: [
       secrets,
       'packages/agents/src/models/hide-secrets.ts',
-      // Not `exposed-secrets.ts`: its tests play it in processes of their own, which have no mutants.
+      // Not `exposed-secrets.ts`: its tests run it in other processes, which have no mutants.
       'packages/cli/src/own-secrets.ts',
     ],
     tests: [

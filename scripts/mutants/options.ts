@@ -8,13 +8,13 @@ export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/mutants/vitest.config.ts', related: false, pool: 'forks' },
   ignorePatterns: ['/bench', '/packages/web'],
-  // A busy machine must not pass for a test that has noticed.
+  // A timeout counts as noticed, so a busy machine must not cause one.
   timeoutMS: 60_000,
-  // One that takes hold as a file is loaded would need all tests anew.
+  // A mutant that takes effect when a file is loaded would need all tests again.
   ignoreStatic: true,
-  // It would be rewritten by TypeScript's former interface, which version 7 lacks.
+  // Stryker would rewrite it through TypeScript's former API, which version 7 lacks.
   tsconfigFile: 'none',
-  // Not below node_modules: Node does not strip the types of the workers there.
+  // Not below node_modules, because Node does not strip the types of the workers there.
   tempDirName: '.cache/mutants',
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { logTests: false, reportTests: false },

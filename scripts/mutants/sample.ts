@@ -4,7 +4,7 @@ const PIECE_LINES = 10;
 
 /**
  * Picks pieces of the files at random, the same for the same seed.
- * @returns as Stryker names them: `file.ts:11-20`
+ * @returns Pieces in Stryker's format: `file.ts:11-20`
  */
 export function samplePieces(
   files: readonly { file: string; lines: number }[],

@@ -8,7 +8,7 @@ import {
   type NamedTest,
 } from './coverage.ts';
 
-// Ids that nobody has promised: a real one in a test's name would count as covered.
+// Invented ids: a real one in a test's name would count as covered.
 describe('requirement coverage', () => {
   test.each([
     ['AB-01', 'AB-01 a simple message'],
@@ -33,7 +33,7 @@ describe('requirement coverage', () => {
     expect(testsOf(id, name)).toHaveLength(0);
   });
 
-  test('a suite’s name proves nothing', () => {
+  test('an id in a suite’s name does not count', () => {
     const named = { file: 'a.test.ts', suites: ['AB-1: all of it'], name: 'some of it' };
     expect(cover({ 'AB-1': '' }, [named])).toMatchObject([{ id: 'AB-1', tests: [] }]);
   });
@@ -56,7 +56,7 @@ describe('requirement coverage', () => {
     );
   });
 
-  test('names a requirement without a test, and the work that an open one waits for', () => {
+  test('shows that a requirement has no test, and which work an open requirement waits for', () => {
     const none = { id: 'ID-1', text: 'It says so', tests: [] };
     expect(describeCoverage(none)).toBe('ID-1  It says so\n    NO TEST');
     expect(describeCoverage({ ...none, open: 'traces' })).toBe(
@@ -68,13 +68,13 @@ describe('requirement coverage', () => {
   });
 });
 
-describe('what is wrong with a catalogue', () => {
+describe('a problem of a catalogue', () => {
   const known: Catalogue = {
     'AB-1': 'Built',
     'AB-2': { text: 'Not built', open: 'See inside it, verify it, replay it' },
   };
 
-  test('is nothing where what is built has tests, and what is open none', () => {
+  test('does not exist if built requirements have tests, and open ones do not', () => {
     expect(findProblems(known, [named('AB-1: a test'), named('CD-1 is of another kind')])).toEqual(
       [],
     );
@@ -85,7 +85,7 @@ describe('what is wrong with a catalogue', () => {
     expect(findProblems(known, [])).toEqual(['AB-1 has no test, and is not open.']);
   });
 
-  test('is an open one with a test', () => {
+  test('is an open requirement with a test', () => {
     expect(findProblems(known, [named('AB-1'), named('AB-2 is built')])).toEqual([
       'AB-2 is open (See inside it, verify it, replay it), yet has a test: it is built.',
     ]);
@@ -96,7 +96,7 @@ describe('what is wrong with a catalogue', () => {
     (id) => {
       const tests = ['AB-1: known', `${id}: not known`, `AB-1, ${id}: nor here`].map(named);
       expect(findProblems(known, tests)).toEqual([
-        `${id} stands in a test’s name, not in the catalogue.`,
+        `${id} is in a test’s name, but not in the catalogue.`,
       ]);
     },
   );
@@ -114,7 +114,7 @@ describe('what is wrong with a catalogue', () => {
   });
 });
 
-test('the catalogue holds every id that was promised', () => {
+test('the catalogue contains every promised id', () => {
   const kinds = Object.keys(catalogue).map((id) => id.split('-')[0]!);
   const counts = Object.fromEntries(
     [...new Set(kinds)].map((kind) => [kind, kinds.filter((one) => one === kind).length]),

@@ -1,6 +1,6 @@
 import type { Requirement } from './catalogue.ts';
 
-/** A test by its file, the names of the suites around it, and its own. */
+/** A test by its file, the names of its suites, and its own name. */
 export type NamedTest = {
   readonly file: string;
   readonly suites: readonly string[];
@@ -11,16 +11,19 @@ export type NamedTest = {
 export type Covered = {
   readonly id: string;
   readonly text: string;
-  /** The work that will build it. */
+  /** The work that will build the requirement. */
   readonly open?: string;
-  /** The group of figures that hold it. */
+  /** The group of figures that measures the requirement. */
   readonly figures?: string;
   readonly tests: readonly NamedTest[];
 };
 
 export type Catalogue = Readonly<Record<string, Requirement>>;
 
-/** Finds for each requirement the tests whose own names carry its id; for an acceptance criterion, its test cases'. */
+/**
+ * Finds for each requirement the tests whose own names contain its id; for an acceptance criterion, the tests of its
+ * test cases.
+ */
 export function cover(catalogue: Catalogue, tests: readonly NamedTest[]): Covered[] {
   return Object.entries(catalogue).map(([id, requirement]) => {
     const described = typeof requirement === 'string' ? { text: requirement } : requirement;
@@ -29,7 +32,7 @@ export function cover(catalogue: Catalogue, tests: readonly NamedTest[]): Covere
   });
 }
 
-/** All that is wrong with a catalogue and its tests, a sentence each. */
+/** The problems of a catalogue and its tests, one sentence each. */
 export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]): string[] {
   const isAnyId = anyId(catalogue);
   const idsIn = (name: string): string[] => name.match(isAnyId) ?? [];
@@ -43,12 +46,12 @@ export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]):
   return [
     ...bare.map(({ id }) => `${id} has no test, and is not open.`),
     ...built.map(({ id, open }) => `${id} is open (${open}), yet has a test: it is built.`),
-    ...unique(unknown).map((id) => `${id} stands in a test’s name, not in the catalogue.`),
+    ...unique(unknown).map((id) => `${id} is in a test’s name, but not in the catalogue.`),
     ...unique(inSuites).map((name) => `"${name}" is a suite: an id belongs to a test.`),
   ];
 }
 
-/** The list that a person reads: each id with its text and its tests, or that it has none. */
+/** A readable list: each id with its text and its tests, or a note that it has none. */
 export function describeCoverage({ id, text, open, figures, tests }: Covered): string {
   const lines = tests.map(({ file, suites, name }) => `    ${[file, ...suites, name].join(' › ')}`);
   const measured = figures ? `    measured: npm run bench -- ${figures}` : '    NO TEST';
@@ -56,14 +59,14 @@ export function describeCoverage({ id, text, open, figures, tests }: Covered): s
   return [`${id}  ${text}`, ...(lines.length > 0 ? lines : [none])].join('\n');
 }
 
-/** The id as a word of its own: `TC-01` stands neither in `TC-012` nor in `TC-01.2`. */
+/** The id as a separate word: `TC-01` is found neither in `TC-012` nor in `TC-01.2`. */
 const idPattern = (id: string): RegExp => new RegExp(String.raw`(?<![\w.-])${id}(?!\w|\.\w)`);
 
 /** `AC-1.1` is proved by `TC-1.1a`, `TC-1.1b`, … */
 const testCasesOf = (criterion: string): RegExp =>
   idPattern(`${RegExp.escape(criterion.replace('AC', 'TC'))}[a-z]`);
 
-/** Whatever looks like an id of the catalogue's kinds, known or not. */
+/** Matches everything that looks like an id of the catalogue's kinds, known or not. */
 function anyId(catalogue: Catalogue): RegExp {
   const kinds = unique(Object.keys(catalogue).map((id) => id.replace(/-.*/, '')));
   return new RegExp(String.raw`(?<![\w.-])(?:${kinds.join('|')})-\d(?:[\w.-]*\w)?`, 'g');

@@ -7,7 +7,7 @@ import { cover } from './coverage.ts';
 import { departures } from './decisions.ts';
 import { findDepartureProblems, requirementsPage } from './page.ts';
 
-// Ids of the real kinds would count as proved here.
+// Built here, because ids of the real kinds would count as proved.
 const id = (kind: string, number: string): string => [kind, number].join('-');
 
 test('the page has each requirement with one test a file, its figure, its open work and its decision', () => {
@@ -39,18 +39,18 @@ test('the page has each requirement with one test a file, its figure, its open w
   expect(page).toContain('- We differ (FR-001-99): [0099-x.md](decisions/0099-x.md)');
 });
 
-test('every requirement of the catalogue has its place, and a strange one is an error', () => {
+test('every requirement of the catalogue has its place, and an unknown one is an error', () => {
   const all = cover(catalogue, []);
   const page = requirementsPage(all, departures);
   for (const one of all) expect(page.split(`**${one.id}** `)).toHaveLength(2);
   expect(() => requirementsPage([{ id: 'X-1', text: '', tests: [] }], [])).toThrow('X-1');
 });
 
-test('a decision names a record that is there, and ids of the catalogue', () => {
+test('a decision names an existing record, and ids of the catalogue', () => {
   const records = readdirSync(join(root, 'docs/decisions'));
   expect(findDepartureProblems(departures, Object.keys(catalogue), records)).toEqual([]);
   expect(findDepartureProblems([{ text: '', record: 'no.md', ids: ['X-1'] }], [], [])).toEqual([
-    'docs/decisions/no.md is not there.',
+    'docs/decisions/no.md does not exist.',
     'X-1, of no.md, is not in the catalogue.',
   ]);
 });

@@ -1,4 +1,4 @@
-// docs/requirements.md, made from the catalogue, the decisions and the tests' names.
+// docs/requirements.md, generated from the catalogue, the decisions and the tests' names.
 import type { Covered, NamedTest } from './coverage.ts';
 import type { Departure } from './decisions.ts';
 
@@ -47,7 +47,7 @@ export function findDepartureProblems(
   records: readonly string[],
 ): string[] {
   return departures.flatMap(({ record, ids: touched }) => [
-    ...(records.includes(record) ? [] : [`docs/decisions/${record} is not there.`]),
+    ...(records.includes(record) ? [] : [`docs/decisions/${record} does not exist.`]),
     ...touched
       .filter((id) => !ids.includes(id))
       .map((id) => `${id}, of ${record}, is not in the catalogue.`),

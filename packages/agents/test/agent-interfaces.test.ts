@@ -45,8 +45,8 @@ test('a message type that a new SDK adds, and one that it drops, is a problem', 
   const added = "\ndeclare type SDKNewMessage = {\n    type: 'system';\n    subtype: 'new';\n};\n";
   const { messages } = readClaudeNames(changed + added);
   expect(findProblems(claude.claudeMessages, messages)).toEqual([
-    'Claude Code: messages: system/new is declared, and stands in no row.',
-    'Claude Code: messages: assistant stands in a row, and is no longer declared.',
+    'Claude Code: messages: system/new is declared, but has no row.',
+    'Claude Code: messages: assistant has a row, but is no longer declared.',
   ]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * How long tests are played. `npm test`, which runs before each commit, plays of each story what proves it; `npm run
- * faults` plays every variant of it.
+ * The length of tests. `npm test`, which runs before each commit, plays the essential variant of each story; `npm run
+ * faults` plays every variant.
  */
 import { test } from 'vitest';
 
@@ -8,17 +8,17 @@ export const atLength = process.env['FAULTS'] === 'long';
 
 const unplayed = Object.assign(() => {}, { each: () => () => {} });
 
-/** Declares a test that only `npm run faults` plays: a variant of a story that another test tells. */
+/** Declares a test that only `npm run faults` plays: a variant of a story that another test covers. */
 export const testAtLength = (atLength ? test : unplayed) as Pick<typeof test, 'each'> & typeof test;
 
-/** All at length, else those of these names. */
+/** All entries in long runs, otherwise those with these names. */
 export function partOf<T>(all: Record<string, T>, names: readonly string[]): [string, T][] {
   const unknown = names.filter((name) => !(name in all));
-  if (unknown.length > 0) throw new Error(`There is nothing of this name: ${unknown.join(', ')}.`);
+  if (unknown.length > 0) throw new Error(`There is no entry of this name: ${unknown.join(', ')}.`);
   return Object.entries(all).filter(([name]) => atLength || names.includes(name));
 }
 
-/** All at length, else the first. */
+/** All entries in long runs, otherwise the first `count`. */
 export function firstOf<T>(count: number, all: readonly T[]): readonly T[] {
   return atLength ? all : all.slice(0, count);
 }

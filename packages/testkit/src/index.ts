@@ -1,4 +1,7 @@
-/** What tests run agents against: scripted model servers, recordings of real agents, and how to make both. */
+/**
+ * The surroundings of agents in tests: scripted model servers, recordings of real agents, and the programs that make
+ * recordings.
+ */
 export { acpAgent, type AcpAgent } from './acp-agent/acp-agent.ts';
 export { contractPrompts, contractScript } from './acp-agent/contract-script.ts';
 export type { AcpAgentControl, Received } from './acp-agent/control.ts';

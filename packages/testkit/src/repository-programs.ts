@@ -1,9 +1,9 @@
 /**
- * Repositories whose own configuration names a program, by what names the program. The program is `prog`, in the project
- * folder; a folder `outside` is beside that folder.
+ * Repositories whose own configuration names a program, by the setting that names it. The program is `prog`, in the
+ * project folder; a folder `outside` is next to the project folder.
  */
 
-/** Shell commands that make the repository in the project folder. `HOME` must be a folder of the test. */
+/** Shell commands that create the repository in the project folder. `HOME` must be a folder of the test. */
 export const repositorySetup: readonly string[] = [
   'git config --global user.name A; git config --global user.email a@example.org',
   'git config --global protocol.file.allow always; git config --global init.defaultBranch main',
@@ -11,21 +11,21 @@ export const repositorySetup: readonly string[] = [
   'git checkout -qb other; echo other > a.txt; git commit -qam other',
   'git checkout -q main; echo main > a.txt; git commit -qam main',
   'git merge -q other >/dev/null 2>&1 || true; echo merged > a.txt; git commit -qam merged',
-  // A commit that says that it is signed: git starts a program to look at its signature.
+  // A commit that claims to be signed: git starts a program to check its signature.
   "git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin > id",
   'git reset -q --hard $(cat id); rm id; echo two > a.txt',
 ];
 
-/** Git reads the file again, and writes its index anew since the file has not changed. */
+/** Git reads the file again, and rewrites its index because the file has not changed. */
 const touched = 'touch -d "1 hour ago" sub/b.txt';
 const withAttribute = (name: string): string => `echo '* ${name}' > .gitattributes`;
 
 export interface RepositoryProgram {
   /** Shell commands, after `repositorySetup`, in the project folder. */
   setup: string[];
-  /** What makes git start the program. */
+  /** The command with which git starts the program. */
   command: string;
-  /** A rule of the beginning goes on to allow the command: git runs it with the program switched off. */
+  /** Whether the safe rules still allow the command: git then runs it with the program switched off. */
   runs?: boolean;
 }
 

@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 export interface Workspace {
   home: string;
   projectDir: string;
-  /** Removes both. */
+  /** Deletes both folders. */
   remove(): Promise<void>;
 }
 
-/** Makes a workspace whose project holds `files` (relative path → content). */
+/** Makes a workspace whose project contains `files` (relative path → content). */
 export async function makeWorkspace(
   files: Record<string, string | Buffer> = {},
 ): Promise<Workspace> {

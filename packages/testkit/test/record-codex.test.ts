@@ -9,7 +9,7 @@ test('every case has a recording, and every recording a case', async () => {
   expect(await codexRecordingNames()).toEqual(codexCases.map(({ name }) => name).toSorted());
 });
 
-test('the page about the recordings has a place for each, and none for others', async () => {
+test('the page about the recordings describes each recording, and no others', async () => {
   const page = await readFile(new URL('../fixtures/codex/README.md', import.meta.url), 'utf8');
   const rows = page.split('\n').flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
   const patterns = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
@@ -21,7 +21,7 @@ test('the page about the recordings has a place for each, and none for others', 
 });
 
 test.each(['reasoning-parts', 'patch-update', 'permission-rejected'])(
-  'the installed Codex still does what is recorded: %s',
+  'the installed Codex still behaves as recorded: %s',
   async (name) => {
     const recordedCase = codexCases.find((candidate) => candidate.name === name)!;
     const [now, then] = [await recordCodex(recordedCase), await loadCodexRecording(name)];

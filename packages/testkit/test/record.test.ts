@@ -8,7 +8,7 @@ test('every case has a recording, and every recording a case', async () => {
 });
 
 test.each(['text', 'tool-edit', 'retry-cut'])(
-  'the installed Claude Code still does what is recorded: %s',
+  'the installed Claude Code still behaves as recorded: %s',
   async (name) => {
     const recordedCase = claudeCases.find((candidate) => candidate.name === name)!;
     expect(await recordClaude(recordedCase)).toEqual(await loadClaudeRecording(name));

@@ -1,4 +1,4 @@
-/** How a test starts scripted ACP agents. */
+/** Starts scripted ACP agents for tests. */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { AcpAgentControl } from './control.ts';
 import type { AgentScript } from './script.ts';
 
-// Tests start very many of these processes.
+// Tests start many of these processes.
 const compileCache = fileURLToPath(
   new URL('../../../../node_modules/.cache/scripted-agent', import.meta.url),
 );
 
-/** A scripted agent: how to start a process of it, and what steers them all. */
+/** A scripted agent: the command that starts a process of it, and the control of all its processes. */
 export interface AcpAgent {
   command: string;
   args: string[];
@@ -20,9 +20,8 @@ export interface AcpAgent {
 }
 
 /**
- * Writes a script down for any number of processes. They share what they store (sessions, whether anybody has
- * authenticated), as those of an installed agent do. Close `control` at the end. Throws a `ZodError` for what is no
- * script.
+ * Writes a script to a folder, for any number of processes. They share their stored state (sessions, authentication),
+ * as processes of an installed agent do. Close `control` at the end. Throws a `ZodError` for an invalid script.
  */
 export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));

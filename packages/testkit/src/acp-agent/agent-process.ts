@@ -4,9 +4,9 @@ import type { Order } from './program/line-to-test.ts';
 
 export class AgentProcess {
   readonly pid: number;
-  /** The programs that it has started, in order. */
+  /** The programs that the process has started, in order. */
   readonly children: number[] = [];
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
   readonly #socket: Socket;
 
@@ -20,13 +20,13 @@ export class AgentProcess {
     return !this.#socket.closed;
   }
 
-  /** Says something on its stdout at once, whatever its script says: a line as it stands, or any JSON. */
+  /** Writes something on the process's stdout at once, whatever its script does: a string unchanged, or any JSON. */
   say(said: unknown): void {
     const line = typeof said === 'string' ? said : JSON.stringify(said);
     this.order({ type: 'say', text: `${line}\n` });
   }
 
-  /** Ends it as `kill -9` does. */
+  /** Ends the process as `kill -9` does. */
   async crash(): Promise<void> {
     if (this.alive) end(this.pid);
     await this.gone;
@@ -41,7 +41,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // It has ended, and its line has not closed yet.
+    // The process has ended, but its connection has not closed yet.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -1,7 +1,7 @@
-/** A scripted agent that does what every agent can, each at one prompt. */
+/** A scripted agent with the features of every agent, each for one prompt. */
 import type { AgentScript, Step } from './script.ts';
 
-/** The prompts that `contractScript` knows: what the provider's contract suite asks for, and more that people see. */
+/** The prompts that `contractScript` answers: those of the provider's contract suite, and more with visible results. */
 export const contractPrompts = {
   text: 'Say something.',
   tool: 'Use a tool.',

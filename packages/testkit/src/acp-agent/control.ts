@@ -1,4 +1,4 @@
-/** The test's end of the line to a scripted agent: all of its processes, and what they have heard. */
+/** The test's control of a scripted agent: all of its processes, and the messages that they have received. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -19,16 +19,18 @@ const JsonRpc = z.looseObject({
   error: z.unknown().optional(),
 });
 
-/** What one process got on one line: a request, a notification, or the answer to one of its own requests. */
+/**
+ * A message that a process received on one line: a request, a notification, or the answer to one of its own requests.
+ */
 export type Received = z.infer<typeof JsonRpc> & { pid: number; line: string };
 
-/** Which message is meant: one with this method, or one of which this holds. */
+/** Selects a message: by its method, or by a predicate. */
 export type Match = string | ((message: Received) => boolean);
 
 export class AcpAgentControl {
-  /** Every message that any process has got, in the order of arrival. */
+  /** Every message that any process has received, in order. */
   readonly received: Received[] = [];
-  /** Every process that has been started, in that order, those that have ended too. */
+  /** Every process that was started, in order, including processes that have ended. */
   readonly processes: AgentProcess[] = [];
   readonly #folder: string;
   readonly #server: Server;
@@ -51,12 +53,12 @@ export class AcpAgentControl {
     return control;
   }
 
-  /** Replaces the script, for the processes that start from now on. */
+  /** Replaces the script for processes that start from now on. */
   async play(script: AgentScript): Promise<void> {
     await writeFile(join(this.#folder, 'script.json'), JSON.stringify(AgentScript.parse(script)));
   }
 
-  /** The first such message, past or to come. */
+  /** The first matching message, past or future. */
   until(match: Match): Promise<Received> {
     return this.#waiting.until(() =>
       this.received.find((message) =>
@@ -65,7 +67,7 @@ export class AcpAgentControl {
     );
   }
 
-  /** The process that was started at this place (0 is the first), past or to come. */
+  /** The process with this index (0 is the first), past or future. */
   process(place = 0): Promise<AgentProcess> {
     return this.#waiting.until(() => this.processes[place]);
   }
@@ -81,7 +83,7 @@ export class AcpAgentControl {
     for (const one of this.processes) one.order({ type: 'open', gates: [gate] });
   }
 
-  /** The newest process says this on its stdout at once: a line as it stands, or any JSON. */
+  /** Makes the newest process write this on its stdout at once: a string unchanged, or any JSON. */
   say(said: unknown): void {
     this.#newest().say(said);
   }
@@ -91,7 +93,7 @@ export class AcpAgentControl {
     return this.#newest().crash();
   }
 
-  /** The first `count` programs that the agents have started, as soon as there are so many. */
+  /** The first `count` programs that the agents have started, once there are so many. */
   children(count = 1): Promise<number[]> {
     return this.#waiting.until(() => {
       const pids = this.processes.flatMap((one) => one.children);
@@ -99,7 +101,7 @@ export class AcpAgentControl {
     });
   }
 
-  /** Ends the processes that are left and what they started, and forgets their sessions. */
+  /** Ends the remaining processes and the programs that they started, and deletes their sessions. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.processes.map((one) => one.crash()));
@@ -125,7 +127,7 @@ export class AcpAgentControl {
         this.#waiting.notify();
       }
     } catch (error) {
-      // A process that is killed may leave something unread.
+      // A killed process may leave unread data.
       if (!(error instanceof Error && 'syscall' in error)) throw error;
     }
   }
@@ -134,7 +136,7 @@ export class AcpAgentControl {
     const started = new AgentProcess(pid, socket);
     started.order({ type: 'open', gates: [...this.#open] });
     this.processes.push(started);
-    // It had not been heard of yet when the others were ended.
+    // This process connected only after the others were ended.
     if (this.#isClosed) void started.crash();
     return started;
   }
@@ -151,7 +153,7 @@ export class AcpAgentControl {
   }
 }
 
-/** Whether the process still is what an agent of this folder has started: pids are used again. */
+/** Whether the pid still belongs to a program of an agent of this folder: pids are reused. */
 function isChild(pid: number, folder: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SCRIPTED_AGENT=${folder}\0`);

@@ -1,16 +1,17 @@
 /**
- * What a scripted ACP agent does: JSON, so that it can be handed to its process. Whatever it says to its client is passed
- * on as it stands and checked by nobody: an agent that breaks the protocol is the point.
+ * The script of an ACP agent: JSON, so that it can be passed to its process. Messages to the client are sent unchanged
+ * and unchecked: breaking the protocol is the purpose.
  *
- * Strings in `update`, `message`, `raw` and `request` may hold `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in `repeat`),
- * `{{requestId}}` (of the call that is played), and `{{name.path}}`: what the request with that name was answered.
+ * Strings in `update`, `message`, `raw` and `request` may contain `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in
+ * `repeat`), `{{requestId}}` (of the call being played), and `{{name.path}}`: a value from the answer to the request
+ * with that name.
  */
 import { z } from 'zod';
 
 const loose = z.record(z.string(), z.unknown());
 
 const Branch = z.strictObject({
-  /** A part of the answer's JSON; the first branch that has it, or has no `when`, is played. */
+  /** A part of the answer's JSON. The first branch whose text the answer contains, or that has no `when`, is played. */
   when: z.string().optional(),
   get steps(): z.ZodArray<typeof Step> {
     return z.array(Step);
@@ -20,24 +21,24 @@ const Branch = z.strictObject({
 const Request = z.strictObject({
   /** `session/request_permission`, `fs/read_text_file`, `terminal/create`, `elicitation/create`, … */
   method: z.string(),
-  /** `sessionId` is added where there is none. */
+  /** `sessionId` is added if it is missing. */
   params: loose.optional(),
-  /** Given to use one twice, or one of a type that is forbidden; else they count from 1000. */
+  /** Set it to use an id twice, or one of a forbidden type; otherwise ids count from 1000. */
   id: z.unknown().optional(),
-  /** The name of its answer in `{{name.path}}`. */
+  /** The name of the answer in `{{name.path}}`. */
   as: z.string().optional(),
-  /** False: the turn goes on without the answer. */
+  /** False: the turn continues without waiting for the answer. */
   wait: z.boolean().optional(),
   onAnswer: z.array(Branch).optional(),
 });
 
 const Spawn = z.strictObject({
-  /** A program that outlives the test by far, unless given. */
+  /** Default: a program that far outlives the test. */
   argv: z.array(z.string()).optional(),
-  /** In a session of its own, as a daemon is. */
+  /** Starts the program in a session of its own, like a daemon. */
   detached: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
-  /** Keeps the agent's stdout open after the agent has gone. */
+  /** Keeps the agent's stdout open after the agent has ended. */
   holdsStdout: z.boolean().optional(),
 });
 
@@ -46,16 +47,16 @@ const Step = z.union([
   z.strictObject({ say: z.string() }),
   /** A chunk of the agent's thought. */
   z.strictObject({ think: z.string() }),
-  /** A `session/update` with this body; for another session than the turn's, if given. */
+  /** A `session/update` with this body; `sessionId` selects another session than the turn's. */
   z.strictObject({ update: loose, sessionId: z.unknown().optional() }),
   /** Any JSON as a line. */
   z.strictObject({ message: z.unknown() }),
-  /** Anything at all; `end` is what closes the line, a line feed unless given. */
+  /** Any text; `end` closes the line. Default: a line feed. */
   z.strictObject({ raw: z.string(), end: z.string().optional() }),
-  /** Bytes in base64, no line feed added: what is no UTF-8. */
+  /** Bytes in base64, without a line feed, for invalid UTF-8. */
   z.strictObject({ bytes: z.string() }),
   z.strictObject({ request: Request }),
-  /** Waits until the test opens it. */
+  /** Waits until the test opens the gate. */
   z.strictObject({ gate: z.string() }),
   z.strictObject({ pauseMs: z.number() }),
   /** So many message chunks, so many a second, or as fast as the client reads: see flood.ts. */
@@ -78,11 +79,11 @@ const Step = z.union([
       },
     }),
   }),
-  /** Answers the prompt; steps may follow it. A turn whose steps are over ends with `end_turn` by itself. */
+  /** Answers the prompt; steps may follow. A turn without this step ends with `end_turn`. */
   z.strictObject({ stop: loose }),
   /** Answers the request with this result. */
   z.strictObject({ result: z.unknown() }),
-  /** Answers the request as it is answered where no script says otherwise; more steps may follow it. */
+  /** Answers the request with the default result; steps may follow. */
   z.strictObject({ answer: z.literal(true) }),
   /** Answers the request with this error. */
   z.strictObject({
@@ -92,13 +93,13 @@ const Step = z.union([
       data: z.unknown().optional(),
     }),
   }),
-  /** Ends the process; what was said before reaches the client. */
+  /** Ends the process; earlier messages still reach the client. */
   z.strictObject({
     exit: z.strictObject({ code: z.number().int().optional(), signal: z.string().optional() }),
   }),
-  /** Never answers the request, but listens on: a cancelled turn still ends. */
+  /** Never answers the request, but still reads: a cancelled turn still ends. */
   z.strictObject({ hang: z.literal(true) }),
-  /** Neither reads nor says anything any more, and lives; the test sees it reach the gate `silence`. */
+  /** Neither reads nor writes any more, but lives; the test sees the process reach the gate `silence`. */
   z.strictObject({ silence: z.literal(true) }),
   z.strictObject({ spawn: Spawn }),
   z.strictObject({ stderr: z.string() }),
@@ -114,17 +115,17 @@ const CancelReply = z.enum([
   'error',
   /** The turn stops, and its prompt is never answered. */
   'never',
-  /** The turn goes on as if nobody had asked. */
+  /** The turn continues as if it was not cancelled. */
   'ignore',
 ]);
 
 const Turn = z.strictObject({
-  /** A part of the prompts that it answers; without it, every one that no turn before answers. */
+  /** A part of the prompts that this turn answers; without it, every prompt that no earlier turn answers. */
   when: z.string().optional(),
   steps: z.array(Step),
-  /** What `session/cancel` does to it; else the script's. */
+  /** The effect of `session/cancel` on this turn; default: the script's. */
   cancel: CancelReply.optional(),
-  /** Played when it is cancelled, before its prompt is answered. */
+  /** Played when the turn is cancelled, before its prompt is answered. */
   onCancel: z.array(Step).optional(),
 });
 export type Turn = z.infer<typeof Turn>;
@@ -140,11 +141,11 @@ const StoredSession = z.strictObject({
 export type StoredSession = z.infer<typeof StoredSession>;
 
 export const AgentScript = z.strictObject({
-  /** Said over what `initialize` is answered by itself, key by key. */
+  /** Replaces keys of the default result of `initialize`. */
   initialize: loose.optional(),
-  /** What `session/new`, `load` and `resume` are answered besides the id: `modes`, `configOptions`, `_meta`, … */
+  /** Additional fields in the results of `session/new`, `load` and `resume`: `modes`, `configOptions`, `_meta`, … */
   session: loose.optional(),
-  /** Which of these it can do and says so; by itself `load`, `list` and `close`. */
+  /** The optional methods that the agent has and declares; default: `load`, `list` and `close`. */
   offers: z
     .strictObject({
       load: z.boolean().optional(),
@@ -155,27 +156,27 @@ export const AgentScript = z.strictObject({
       fork: z.boolean().optional(),
     })
     .optional(),
-  /** `session/list` gives so many at a time. */
+  /** `session/list` returns so many sessions at a time. */
   listPageSize: z.number().int().optional(),
-  /** What `session/list` does that names no folder; else it gives the sessions of all. */
+  /** The behaviour of `session/list` without a folder; default: it returns the sessions of all folders. */
   listWithoutFolder: z.enum(['refuse', 'empty']).optional(),
-  /** Sessions from before, beside those that its processes have made. */
+  /** Earlier sessions, in addition to those that the agent's processes have made. */
   sessions: z.array(StoredSession).optional(),
-  /** `session/load` is answered first; what it replays follows, with so many ms between. */
+  /** `session/load` is answered first; its replay follows, with so many ms between updates. */
   replaysAfterAnswer: z.number().optional(),
-  /** A session is stored at its first prompt and not before, as Codex does. */
+  /** A session is stored only at its first prompt, as Codex does. */
   storesAtFirstPrompt: z.boolean().optional(),
-  /** Sessions are refused (-32000) until `authenticate` has been called, by any process. */
+  /** Sessions are rejected (-32000) until `authenticate` has been called, by any process. */
   needsAuth: z.boolean().optional(),
   turns: z.array(Turn).optional(),
   cancel: CancelReply.optional(),
-  /** What becomes of a prompt that comes while the session's last one runs; `queue` unless given. */
+  /** The handling of a prompt during the session's running turn; default: `queue`. */
   secondPrompt: z.enum(['queue', 'error', 'never', 'concurrent']).optional(),
   /** Played when a process starts, before it reads anything. */
   onStart: z.array(Step).optional(),
-  /** Played when a method is called, before its usual answer if they give none. */
+  /** Played when a method is called, before its default answer unless the steps answer it. */
   on: z.record(z.string(), z.array(Step)).optional(),
-  /** Lives on when its stdin ends, as Codex does. */
+  /** The process stays alive when its stdin ends, as Codex does. */
   outlivesStdin: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
 });

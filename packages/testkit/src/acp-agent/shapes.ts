@@ -1,6 +1,6 @@
 /**
- * What real agents do that is easily got wrong, each as a scripted agent of its own that does it at any prompt: shapes
- * seen in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and claude-agent-acp.
+ * Behaviour of real agents that is easily handled wrongly, each as a scripted agent that shows it at any prompt: seen
+ * in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and claude-agent-acp.
  */
 import type { AgentScript, Step } from './script.ts';
 
@@ -41,10 +41,10 @@ const refused = {
 };
 
 export const shapes = {
-  /** Gemini CLI: a loop is stopped with a reason of its own. */
+  /** Gemini CLI: stops a loop with a reason of its own. */
   stepLimit: onAnyPrompt({ say: 'Once more.' }, { stop: { stopReason: 'max_turn_requests' } }),
 
-  /** Gemini CLI: it makes a file only after it has been told, in certain words, that there is none. */
+  /** Gemini CLI: creates a file only after an error with certain words has reported that the file is missing. */
   newFile: onAnyPrompt({
     request: {
       method: 'fs/read_text_file',
@@ -67,7 +67,10 @@ export const shapes = {
     },
   }),
 
-  /** opencode: the request for a call repeats it with other words and another input, and alone has the diff. */
+  /**
+   * opencode: the permission request for a call repeats the call with other text and input, and only the request has
+   * the diff.
+   */
   requestRepeatsCall: onAnyPrompt(
     {
       update: {
@@ -90,7 +93,7 @@ export const shapes = {
     { say: 'Written.' },
   ),
 
-  /** Qwen Code: beside an edit's diff stands what its own page is drawn from. */
+  /** Qwen Code: besides an edit's diff it sends data for its own page. */
   editWithJson: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -103,7 +106,7 @@ export const shapes = {
     },
   }),
 
-  /** GitHub Copilot: what it has read is a string in `content`. */
+  /** GitHub Copilot: the content that it has read is a string in `content`. */
   contentAsString: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -115,7 +118,7 @@ export const shapes = {
     },
   }),
 
-  /** Most: text follows a tool's end at once, with nothing between. */
+  /** Most agents: text follows a tool's end at once, with nothing between. */
   textAroundEnd: onAnyPrompt(
     {
       update: {
@@ -132,7 +135,7 @@ export const shapes = {
     { say: 'Written.' },
   ),
 
-  /** Cline: a call that was refused is announced again, under the same id. */
+  /** Cline: a rejected call is announced again, with the same id. */
   refusedAgain: onAnyPrompt(
     { update: refused },
     asks({ toolCallId: 'run-1' }),
@@ -141,7 +144,7 @@ export const shapes = {
     { say: 'Then I leave it.' },
   ),
 
-  /** Cline: its provider is an option of the model's category, and comes first. */
+  /** Cline: its provider is an option of the category `model`, and comes first. */
   providerFirst: {
     session: {
       configOptions: [
@@ -151,7 +154,7 @@ export const shapes = {
     },
   },
 
-  /** pi: its modes are a config option as well. */
+  /** pi: its modes are also a config option. */
   modesTwice: {
     session: {
       modes: {
@@ -165,7 +168,7 @@ export const shapes = {
     },
   },
 
-  /** claude-agent-acp: a subagent's calls name the call that sent it. */
+  /** claude-agent-acp: a subagent's calls name the call that started the subagent. */
   subagent: onAnyPrompt(
     { update: { sessionUpdate: 'tool_call', toolCallId: 'task', title: 'Task', kind: 'think' } },
     {
@@ -181,7 +184,7 @@ export const shapes = {
     { update: { sessionUpdate: 'tool_call_update', toolCallId: 'task', status: 'completed' } },
   ),
 
-  /** Qwen Code: what is to be agreed to stands as text in the request alone. */
+  /** Qwen Code: the plan to accept is only in the text of the request. */
   planToAgreeTo: onAnyPrompt(
     asks({
       toolCallId: 'plan-1',

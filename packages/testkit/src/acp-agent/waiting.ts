@@ -1,13 +1,13 @@
-/** Lets tests wait for what may have happened already. */
+/** Lets tests wait for events that may already have happened. */
 export class Waiting {
   readonly #checks = new Set<() => void>();
 
-  /** Something has happened. */
+  /** Reports that something has happened. */
   notify(): void {
     for (const check of this.#checks) check();
   }
 
-  /** What `look` finds, now or as soon as it finds something. */
+  /** The result of `look`, now or as soon as it is defined. */
   until<T>(look: () => T | undefined): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {

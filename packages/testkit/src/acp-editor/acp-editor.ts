@@ -1,14 +1,16 @@
-/** An editor as an ACP agent sees it: it starts the agent as its process, and speaks lines on its stdin and stdout. */
+/**
+ * An ACP client like an editor: it starts the agent as its process, and writes lines to its stdin and reads its stdout.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Dialogue } from '../acp-schema/checked-stream.ts';
 
-/** A JSON-RPC message, either way. */
+/** A JSON-RPC message in either direction. */
 export interface AcpMessage {
   id?: string | number | null;
   method?: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what tests look into, each by its own expectation
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests inspect the messages with expectations of their own
   params?: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   result?: any;
@@ -23,13 +25,13 @@ export interface AcpEditorOptions {
 }
 
 /**
- * Keeps all that the agent says, and holds it to the protocol: `end` throws if a line was no JSON-RPC, or not what the
- * official schema has.
+ * Keeps all messages of the agent, and checks them: `end` throws if a line was not JSON-RPC, or not valid by the
+ * official schema.
  */
 export class AcpEditor {
-  /** What the agent has said. */
+  /** The agent's messages. */
   readonly heard: AcpMessage[] = [];
-  /** What was wrong with it. */
+  /** The problems in them. */
   readonly complaints: string[] = [];
   stderr = '';
   wasKilled = false;
@@ -42,7 +44,7 @@ export class AcpEditor {
 
   constructor({ command, args, cwd, env }: AcpEditorOptions) {
     this.#child = spawn(command, args, { cwd, env, stdio: 'pipe' });
-    // An agent that has ended reads no more; its exit code says so.
+    // Ignored, because an agent that has ended reads no more; its exit code shows why.
     this.#child.stdin!.on('error', () => {});
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
@@ -60,43 +62,43 @@ export class AcpEditor {
     return this.#child.pid!;
   }
 
-  /** The agent's; rejects if a signal ended it. */
+  /** The agent's exit code; rejects if a signal ended it. */
   get exitCode(): Promise<number> {
     return this.#exited;
   }
 
-  /** Says a line, whatever it is. */
+  /** Writes a line, unchecked. */
   say(line: string): void {
     this.#child.stdin!.write(`${line}\n`);
   }
 
-  /** Says a message, whatever it is. */
+  /** Sends a message, unchecked. */
   send(message: AcpMessage): void {
     const whole = { jsonrpc: '2.0' as const, ...message };
     this.#dialogue.problems(whole as never, 'here');
     this.say(JSON.stringify(whole));
   }
 
-  /** Makes a request; resolves to its answer, which may be an error. */
+  /** Sends a request; resolves with its answer, which may be an error. */
   async ask(method: string, params: object): Promise<AcpMessage> {
     const id = `editor-${++this.#count}`;
     this.send({ id, method, params });
     return this.until((message) => message.id === id && message.method === undefined);
   }
 
-  /** Makes a request that must succeed; resolves to its result. */
+  /** Sends a request that must succeed; resolves with its result. */
   async result(method: string, params: object): Promise<NonNullable<AcpMessage['result']>> {
     const { result, error } = await this.ask(method, params);
     if (error) throw new Error(`${method} was refused: ${JSON.stringify(error)}`);
     return result;
   }
 
-  /** What an editor does first. */
+  /** Initialises the connection, as an editor does first. */
   async initialize(clientCapabilities: object = {}): Promise<void> {
     await this.result('initialize', { protocolVersion: 1, clientCapabilities });
   }
 
-  /** Begins a session, with this value of one of its options. */
+  /** Begins a session, with this value for one of its options. */
   async newSession(cwd: string, option?: [configId: string, value: string]): Promise<string> {
     const { sessionId } = await this.result('session/new', { cwd, mcpServers: [] });
     if (option) {
@@ -106,12 +108,12 @@ export class AcpEditor {
     return sessionId;
   }
 
-  /** Sends a prompt; resolves to its answer when the turn is over. */
+  /** Sends a prompt; resolves with its answer when the turn is over. */
   async prompt(sessionId: string, text: string): Promise<AcpMessage> {
     return this.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
   }
 
-  /** Resolves to the first message of the agent's that matches, of those to come or that came. */
+  /** Resolves with the first message of the agent that matches, past or future. */
   async until(matches: (message: AcpMessage) => boolean): Promise<AcpMessage> {
     for (let index = 0; ; index++) {
       const message = await this.message(index);
@@ -119,17 +121,17 @@ export class AcpEditor {
     }
   }
 
-  /** Resolves to the agent's message with this index, when it has come. */
+  /** Resolves with the agent's message at this index, when it has arrived. */
   async message(index: number): Promise<AcpMessage> {
     for (;;) {
       const message = this.heard[index];
       if (message) return message;
-      if (this.#isOver) throw new Error(`The agent ended without saying it.\n${this.stderr}`);
+      if (this.#isOver) throw new Error(`The agent ended without sending it.\n${this.stderr}`);
       await this.#news.promise;
     }
   }
 
-  /** Resolves to the first update that has these words in it. */
+  /** Resolves with the first update that contains this text. */
   async untilUpdate(words: string): Promise<AcpMessage> {
     return this.until(
       ({ method, params }) =>
@@ -137,7 +139,7 @@ export class AcpEditor {
     );
   }
 
-  /** Resolves to a question that the agent asks. */
+  /** Resolves with a request of the agent. */
   async untilAsked(method = 'session/request_permission'): Promise<AcpMessage> {
     return this.until((message) => message.method === method);
   }
@@ -148,14 +150,14 @@ export class AcpEditor {
     this.send({ id: question.id!, result: { outcome } });
   }
 
-  /** The updates that it was told of a session, oldest first. */
+  /** The updates of a session, oldest first. */
   updates(sessionId: string): { sessionUpdate: string; [field: string]: unknown }[] {
     return this.heard
       .filter(({ method, params }) => method === 'session/update' && params.sessionId === sessionId)
       .map(({ params }) => params.update);
   }
 
-  /** What the agent has said in a session, as one text. */
+  /** The agent's texts in a session, joined. */
   said(sessionId: string): string {
     return this.updates(sessionId)
       .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
@@ -163,12 +165,14 @@ export class AcpEditor {
       .join('');
   }
 
-  /** Reads no more of what the agent says. */
+  /** Stops reading the agent's output. */
   deafen(): void {
     this.#child.stdout!.destroy();
   }
 
-  /** Leaves as an editor does that is closed: resolves to the agent's exit code. Throws what was wrong. */
+  /**
+   * Closes the connection as an editor that is closed; resolves with the agent's exit code. Throws the problems found.
+   */
   async end(): Promise<number> {
     this.#child.stdin!.end();
     const code = await this.#exited;
@@ -176,7 +180,7 @@ export class AcpEditor {
     return code;
   }
 
-  /** As an editor's crash. */
+  /** Kills the agent, as if the editor had crashed. */
   async kill(): Promise<void> {
     this.wasKilled = true;
     this.#child.kill('SIGKILL');
@@ -191,7 +195,7 @@ export class AcpEditor {
       this.complaints.push(...problems.map((problem) => `${problem} in ${line.slice(0, 2000)}`));
       this.heard.push(message);
     } catch {
-      this.complaints.push(`This is no JSON: ${line.slice(0, 2000)}`);
+      this.complaints.push(`This is not JSON: ${line.slice(0, 2000)}`);
     }
     this.#tell();
   }

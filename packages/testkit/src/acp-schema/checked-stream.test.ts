@@ -28,12 +28,12 @@ test.each([
       content: [{ type: 'content', content: { ...text, mine: 1 } }],
     },
   ],
-  ['what is only drafted', { sessionUpdate: 'plan_removed', planId: 'plan-1' }],
+  ['a draft update', { sessionUpdate: 'plan_removed', planId: 'plan-1' }],
 ])('refuses %s', (_, update) => {
   expect(updateProblems(update)).not.toEqual([]);
 });
 
-test('passes what is only drafted where it is asked for', () => {
+test('accepts drafts if they are requested', () => {
   expect(updateProblems({ sessionUpdate: 'plan_removed', planId: 'plan-1' }, 'unstable')).toEqual(
     [],
   );
@@ -50,7 +50,7 @@ function connectedPair(): [Stream, Stream] {
   ];
 }
 
-test('a connection whose messages are right has no problem', async () => {
+test('a connection with valid messages has no problem', async () => {
   const problems: Error[] = [];
   const [here, there] = connectedPair();
   agent()
@@ -72,7 +72,7 @@ test.each<[string, AnyMessage, string]>([
   ['an unknown method', { jsonrpc: '2.0', method: 'session/none' }, 'no notification session/none'],
   ['an answer to nothing', { jsonrpc: '2.0', id: 5, result: {} }, 'id 5'],
   ['an error without a code', { jsonrpc: '2.0', id: 5, error: {} as never }, 'Error'],
-])('tells of %s, in either direction', async (_, message, named) => {
+])('reports %s, in either direction', async (_, message, named) => {
   const problems: string[] = [];
   const onProblem = ({ message: words }: Error) => problems.push(words);
   const [here, there] = connectedPair();
@@ -86,7 +86,7 @@ test.each<[string, AnyMessage, string]>([
   expect(problems).toEqual([expect.stringContaining(named), expect.stringContaining(named)]);
 });
 
-test('tells of an answer that is not what was asked for', async () => {
+test('reports an answer that does not match its request', async () => {
   const problems: string[] = [];
   const [here, there] = connectedPair();
   const checked = checkedStream(here, { onProblem: ({ message }) => problems.push(message) });

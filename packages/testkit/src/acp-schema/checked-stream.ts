@@ -10,27 +10,27 @@ function schemaOf(edition: AcpEdition): AcpSchema {
 }
 
 /**
- * What is wrong with a session update by the official schema, one sentence each; nothing if it is right. Fields that the
- * schema does not name are wrong.
+ * The problems of a session update by the official schema, one sentence each; empty if it is valid. Fields that the
+ * schema does not name are problems.
  */
 export function updateProblems(update: unknown, edition: AcpEdition = 'stable'): string[] {
   const notification = { sessionId: 'session', update };
   return schemaOf(edition).problems('SessionNotification', notification, { exactly: true });
 }
 
-/** The same of a request's parameters. */
+/** The problems of a request's parameters. */
 export function requestProblems(method: string, params: unknown): string[] {
   return problemsOf(method, 'Request', params);
 }
 
 export interface CheckedStreamOptions {
-  /** Without it what is wrong is thrown where nothing catches it, so that the test run fails, and ends the stream. */
+  /** Without it, a problem is thrown where nothing catches it, so that the test run fails, and the stream ends. */
   onProblem?: (problem: Error) => void;
 }
 
 /**
- * An ACP connection's stream, of either end, on which every message must be right by the official schema: those of an
- * agent exactly, those of a client with room for fields that the schema does not name.
+ * An ACP connection's stream, of either end, that checks every message by the official schema: an agent's messages
+ * exactly, a client's messages with additional fields allowed.
  */
 export function checkedStream(
   { readable, writable }: Stream,
@@ -57,7 +57,7 @@ function fail(problem: Error): never {
   throw problem;
 }
 
-/** Who has asked what: an answer does not say what it answers. */
+/** The open requests of each side: an answer does not name its method. */
 export class Dialogue {
   readonly #asked = { here: new Map<unknown, string>(), there: new Map<unknown, string>() };
 
@@ -75,8 +75,8 @@ export class Dialogue {
     if ('error' in message) {
       return schemaOf('unstable').problems('Error', message.error, { exactly: true });
     }
-    // What could not be read is answered without an id.
-    if (method === undefined) return [`Nobody has asked with the id ${message.id}.`];
+    // A request that could not be read is answered without an id.
+    if (method === undefined) return [`No request has the id ${message.id}.`];
     return problemsOf(method, 'Response', message.result ?? {});
   }
 }
@@ -86,7 +86,7 @@ function problemsOf(
   kind: 'Request' | 'Response' | 'Notification',
   value: unknown,
 ): string[] {
-  // By the protocol these are everybody's own.
+  // By the protocol, these methods are free extensions.
   if (method.startsWith('_')) return [];
   const schema = schemaOf('unstable');
   const name = schema.nameOf(method, kind);

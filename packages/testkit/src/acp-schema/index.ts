@@ -1,4 +1,4 @@
-/** The Agent Client Protocol's own schema, to hold messages and session updates to. */
+/** The Agent Client Protocol's own schema, for checking messages and session updates. */
 export {
   checkedStream,
   Dialogue,

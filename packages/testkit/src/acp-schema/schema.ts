@@ -1,11 +1,11 @@
-/** The protocol's own JSON Schema, as its SDK brings it, put so that it holds messages to it exactly. */
+/** The protocol's own JSON Schema from its SDK, made strict. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** What is in the protocol, or also what is only drafted. */
+/** The stable protocol, or also its drafts. */
 export type AcpEdition = 'stable' | 'unstable';
 
-/** Which method's parameters or result a definition describes, and who handles them. */
+/** The method whose parameters or result a definition describes, and the side that handles it. */
 export interface Definition {
   'x-method'?: string;
   'x-side'?: 'agent' | 'client' | 'protocol' | 'proxy';
@@ -17,7 +17,7 @@ interface Schema {
 
 const files = { stable: 'schema.json', unstable: 'schema.unstable.json' };
 
-/** The protocol's definitions by name, as its SDK brings them. */
+/** The protocol's definitions by name, from its SDK. */
 export function acpDefinitions(edition: AcpEdition): Schema['$defs'] {
   const folder = new URL('../../../schema/v1/', import.meta.resolve('@agentclientprotocol/sdk'));
   return (JSON.parse(readFileSync(new URL(files[edition], folder), 'utf8')) as Schema).$defs;
@@ -35,7 +35,7 @@ export class AcpSchema {
     this.#exact = compiler(closed({ $defs }) as Schema);
   }
 
-  /** Undefined if there is no such definition for the method. */
+  /** Undefined if the method has no such definition. */
   nameOf(method: string, kind: 'Request' | 'Response' | 'Notification'): string | undefined {
     return Object.keys(this.#defs).find(
       (name) => this.#defs[name]?.['x-method'] === method && name.endsWith(kind),
@@ -46,7 +46,7 @@ export class AcpSchema {
     return this.#defs[name]?.['x-side'];
   }
 
-  /** What is wrong with a value, one sentence each. `exactly`: fields that are not in the definition are wrong too. */
+  /** The problems of a value, one sentence each. `exactly`: fields that are not in the definition are problems. */
   problems(name: string, value: unknown, { exactly }: { exactly: boolean }): string[] {
     const check = this.#checker(exactly ? this.#exact : this.#open, name);
     if (check(value)) return [];
@@ -64,7 +64,7 @@ export class AcpSchema {
 }
 
 function compiler(schema: Schema): Ajv2020 {
-  // The numbers' formats (int32 …) say nothing that their bounds do not.
+  // Number formats (int32 …) only repeat the bounds.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   return ajv.addSchema({ $id: 'acp', $defs: schema.$defs });
 }
@@ -72,8 +72,8 @@ function compiler(schema: Schema): Ajv2020 {
 const shape = ['$ref', 'allOf', 'anyOf', 'oneOf', 'properties'];
 
 /**
- * The schema without room for fields that it does not name: where an object is used, not where it is defined, since
- * definitions are joined by `allOf`. What it leaves free (`_meta`, a tool's raw input) stays free.
+ * The schema without additional fields: closed where an object is used, not where it is defined, because definitions
+ * are combined by `allOf`. Free parts (`_meta`, a tool's raw input) stay free.
  */
 function closed(schema: Schema): unknown {
   const used = (value: unknown): unknown => {

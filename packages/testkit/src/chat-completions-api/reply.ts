@@ -1,10 +1,10 @@
 import type { Happening, Pace } from '../scripted-server/happening.ts';
 import type { Held } from '../scripted-server/script.ts';
 
-/** A piece of text, or something that happens between two pieces. */
+/** A piece of text, or an incident between two pieces. */
 export type Part = string | Happening;
 
-/** Text in one field of the delta. Which one holds reasoning depends on the server. */
+/** Text in one field of the delta. The field for reasoning depends on the server. */
 export interface TextItem extends Pace {
   type: 'text';
   field: 'content' | 'reasoning_content' | 'reasoning' | 'refusal';
@@ -14,16 +14,16 @@ export interface TextItem extends Pace {
 /** How a server names a call in the pieces of its stream. */
 export interface Naming {
   /**
-   * Which pieces have the call's id: the first (OpenAI), the second, all of them, none, or each a new one (older vLLM).
+   * The pieces that have the call's id: the first (OpenAI), the second, all, none, or each with a new id (older vLLM).
    */
   ids?: 'first' | 'second' | 'each' | 'never' | 'fresh';
-  /** The call's place among the calls (OpenAI), none, or 0 for every call. */
+  /** The call's index among the calls (OpenAI), none, or 0 for every call. */
   index?: 'own' | 'none' | 'zero';
   /** The name is in every piece, not only in the first. */
   repeatsName?: boolean;
-  /** Name and arguments come in one piece. */
+  /** Name and arguments are sent in one piece. */
   isWhole?: boolean;
-  /** The arguments come in one piece, as an object in place of its JSON. */
+  /** The arguments are sent in one piece, as an object instead of JSON text. */
   asObject?: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface CallItem extends Pace, Naming {
   callId: string | undefined;
 }
 
-/** Calls whose pieces come in turns. */
+/** Calls whose pieces alternate. */
 export interface InterleavedItem {
   type: 'interleaved';
   calls: CallItem[];
 }
 
-/** A chunk, or anything else, as it is. */
+/** A chunk, or any other value, unchanged. */
 export interface ChunkItem {
   type: 'chunk';
   chunk: unknown;
@@ -56,9 +56,9 @@ export interface TokenUsage {
 
 /** How the stream is written. */
 export interface Manner {
-  /** Where usage is: last if the request asks for it (OpenAI), in each chunk, or nowhere. */
+  /** The place of usage: last if the request asks for it (OpenAI), in each chunk, or nowhere. */
   usagePlace?: 'asked' | 'each' | 'never';
-  /** Null: none is given. Default: `tool_calls` if there are calls, else `stop`. */
+  /** Null: no reason. Default: `tool_calls` if there are calls, else `stop`. */
   finishReason?: string | null;
   /** Whether the stream ends with `[DONE]`. Default: true. */
   isMarked?: boolean;
@@ -66,11 +66,11 @@ export interface Manner {
   lineEnd?: '\n' | '\r\n';
   /** A comment before each event. */
   comment?: string;
-  /** Each event is written in pieces of so many bytes, letters of several bytes cut. */
+  /** Each event is written in pieces of so many bytes, which split characters of several bytes. */
   pieceBytes?: number;
-  /** Empty deltas, empty and absent content between the others. */
+  /** Adds empty deltas, and deltas with empty or absent content. */
   hasEmpties?: boolean;
-  /** An error object in place of the end. */
+  /** An error object instead of the end. */
   error?: unknown;
   headers?: Record<string, string>;
 }
@@ -85,7 +85,7 @@ export interface ErrorReply {
   type: 'error';
   status: number;
   headers: Record<string, string>;
-  /** An object is sent as JSON, a text as it is. */
+  /** An object is sent as JSON, a text unchanged. */
   body: unknown;
 }
 
@@ -102,7 +102,7 @@ export const text = (parts: Parts, pace: Pace = {}): TextItem => ({
   ...pace,
 });
 
-/** The model's reasoning, in the field that DeepSeek, vLLM and llama.cpp use, or another. */
+/** The model's reasoning, by default in the field that DeepSeek, vLLM and llama.cpp use. */
 export const thinking = (
   parts: Parts,
   options: Pace & { field?: 'reasoning_content' | 'reasoning' } = {},
@@ -115,7 +115,7 @@ export const refusal = (parts: Parts, pace: Pace = {}): TextItem => ({
   ...pace,
 });
 
-/** A tool call, with JSON arguments or any text. Its id is the server's unless given. */
+/** A tool call, with JSON arguments or any text. By default the server makes its id. */
 export const call = (
   name: string,
   input: Record<string, unknown> | Parts,
@@ -129,16 +129,16 @@ export const call = (
   ...options,
 });
 
-/** Calls whose pieces come in turns. */
+/** Calls whose pieces alternate. */
 export const interleaved = (...calls: CallItem[]): InterleavedItem => ({
   type: 'interleaved',
   calls,
 });
 
-/** A chunk, or anything else, as it is. */
+/** A chunk, or any other value, unchanged. */
 export const chunk = (value: unknown): ChunkItem => ({ type: 'chunk', chunk: value });
 
-/** One whole answer of the model; a text alone is its content. */
+/** One complete answer of the model; a text alone is its content. */
 export const answer = (
   items: string | Item | Item[],
   { usage, ...manner }: Manner & { usage?: Partial<TokenUsage> } = {},
@@ -149,7 +149,7 @@ export const answer = (
   ...manner,
 });
 
-/** An HTTP error as OpenAI words it. */
+/** An HTTP error in OpenAI's format. */
 export const httpError = (
   status: number,
   message = `scripted error ${status}`,
@@ -159,7 +159,7 @@ export const httpError = (
   return { type: 'error', status, headers, body: { error: { message, type, param, code } } };
 };
 
-/** An HTTP error as another server words it. */
+/** An HTTP error in another server's format. */
 export const otherError = (
   status: number,
   body: unknown,

@@ -9,7 +9,7 @@ const Message = z.looseObject({
 });
 type Message = z.infer<typeof Message>;
 
-/** The part of a Chat Completions request that scripts route on; the rest stays in place. */
+/** The part of a Chat Completions request on which scripts depend; other fields are kept. */
 const ChatRequestBody = z.looseObject({
   model: z.string(),
   messages: z.array(Message),
@@ -22,13 +22,13 @@ export interface ChatRequest {
   path: string;
   headers: Record<string, string>;
   body: ChatRequestBody;
-  /** What the user asked last. */
+  /** The user's last message. */
   prompt: string;
   /** How many messages precede `prompt`. */
   promptIndex: number;
   /** The outputs of the tools called since the model's last answer, by call id. */
   toolResults: Record<string, string>;
-  /** Resolves when the client ends the connection before its answer is whole. */
+  /** Resolves when the client ends the connection before its answer is complete. */
   left: Promise<void>;
 }
 

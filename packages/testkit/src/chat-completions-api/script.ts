@@ -2,16 +2,16 @@ import { answerByPrompt, type ScriptOf } from '../scripted-server/script.ts';
 import { type ChatReply, httpError } from './reply.ts';
 import type { ChatRequest } from './request.ts';
 
-/** What the model answers: a list that is used up in order, or a function that sees each request. */
+/** The model's answers: a list that is used up in order, or a function of each request. */
 export type ChatScript = ScriptOf<ChatRequest, ChatReply>;
 
-/** A 400 is not retried, so a script that is too short shows at once and says why. */
+/** A 400 is not retried, so a script that is too short fails at once, with the reason. */
 export const exhausted = (request: ChatRequest): ChatReply =>
   httpError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
 /**
- * For servers that many sessions talk to: each prompt is answered from the start of the entry whose key it contains. Two
- * prompts are told apart by what precedes them.
+ * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains. Equal
+ * prompts are distinguished by the messages before them.
  */
 export const byPrompt = (entries: Record<string, ChatReply[]>): ChatScript =>
   answerByPrompt(

@@ -38,7 +38,7 @@ const post = (body: Record<string, unknown> = {}, signal?: AbortSignal): Promise
     ...(signal !== undefined && { signal }),
   });
 
-/** What the request is answered with, as text. */
+/** The answer to the request, as text. */
 const played = async (body: Record<string, unknown> = {}): Promise<string> =>
   (await post(body)).text();
 
@@ -70,7 +70,7 @@ const pieces = (body: string) =>
     })),
   );
 
-test('content is streamed in chunks, with usage in a last one without choices if it is asked for', async () => {
+test('content is streamed in chunks, with usage in a last chunk without choices if requested', async () => {
   await start([answer(text('abcd', { chunk: 2 })), answer('x')]);
   const body = await played({ stream_options: { include_usage: true } });
   expect(deltas(body)).toEqual([
@@ -106,7 +106,7 @@ test.each([
   expect(chunks(body).at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
 });
 
-test('a call can be whole, have an object for its arguments, no index, and its name again and again', async () => {
+test('a call can come in one piece, have an object as arguments, no index, and a repeated name', async () => {
   await start([
     answer([
       call('a', { n: 1 }, { callId: '1', isWhole: true }),
@@ -122,7 +122,7 @@ test('a call can be whole, have an object for its arguments, no index, and its n
   ]);
 });
 
-test('interleaved calls take turns', async () => {
+test('the pieces of interleaved calls alternate', async () => {
   await start([answer(interleaved(call('a', 'xy', { chunk: 1 }), call('b', 'z')))]);
   const seen = pieces(await played()) as { index?: number; arguments: string }[];
   expect(seen.map((piece) => `${piece.index}${piece.arguments}`)).toEqual([
@@ -148,7 +148,7 @@ test('usage can be everywhere or nowhere, and the end can lack its reason and it
   expect(chunks(nowhere).filter(({ choices }) => choices[0]?.finish_reason != null)).toEqual([]);
 });
 
-test('lines can end otherwise, and comments and empty deltas stand between', async () => {
+test('lines can end differently, with comments and empty deltas between them', async () => {
   await start([answer('a', { lineEnd: '\r\n', comment: 'ping', hasEmpties: true })]);
   const body = await played();
   expect(body.startsWith(': ping\r\n\r\ndata: {')).toBe(true);
@@ -156,7 +156,7 @@ test('lines can end otherwise, and comments and empty deltas stand between', asy
   expect(said(body)).toBe('a');
 });
 
-test('an event can come in pieces that cut letters', async () => {
+test('an event can come in pieces that split characters', async () => {
   await start([answer('é→😀', { pieceBytes: 1 })]);
   const reader = (await post()).body!.getReader();
   const read: Uint8Array[] = [];
@@ -166,7 +166,7 @@ test('an event can come in pieces that cut letters', async () => {
   expect(said(Buffer.concat(read).toString())).toBe('é→😀');
 });
 
-test('a stream can break off with an error object, a cut, or anything else', async () => {
+test('a stream can end early with an error object, a cut, or any other value', async () => {
   await start([
     answer(
       ['a', 'b'].map((one) => text(one)),
@@ -180,7 +180,7 @@ test('a stream can break off with an error object, a cut, or anything else', asy
   await expect(played()).rejects.toThrow('terminated');
 });
 
-test('errors are worded as OpenAI words them, or as another server does', async () => {
+test('errors have OpenAI’s format, or another server’s', async () => {
   await start([
     httpError(429, 'Slow down', { headers: { 'retry-after': '2' }, code: 'rate_limit_exceeded' }),
     otherError(500, { detail: 'x' }),
@@ -194,7 +194,7 @@ test('errors are worded as OpenAI words them, or as another server does', async 
   });
 });
 
-test('it lists models, and knows no Responses API', async () => {
+test('it lists models, and has no Responses API', async () => {
   await start([]);
   const models = await (await fetch(`${api?.url}/models`)).json();
   expect(models).toMatchObject({ data: [{ id: 'scripted-model' }, { id: 'scripted-model-mini' }] });
@@ -203,7 +203,7 @@ test('it lists models, and knows no Responses API', async () => {
   expect(api?.unknown).toEqual(['POST /v1/responses']);
 });
 
-test('a request that the client leaves is seen to be left', async () => {
+test('a request whose client disconnects is reported as left', async () => {
   const silence = gate();
   await start([held(silence, answer('never'))]);
   const leaving = new AbortController();
@@ -212,7 +212,7 @@ test('a request that the client leaves is seen to be left', async () => {
   expect(await api!.requests[0]!.left).toBeUndefined();
 });
 
-test('byPrompt answers each prompt from its own start, and what tools gave is read', async () => {
+test('byPrompt answers each prompt from its own start, and reads tool results', async () => {
   await start(byPrompt({ count: [answer('one'), answer('two')], other: [answer('else')] }));
   const user = (content: string) => ({ role: 'user', content });
   const ask = async (...messages: object[]): Promise<string> => said(await played({ messages }));

@@ -10,28 +10,27 @@ import { type ChatScript, exhausted } from './script.ts';
 import { streamAnswer } from './stream.ts';
 
 export interface ChatCompletionsApi {
-  /** What a client's base URL must be; it ends in `/v1`. */
+  /** The base URL for clients; it ends in `/v1`. */
   readonly url: string;
-  /** Every request to `/v1/chat/completions` so far, in the order of arrival. */
+  /** Every request to `/v1/chat/completions` so far, in order of arrival. */
   readonly requests: ChatRequest[];
-  /** What was asked that this server does not have, as `POST /v1/responses`. */
+  /** Requests that this server does not support, such as `POST /v1/responses`. */
   readonly unknown: string[];
   /** Replaces the script from the next request on. */
   play(script: ChatScript): void;
-  /** Resolves with the first request, past or to come, that `matches`. */
+  /** Resolves with the first request, past or future, that `matches`. */
   request(matches: (request: ChatRequest) => boolean): Promise<ChatRequest>;
-  /** Ends the server and every connection that is still open. */
+  /** Ends the server and every open connection. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a scripted Chat Completions API on loopback, as of the many servers that have this interface of OpenAI's and no
- * other.
+ * Starts a scripted Chat Completions API on loopback, like the many servers that have only this interface of OpenAI's.
  */
 export async function startChatCompletionsApi(options: {
   script: ChatScript;
   models?: ScriptedModels;
-  /** What it says of an address that it does not have. Default: as Go's servers say it. */
+  /** The answer for unknown addresses. Default: that of Go's servers. */
   notFound?: ErrorReply;
 }): Promise<ChatCompletionsApi> {
   const { models = defaultModels, notFound = otherError(404, '404 page not found') } = options;

@@ -5,7 +5,7 @@ import { happen, type Happening, type Pace } from '../scripted-server/happening.
 import type { AnswerReply, CallItem, Item, Naming } from './reply.ts';
 import type { ChatRequest } from './request.ts';
 
-/** What is streamed, one after the other. */
+/** The parts of the stream, in order. */
 type Step =
   | { delta: Record<string, unknown>; delayMs?: number | undefined }
   | { chunk: unknown }

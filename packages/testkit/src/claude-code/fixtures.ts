@@ -1,7 +1,7 @@
 import { FixtureFolder } from '../recording/fixture-folder.ts';
 import { ClaudeRecording } from './recording.ts';
 
-/** Recordings of the real Claude Code; see `cases/` for what there is. */
+/** Recordings of the real Claude Code; see `cases/` for a list. */
 export const claudeFixtures = new FixtureFolder(
   new URL('../../fixtures/claude-code/', import.meta.url),
   (json) => ClaudeRecording.parse(json),

@@ -1,11 +1,11 @@
 /**
- * Records what the real Claude Code does in every case, or in those named:
+ * Records the real Claude Code in every case, or in the named ones:
  *
  *     npm run record -w @liminal/testkit            # all
  *     npm run record -w @liminal/testkit -- text tool-edit
  *
- * Run it after an upgrade of `@anthropic-ai/claude-agent-sdk` and read the difference: it is what has changed in the
- * program. It needs neither a key nor a network.
+ * Run it after an upgrade of `@anthropic-ai/claude-agent-sdk` and read the difference, which shows the program's
+ * changes. It needs neither a key nor a network.
  */
 import { claudeCases } from './cases/index.ts';
 import { claudeFixtures } from './fixtures.ts';

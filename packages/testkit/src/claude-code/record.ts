@@ -14,13 +14,13 @@ import { claudeEnvironment } from './environment.ts';
 import { normaliseClaude } from './normalise.ts';
 import type { ClaudeRecording, HostAction, RecordedEntry } from './recording.ts';
 
-/** A situation worth a fixture: what the model answers, and what the host does meanwhile. */
+/** A situation to record: the model's answers, and the host's actions. */
 export interface RecordedCase {
   name: string;
   about: string;
   /** Files in the project folder. */
   files?: Record<string, string>;
-  /** Tools name files by their absolute path, so the script is made from the workspace; `gate` is the host's. */
+  /** Tools name files by their absolute path, so the script depends on the workspace; `gate` is the host's gate. */
   script: (workspace: Workspace, gate: Gate) => Script;
   options?: Partial<Options>;
   env?: Record<string, string>;
@@ -29,13 +29,13 @@ export interface RecordedCase {
   run(host: Host): Promise<void>;
 }
 
-/** What a case may do to the running Claude Code. */
+/** The actions of a case on the running Claude Code. */
 export interface Host {
-  /** Stands where the script put it. */
+  /** The gate in the script. */
   readonly gate: Gate;
   /** Sends a user message and returns without waiting. */
   send(text: string): void;
-  /** Resolves with the next message that `matches` and has not been waited for before. */
+  /** Resolves with the next message that `matches` and was not returned before. */
   until(matches: (message: SDKMessage) => boolean): Promise<SDKMessage>;
   /** Resolves when the next turn has ended. */
   result(): Promise<SDKMessage>;
@@ -64,7 +64,7 @@ export async function recordClaude(recordedCase: RecordedCase): Promise<ClaudeRe
   }
 }
 
-/** What comes after the last turn depends on how soon the process is closed. */
+/** Messages after the last turn depend on how soon the process is closed. */
 function untilLastResult(entries: RecordedEntry[]): RecordedEntry[] {
   const last = entries.findLastIndex((entry) => 'sdk' in entry && entry.sdk.type === 'result');
   return entries.slice(0, last + 1);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the host did, at its place between the messages it saw. */
+/** The host's action, at its place between the messages. */
 const HostAction = z.discriminatedUnion('action', [
   z.object({ action: z.literal('send'), uuid: z.string(), text: z.string() }),
   z.object({ action: z.literal('interrupt') }),
@@ -17,11 +17,11 @@ const RecordedEntry = z.union([
   z.object({ sdk: z.looseObject({ type: z.string() }) }),
 ]);
 
-/** One run of the real Claude Code: every message its SDK gave out, and what the host did between them. */
+/** One run of the real Claude Code: every message of its SDK, and the host's actions between them. */
 export const ClaudeRecording = z.object({
   name: z.string(),
   about: z.string(),
-  /** Version of the Claude Code that was recorded. */
+  /** The version of the recorded Claude Code. */
   claudeCode: z.string(),
   entries: z.array(RecordedEntry),
 });

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * The real `codex`: the program of this platform itself, not the script that would start it. It is an optional
- * dependency; where it is not installed, this throws.
+ * The real `codex`: this platform's program itself, not the script that starts it. It is an optional dependency; throws
+ * if it is not installed.
  */
 export function codexBinary(): string {
   const codex = createRequire(require.resolve('@openai/codex/package.json'));
@@ -16,7 +16,9 @@ export function codexBinary(): string {
   return join(vendor, target, 'bin', 'codex');
 }
 
-/** The real `codex-acp`, which speaks ACP and runs `codexBinary()`: what a configured agent needs. */
+/**
+ * The real `codex-acp`, which speaks ACP and runs `codexBinary()`: the command and environment for a configured agent.
+ */
 export function codexAcpCommand(): {
   command: string;
   args: string[];

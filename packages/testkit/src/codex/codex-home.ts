@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { scriptedModels } from './models.ts';
 
 export interface CodexHomeOptions {
-  /** When Codex asks before it runs something. Default `never`. */
+  /** When Codex asks before it runs a command. Default `never`. */
   approvalPolicy?: 'never' | 'on-request';
-  /** What commands may touch. The other two modes need `bwrap` on the path. Default `danger-full-access`. */
+  /** The files that commands may change. The other two modes need `bwrap` in PATH. Default `danger-full-access`. */
   sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
-  /** Offers the model a tool that asks for more rights. */
+  /** Gives the model a tool that requests more permissions. */
   asksForRights?: boolean;
-  /** How often Codex repeats a request, and a stream that broke. Default 1. */
+  /** How often Codex retries a request, and a broken stream. Default 1. */
   retries?: number;
 }
 
 /**
  * Makes `folder` a `CODEX_HOME` whose model is a scripted Responses API at `apiUrl`: no key, no network, nothing of the
- * user's own configuration. The catalog of models is part of it, since Codex complains of a model that it does not know
- * in the agent's name.
+ * user's own configuration. It includes the catalog of models, because Codex complains about unknown models in the
+ * agent's output.
  */
 export async function makeCodexHome(
   folder: string,
@@ -61,8 +61,8 @@ stream_max_retries = ${retries}
 }
 
 /**
- * The environment in which the real Codex runs in such a home. Its folder for temporary files is not around
- * `CODEX_HOME`: Codex then warns that it cannot put its helpers there.
+ * The environment in which the real Codex runs with such a home. Its temporary folder must not contain `CODEX_HOME`:
+ * otherwise Codex warns that it cannot install its helpers there.
  */
 export const codexEnvironment = (home: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',

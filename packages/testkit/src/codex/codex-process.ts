@@ -7,7 +7,9 @@ import { codexBinary } from './binary.ts';
 import { codexEnvironment } from './codex-home.ts';
 import type { RpcMessage } from './recording.ts';
 
-/** The real `codex app-server`, spoken to line by line, with nothing between that could lose or mend anything. */
+/**
+ * The real `codex app-server`, read and written line by line, with nothing between that could lose or change a line.
+ */
 export class CodexProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
 

@@ -1,7 +1,7 @@
 import { FixtureFolder } from '../recording/fixture-folder.ts';
 import { CodexRecording } from './recording.ts';
 
-/** Recordings of the real `codex app-server`; see `cases/` for what there is. */
+/** Recordings of the real `codex app-server`; see `cases/` for a list. */
 export const codexFixtures = new FixtureFolder(
   new URL('../../fixtures/codex/', import.meta.url),
   (json) => CodexRecording.parse(json),

@@ -13,7 +13,7 @@ const model = (slug: string, displayName: string, levels: string[]) => ({
   base_instructions: 'You are scripted.',
   supports_reasoning_summaries: true,
   support_verbosity: false,
-  // Gives the model `exec_command` and `write_stdin`, as the models of today have them.
+  // Gives the model `exec_command` and `write_stdin`, as current models have them.
   shell_type: 'unified_exec',
   apply_patch_tool_type: 'freeform',
   truncation_policy: { mode: 'tokens', limit: 10_000 },
@@ -23,7 +23,7 @@ const model = (slug: string, displayName: string, levels: string[]) => ({
   input_modalities: ['text', 'image'],
 });
 
-/** A catalog in the shape of the one that is built into Codex: one model has a choice of efforts, one has none. */
+/** A catalog in the format of the one built into Codex: one model with a choice of efforts, and one without. */
 export const scriptedModels = [
   model('scripted', 'Scripted', ['medium', 'low', 'high']),
   model('scripted-mini', 'Scripted Mini', ['low']),

@@ -1,11 +1,11 @@
 /**
- * Records what the real `codex app-server` does in every case, or in those named:
+ * Records the real `codex app-server` in every case, or in the named ones:
  *
  *     npm run record:codex -w @liminal/testkit            # all
  *     npm run record:codex -w @liminal/testkit -- text command
  *
- * Run it after an upgrade of `@openai/codex` and read the difference: it is what has changed in the
- * program. It needs neither a key nor a network.
+ * Run it after an upgrade of `@openai/codex` and read the difference, which shows the program's changes. It needs
+ * neither a key nor a network.
  */
 import { codexCases } from './cases/index.ts';
 import { codexFixtures } from './fixtures.ts';

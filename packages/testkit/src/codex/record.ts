@@ -13,25 +13,25 @@ import { makeCodexHome, type CodexHomeOptions } from './codex-home.ts';
 import { CodexProcess } from './codex-process.ts';
 import type { CodexRecording, RecordedLine, RpcMessage } from './recording.ts';
 
-/** A situation worth a fixture: what the model answers, and what the client does meanwhile. */
+/** A situation to record: the model's answers, and the client's actions. */
 export interface RecordedCase {
   name: string;
   about: string;
   /** Files in the project folder. */
   files?: Record<string, string | Buffer>;
   codex?: CodexHomeOptions;
-  /** `gate` is the client's. */
+  /** `gate` is the client's gate. */
   script: (workspace: Workspace, gate: Gate) => ModelScript;
-  /** The result for a request of Codex'; undefined leaves it open. Default: a yes to everything. */
+  /** The result for a request of Codex; undefined leaves it unanswered. Default: everything is allowed. */
   permit?: (request: RpcMessage, client: RecordingClient) => Promise<unknown>;
   run(client: RecordingClient): Promise<void>;
 }
 
 const patienceMs = 30_000;
 
-/** What Codex says whenever it likes, and no client needs: its place among the lines is never twice the same. */
+/** Notifications that Codex sends at random times and that no client needs: their place among the lines varies. */
 const leftOut = new Set([
-  // For one, that the machine has no sandbox program of its own.
+  // For example, that the machine has no sandbox program.
   'configWarning',
   'mcpServer/startupStatus/updated',
   'remoteControl/status/changed',
@@ -53,7 +53,7 @@ export const begins =
   ({ method, params }: RpcMessage): boolean =>
     method === 'item/started' && Announced.parse(params).item.type === type;
 
-/** Matches a notification, or a request of Codex', by its method. */
+/** Matches a notification, or a request of Codex, by its method. */
 export const says =
   (method: string) =>
   (message: RpcMessage): boolean =>
@@ -104,7 +104,7 @@ const normaliser = ({ home, projectDir }: Workspace, apiUrl: string): Normaliser
     measured: /^(processId|durationMs|(started|completed|created|updated|recency)At|.*AtMs)$/,
   });
 
-/** A client of the app-server's that writes down every line. */
+/** A client of the app-server that records every line. */
 export class RecordingClient {
   readonly gate: Gate;
   readonly workspace: Workspace;
@@ -116,7 +116,7 @@ export class RecordingClient {
   #process: CodexProcess | undefined;
   #startedAt = 0;
   #requests = 0;
-  /** Requests without an answer, and what was said meanwhile. */
+  /** Requests without an answer, and messages that arrived in the meantime. */
   readonly #open = new Set<unknown>();
   #meanwhile: RpcMessage[] = [];
   #looked = 0;
@@ -128,7 +128,7 @@ export class RecordingClient {
     this.workspace = workspace;
   }
 
-  /** Starts the program, anew where it has been killed, and introduces itself. */
+  /** Starts the program (again, if it was killed), and initialises the connection. */
   async start(): Promise<void> {
     this.#startedAt = performance.now();
     this.#note({ host: 'started' });
@@ -171,7 +171,7 @@ export class RecordingClient {
     return this.open('thread/start', { cwd, ...params });
   }
 
-  /** Opens a thread, as `thread/fork` does, and waits until Codex has told of it, too. */
+  /** Opens a thread, as `thread/fork` does, and waits until Codex has also announced it. */
   async open(method: string, params: Record<string, unknown>): Promise<string> {
     const answer = await this.request(method, params);
     const { id } = Opened.parse(answer.result).thread;
@@ -205,7 +205,7 @@ export class RecordingClient {
     );
   }
 
-  /** A whole turn; resolves with its `turn/completed`. */
+  /** Plays a whole turn; resolves with its `turn/completed`. */
   async prompt(
     threadId: string,
     text: string,
@@ -214,7 +214,7 @@ export class RecordingClient {
     return this.ended(await this.begin(threadId, text, params));
   }
 
-  /** All that Codex has stored of a thread. */
+  /** Requests everything that Codex has stored of a thread. */
   async history(threadId: string): Promise<void> {
     await this.request('thread/turns/list', {
       threadId,
@@ -223,7 +223,7 @@ export class RecordingClient {
     });
   }
 
-  /** Ends the process and takes the thread up again in a new one. */
+  /** Ends the process and opens the thread again in a new process. */
   async reopen(threadId: string): Promise<void> {
     await this.kill();
     await this.start();
@@ -237,7 +237,7 @@ export class RecordingClient {
     await this.ended(turnId);
   }
 
-  /** Resolves with the next message that `matches` and has not been waited for before. */
+  /** Resolves with the next message that `matches` and was not returned before. */
   async until(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const message = this.#received[this.#looked];
@@ -249,14 +249,14 @@ export class RecordingClient {
     }
   }
 
-  /** Resolves when the program has had every chance to say something, and has not. */
+  /** Resolves when the program had time to send more messages, and sent none. */
   async silence(): Promise<void> {
     const said = this.#received.length;
     await sleep(1500);
     if (this.#received.length > said) await this.silence();
   }
 
-  /** The first message of all, past or to come: for what has an id of its own. */
+  /** The first matching message, past or future: for messages with an id of their own. */
   async #first(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const found = this.#received.find((message) => matches(message));
@@ -265,11 +265,11 @@ export class RecordingClient {
     }
   }
 
-  /** Resolves with the next message; a program that says nothing at all is not waited for. */
+  /** Resolves with the next message; rejects if the program sends nothing for too long. */
   async #more(): Promise<void> {
     const limit = AbortSignal.timeout(patienceMs);
     const silence = once(limit, 'abort').then(() => {
-      throw new Error(`${this.agent} has said nothing for ${patienceMs} ms.`);
+      throw new Error(`${this.agent} has sent nothing for ${patienceMs} ms.`);
     });
     await Promise.race([this.#wake.promise, silence]);
   }
@@ -284,7 +284,7 @@ export class RecordingClient {
     this.#process?.send(message);
   }
 
-  /** An answer, and what is said at the same time, come in any order: the answer is written down first. */
+  /** An answer and notifications at the same time arrive in any order: the answer is recorded first. */
   #receive(message: RpcMessage): void {
     if (message.method === undefined) {
       this.#open.delete(message.id);
@@ -315,7 +315,7 @@ const Question = z.looseObject({
   options: z.array(z.looseObject({ label: z.string() })).nullish(),
 });
 
-/** Says yes, in the words that the request takes. */
+/** Allows a request, in the format that the request needs. */
 export async function agree({ method, params }: RpcMessage): Promise<unknown> {
   const asked = z.looseObject({}).parse(params);
   switch (method) {
@@ -336,7 +336,7 @@ export async function agree({ method, params }: RpcMessage): Promise<unknown> {
   }
 }
 
-/** Its name and version: the rest of what it calls itself is about the machine. */
+/** The name and version: the rest of the user agent describes the machine. */
 const agentIn = (userAgent: string): string => {
   const version = /\/(\d+\.\d+\.\d+)/.exec(userAgent)?.[1] ?? userAgent;
   return `codex-app-server ${version}`;

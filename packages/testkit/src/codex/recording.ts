@@ -8,20 +8,20 @@ const RpcMessage = z.looseObject({
   error: z.unknown().optional(),
 });
 
-/** What the agent said, what it was told, and what became of its process. */
+/** A line from the agent, a line to the agent, or an event of its process. */
 const RecordedLine = z.union([
   z.object({ agent: RpcMessage }),
   z.object({ client: RpcMessage }),
   z.object({ host: z.enum(['started', 'killed']) }),
 ]);
 
-/** One run of the real `codex app-server`: every line it said and was told, ids and folders normalised. */
+/** One run of the real `codex app-server`: every line in either direction, with normalised ids and folders. */
 export const CodexRecording = z.object({
   name: z.string(),
   about: z.string(),
-  /** What the recorded program calls itself. */
+  /** The name of the recorded program. */
   agent: z.string(),
-  /** When each entry was seen, in ms since the program was started. Apart, since it is never twice the same. */
+  /** When each entry was seen, in ms since the program was started. Kept separately, because the times vary. */
   times: z.array(z.number()),
   entries: z.array(RecordedLine),
 });

@@ -3,11 +3,11 @@ import { customCall, functionCall, type CallItem } from '../responses-api/reply.
 type CallOptions = Parameters<typeof functionCall>[2];
 
 interface CommandOptions {
-  /** How long the model waits before it looks at what is printed. Codex takes no less than 250. */
+  /** How long the model waits before it reads the output, in ms. Codex waits at least 250. */
   yieldMs?: number;
-  /** Why it must run outside of the sandbox: Codex asks for that where its approval policy is `on-request`. */
+  /** Why the command must run outside the sandbox: with the approval policy `on-request`, Codex asks for permission. */
   escalate?: string;
-  /** Whether it has a terminal, and with it an input. */
+  /** Whether the command has a terminal, and with it an input. */
   tty?: boolean;
 }
 
@@ -29,7 +29,7 @@ export const execCommand = (
     options,
   );
 
-/** Types into a command that still runs; empty input only waits for more of its output. */
+/** Writes to a running command; empty input only waits for more of its output. */
 export const writeStdin = (session: number, chars: string): CallItem =>
   functionCall('write_stdin', { session_id: session, chars, yield_time_ms: 3000 });
 
@@ -37,7 +37,7 @@ export const writeStdin = (session: number, chars: string): CallItem =>
 export const updatePlan = (steps: [step: string, status: string][]): CallItem =>
   functionCall('update_plan', { plan: steps.map(([step, status]) => ({ step, status })) });
 
-/** A patch in Codex's own format; `hunks` are what stands between its first and last line. */
+/** A patch in Codex's own format; `hunks` are the lines between its first and last line. */
 export const applyPatch = (hunks: string[], options: CallOptions = {}): CallItem =>
   customCall('apply_patch', ['*** Begin Patch', ...hunks, '*** End Patch'].join('\n'), options);
 

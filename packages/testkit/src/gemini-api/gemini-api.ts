@@ -1,4 +1,4 @@
-/** A scripted Gemini API on loopback, as Gemini CLI asks it. */
+/** A scripted Gemini API on loopback for Gemini CLI. */
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { ConnectionCut, happen, type Happening } from '../scripted-server/happening.ts';
@@ -20,15 +20,15 @@ export interface GeminiRequest {
   /** The method of the model, such as `streamGenerateContent`. */
   method: string;
   body: z.infer<typeof Body>;
-  /** The texts of the last content in the user's name. */
+  /** The texts of the last content with the role `user`. */
   prompt: string;
 }
 
-/** A part as the API has it, or something that happens between two. */
+/** A part in the API's format, or an incident between two parts. */
 export type GeminiPart = Record<string, unknown> | Happening;
 
 export interface GeminiReply {
-  /** Not 200: an error, as the API words it. */
+  /** Not 200: an error in the API's format. */
   status: number;
   parts: GeminiPart[];
 }
@@ -48,7 +48,7 @@ export const geminiError = (status: number): GeminiReply => ({ status, parts: []
 export type GeminiScript = ScriptOf<GeminiRequest, GeminiReply>;
 
 export interface GeminiApi {
-  /** What `GOOGLE_GEMINI_BASE_URL` must be. */
+  /** The value for `GOOGLE_GEMINI_BASE_URL`. */
   readonly url: string;
   /** Every request to a model so far, in the order of arrival. */
   readonly requests: GeminiRequest[];
@@ -56,7 +56,7 @@ export interface GeminiApi {
   close(): Promise<void>;
 }
 
-/** Requests without tools are Gemini CLI's own, and use nothing of the script. */
+/** Requests without tools are Gemini CLI's own, and do not use the script. */
 export async function startGeminiApi(script: GeminiScript): Promise<GeminiApi> {
   const requests = new RecordedRequests<GeminiRequest>();
   const answer = readScript(script, () => geminiError(400));

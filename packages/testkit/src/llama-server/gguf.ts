@@ -1,4 +1,4 @@
-/** The file of a language model as llama.cpp reads it: GGUF, version 3. Source: ggml's description of the format. */
+/** Writes a language model in llama.cpp's file format: GGUF, version 3. Source: ggml's description of the format. */
 import { endianness } from 'node:os';
 
 export type GgufValue =
@@ -12,7 +12,7 @@ export type GgufValue =
 
 export interface GgufTensor {
   name: string;
-  /** The length of a row first. */
+  /** The length of a row comes first. */
   shape: readonly number[];
   values: Float32Array;
 }

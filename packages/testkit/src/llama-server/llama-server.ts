@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ServerProcess, freePort, makeFolder, removeFolder } from '../services/server-process.ts';
 
 export interface LlamaServer {
-  /** Where it is asked; ends in `/v1`. */
+  /** The base URL; ends in `/v1`. */
   readonly url: string;
-  /** Whether an answer is being made. */
+  /** Whether an answer is being generated. */
   isBusy(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -13,12 +13,12 @@ export interface LlamaServer {
 export interface LlamaServerOptions {
   /** A file of a model. */
   model: Buffer;
-  /** Tokens that a conversation may have. */
+  /** The most tokens of a conversation. */
   contextLength: number;
   args?: readonly string[];
 }
 
-/** Starts llama.cpp's own server, the program that `LLAMA_SERVER` names, on a free port of the loopback. */
+/** Starts llama.cpp's own server, the program named by `LLAMA_SERVER`, on a free port on loopback. */
 export async function startLlamaServer({
   model,
   contextLength,

@@ -1,13 +1,13 @@
 import { ggufFile, type GgufTensor } from './gguf.ts';
 
-/** What ends an answer. */
+/** The token that ends an answer. */
 const end = '</s>';
-/** What stands before an answer after the outputs of tools. */
+/** The token before an answer to tool outputs. */
 export const afterTools = '<|seen|>';
 
 /**
- * A call as the model says it. Its words stand alone: the server looks for its first and last. A model has one call, as
- * only one thing can follow that first word.
+ * A call in the model's words. Its words are separated: the server looks for the first and the last. A model can make
+ * only one call, because only one word can follow that first word.
  */
 export const callInWords = (name: string, input: Record<string, unknown>): string[] => [
   '<tool_call>',
@@ -16,7 +16,9 @@ export const callInWords = (name: string, input: Record<string, unknown>): strin
   '</tool_call>',
 ];
 
-/** How the server says a conversation and its tools to the model, which answers what was said last. */
+/**
+ * The chat template: how the server writes a conversation and its tools to the model, which answers the last message.
+ */
 const template = `{%- if tools %}<|tools|>
 For each call of a tool, say a JSON object within <tool_call></tool_call>:
 <tool_call>
@@ -33,16 +35,16 @@ For each call of a tool, say a JSON object within <tool_call></tool_call>:
 
 const width = 64;
 const feedForward = 32;
-/** Far above all others, so that chance has no part. */
+/** Far above all others, so that sampling is deterministic. */
 const certain = 10;
 
 /** The kinds of tokens, by the format's numbers. */
 const kinds = { unknown: 2, control: 3, word: 4, byte: 6 };
 
 /**
- * A model with the architecture of Llama that knows only what follows each word: after the first of a line, which ends a
- * prompt, it says the rest of the line. A word that comes twice in a line leads to what followed it first, for ever. Of
- * all else it knows the bytes, and says nothing to them. It takes 240 KB.
+ * A model with the architecture of Llama that knows only which word follows each word: after the first word of a line,
+ * which ends a prompt, it writes the rest of the line. A word that occurs twice in a line is always followed by its
+ * first successor. It accepts all other bytes, and ignores them. It takes 240 KB.
  */
 export function tinyModel(contextLength: number, lines: readonly (readonly string[])[]): Buffer {
   const next = new Map<string, string>();
@@ -88,7 +90,7 @@ export function tinyModel(contextLength: number, lines: readonly (readonly strin
   );
 }
 
-/** Each word has a direction of its own, and all else has one together; each is turned into what follows. */
+/** Each word has its own direction, and all other tokens share one; the output turns each into its successor. */
 function vocabulary(
   tokens: readonly string[],
   words: readonly string[],
@@ -110,7 +112,7 @@ function vocabulary(
   ];
 }
 
-/** Adds nothing to what the last word leads to. */
+/** A layer that changes nothing. */
 function layer(): GgufTensor[] {
   const idle = (name: string, ...shape: [number, number]): GgufTensor => ({
     name: `blk.0.${name}.weight`,

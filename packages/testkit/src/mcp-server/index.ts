@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** How to start an MCP server whose tool `greet {name}` answers `<greeting>, <name>!`; `main.ts` says what else it has. */
+/**
+ * The command of an MCP server whose tool `greet {name}` answers `<greeting>, <name>!`; `main.ts` lists its other
+ * tools.
+ */
 export function greeter(
   greeting = 'Hello',
   title?: string,

@@ -1,7 +1,7 @@
 /**
- * An MCP server on standard input and output: `greet`, titled `$TITLE`, greets in the words of `$GREETING`, `measure` says how many
- * characters of JSON it was given, `register` asks people for what its form says, `sign_in` asks them to open a link,
- * `show` answers with more than text. `register` and `sign_in` answer with what people answered, as JSON.
+ * An MCP server on stdio. Its tools: `greet`, titled `$TITLE`, greets with the words of `$GREETING`; `measure` returns
+ * the number of characters of its JSON input; `register` asks the user to fill in a form; `sign_in` asks the user to
+ * open a link; `show` answers with more than text. `register` and `sign_in` return the user's answer as JSON.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -83,7 +83,7 @@ const questions: Record<string, object> = {
   },
 };
 
-/** What was asked of the client, by id. */
+/** Requests to the client, by id. */
 const asked = new Map<unknown, (result: unknown) => void>();
 
 const say = (message: object): void => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -136,7 +136,7 @@ async function respond(request: Message): Promise<void> {
 for await (const line of createInterface(process.stdin)) {
   const message = Message.parse(JSON.parse(line));
   if (message.id === undefined) continue;
-  // While people are being asked, other requests are answered.
+  // While the user is asked, other requests are answered.
   if (message.method !== undefined) void respond(message);
   else asked.get(message.id)?.(message.result);
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { sendJson } from '../scripted-server/loopback.ts';
 
-/** A model as `/v1/models` lists it; fields that a script leaves out are left out. */
+/** A model in the format of `/v1/models`; fields that a script leaves out are left out. */
 export interface ModelEntry {
   id: string;
   display_name?: string;
@@ -10,7 +10,7 @@ export interface ModelEntry {
   capabilities?: Record<string, unknown>;
 }
 
-/** Answers with the page of models that the path's query asks for. */
+/** Answers with the page of models that the query requests. */
 export function sendModels(
   response: ServerResponse,
   path: string,

@@ -1,13 +1,13 @@
 import type { Happening, Pace } from '../scripted-server/happening.ts';
 import type { Held } from '../scripted-server/script.ts';
 
-/** The API reports an error inside a stream that had begun with 200. */
+/** The API reports an error inside a stream that began with 200. */
 export interface StreamError {
   type: 'stream_error';
   error: ApiErrorBody;
 }
 
-/** What a block is made of: pieces of its text (or of a tool's JSON), and things that happen between them. */
+/** The contents of a block: pieces of its text (or of a tool's JSON), and incidents between them. */
 export type Part = string | Happening | StreamError;
 
 export interface TextBlock extends Pace {
@@ -25,11 +25,11 @@ export interface ToolUseBlock extends Pace {
   type: 'tool_use';
   name: string;
   parts: Part[];
-  /** Given by the server when absent, unique within it. */
+  /** If undefined, the server makes a unique id. */
   id: string | undefined;
 }
 
-/** A block of any other kind, as the API gives it: whole when it starts, and with deltas of its own. */
+/** A block of any other kind, in the API's format: complete when it starts, with deltas of its own. */
 export interface GivenBlock extends Pace {
   type: 'given';
   block: Record<string, unknown>;
@@ -57,7 +57,7 @@ export interface MessageReply {
   stopReason: string;
   /** Why the model refused, as `stop_details`. */
   stopDetails: Record<string, unknown> | null;
-  /** All blocks start first, and then say one part each in turn. */
+  /** All blocks start first, and then their parts alternate. */
   isInterleaved: boolean;
   usage: Usage;
   headers: Record<string, string>;
@@ -107,7 +107,7 @@ export const toolUse = (
   ...(options.delayMs === undefined ? {} : { delayMs: options.delayMs }),
 });
 
-/** A block of a kind that has no function here: redacted thinking, a server's tool, one of tomorrow. */
+/** A block of a kind without a function here: redacted thinking, a server tool, or a future kind. */
 export const given = (
   block: Record<string, unknown>,
   deltas: Record<string, unknown>[] = [],
@@ -121,7 +121,7 @@ interface ReplyOptions {
   headers?: Record<string, string>;
 }
 
-/** One whole answer of the model. The stop reason follows from the blocks unless it is given. */
+/** One complete answer of the model. By default, the stop reason follows from the blocks. */
 export const reply = (
   blocks: string | ReplyBlock | ReplyBlock[],
   options: ReplyOptions = {},
@@ -151,7 +151,7 @@ const errorTypes: Record<number, string> = {
   529: 'overloaded_error',
 };
 
-/** An HTTP error as the Messages API words it. */
+/** An HTTP error in the format of the Messages API. */
 export const apiError = (
   status: number,
   message = `scripted error ${status}`,

@@ -11,7 +11,7 @@ const Message = z.looseObject({
   content: z.union([z.string(), z.array(ContentBlock)]),
 });
 
-/** The part of a Messages API request that scripts route on; the rest stays in place. */
+/** The part of a Messages API request on which scripts depend; other fields are kept. */
 const MessagesRequestBody = z.looseObject({
   model: z.string(),
   max_tokens: z.number().optional(),
@@ -24,8 +24,8 @@ const MessagesRequestBody = z.looseObject({
 export type MessagesRequestBody = z.infer<typeof MessagesRequestBody>;
 
 /**
- * Who asked: the session's own loop, one of its subagents, or the program itself for a purpose of its own (a probe of a
- * model, a title, a count) that no script should have to know about.
+ * The origin of a request: the session's own loop, one of its subagents, or the program itself (a probe of a model, a
+ * title, a count), for which scripts need no answers.
  */
 export type RequestKind = 'main' | 'subagent' | 'side';
 
@@ -34,13 +34,13 @@ export interface MessagesRequest {
   path: string;
   headers: Record<string, string>;
   body: MessagesRequestBody;
-  /** The client's id of the session, empty if it sends none. */
+  /** The client's session id; empty if it sends none. */
   sessionId: string;
-  /** Claude Code's id of the subagent that asks, empty for the session's own loop. */
+  /** Claude Code's id of the requesting subagent; empty for the session's own loop. */
   agentId: string;
-  /** What the user (or the parent agent) asked last, without what the client adds to it. */
+  /** The last message of the user (or the parent agent), without the client's additions. */
   prompt: string;
-  /** How many texts of the user's side precede `prompt`; tells two equal prompts of one session apart. */
+  /** How many user texts precede `prompt`; distinguishes equal prompts of one session. */
   promptIndex: number;
   /** The results of the tools called since the model's last answer, by tool call id. */
   toolResults: Record<string, string>;
@@ -67,7 +67,7 @@ export function parseRequest(
   };
 }
 
-/** One-token probes, suggestions and calls without tools are the client's own; every agent loop offers tools. */
+/** One-token probes, suggestions and calls without tools are the client's own; every agent loop sends tools. */
 function isSideCall(path: string, body: MessagesRequestBody, prompt: string): boolean {
   return (
     path.includes('count_tokens') ||
@@ -95,7 +95,7 @@ function promptTexts(message: z.infer<typeof Message>): string[] {
 
 const isInterruption = (text: string): boolean => text.startsWith('[Request interrupted by user');
 
-/** After a turn that was stopped before the model spoke, Claude Code puts the next prompt into the same message. */
+/** After a turn that was stopped before the model answered, Claude Code puts the next prompt into the same message. */
 function lastPrompt(body: MessagesRequestBody): { prompt: string; promptIndex: number } {
   const perMessage = body.messages.map(promptTexts);
   const last = perMessage.findLastIndex((texts) => texts.length > 0);

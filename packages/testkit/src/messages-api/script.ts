@@ -3,17 +3,17 @@ import { apiError, type Reply } from './reply.ts';
 import type { MessagesRequest } from './request.ts';
 
 /**
- * What the model answers. A list is used up by the session's own calls in order; a function sees each call; `byPrompt`
- * and `withSubagents` are functions for the two common cases.
+ * The model's answers. A list is used up by the session's own calls in order; a function gets each call; `byPrompt` and
+ * `withSubagents` are functions for two common cases.
  */
 export type Script = ScriptOf<MessagesRequest, Reply>;
 
 export type Answer = (request: MessagesRequest) => Reply;
 
-/** Turns any script into a function of the request that remembers what it has used up. */
+/** Turns any script into a function of the request that keeps track of used answers. */
 export const answering = (script: Script): Answer => readScript(script, exhausted);
 
-/** A 400 is not retried, so a script that is too short shows at once and says why. */
+/** A 400 is not retried, so a script that is too short fails at once, with the reason. */
 const exhausted = (request: MessagesRequest): Reply =>
   apiError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
@@ -32,8 +32,8 @@ export function withSubagents(main: Script, subagents: Record<string, Script>): 
 }
 
 /**
- * For servers that many sessions talk to: each prompt, wherever and however often it is sent, is answered from the start
- * of the entry whose key it contains. Subagents are found the same way, by the prompt their parent gave them.
+ * For servers with many sessions: each prompt, wherever and however often it is sent, is answered from the start of the
+ * entry whose key it contains. Subagents are found in the same way, by the prompt from their parent.
  */
 export const byPrompt = (entries: Record<string, Reply[]>): Script =>
   answerByPrompt(

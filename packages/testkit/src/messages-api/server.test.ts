@@ -49,7 +49,7 @@ const said = (body: string): string =>
     .map((event) => (event['delta'] as { text?: string } | undefined)?.text ?? '')
     .join('');
 
-test('text is streamed in chunks, between the events that the Messages API frames it with', async () => {
+test('text is streamed in chunks, between the Messages API’s start and stop events', async () => {
   await start([reply(text('abcdef', { chunk: 2 }))]);
   const body = await (await post({})).text();
   expect(events(body).map((event) => event['type'])).toEqual([
@@ -92,7 +92,7 @@ test('a gate holds the model in the middle of a text until the test opens it', a
   expect(said(body)).toBe('before after');
 });
 
-test('a held reply says nothing at all until it is released', async () => {
+test('a held reply sends nothing until it is released', async () => {
   const silence = gate();
   await start([held(silence, reply('at last'))]);
   const response = post({});
@@ -101,7 +101,7 @@ test('a held reply says nothing at all until it is released', async () => {
   expect(said(await (await response).text())).toBe('at last');
 });
 
-test('a cut destroys the connection after what was said before it', async () => {
+test('a cut destroys the connection after the earlier text was sent', async () => {
   await start([reply(text(['half', cut, 'never']))]);
   const response = await post({});
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -122,7 +122,7 @@ test('an error inside a stream ends it', async () => {
   });
 });
 
-test('blocks that are interleaved start first, and then say one part each in turn', async () => {
+test('interleaved blocks all start first, and then their parts alternate', async () => {
   await start([
     reply([text(['a', 'b']), toolUse('Bash', { x: 1 }), thinking('hm')], { isInterleaved: true }),
   ]);
@@ -143,7 +143,7 @@ test('blocks that are interleaved start first, and then say one part each in tur
   ]);
 });
 
-test('a block of another kind is given whole, and a refusal with its details', async () => {
+test('a block of another kind is sent completely, and a refusal with its details', async () => {
   const redacted = { type: 'redacted_thinking', data: 'x' };
   const stopDetails = { type: 'refusal', explanation: 'No.' };
   const odd = { type: 'odd_delta' };
@@ -184,7 +184,7 @@ test('a client that leaves before its answer is whole is noticed', async () => {
   await left(requests[0]!);
 });
 
-test('HTTP errors come as often as the script says, worded as the API words them', async () => {
+test('HTTP errors come as often as the script says, in the API’s format', async () => {
   await start([...times(2, apiError(529, 'Busy', { 'retry-after': '3' })), reply('fine')]);
   const answers = [await post({}), await post({}), await post({})];
   expect(answers.map((answer) => answer.status)).toEqual([529, 529, 200]);
@@ -195,7 +195,7 @@ test('HTTP errors come as often as the script says, worded as the API words them
   });
 });
 
-test('a request that wants no stream gets the whole message', async () => {
+test('a request without streaming gets the whole message', async () => {
   await start([reply([text('whole'), toolUse('Bash', { command: 'ls' }, { id: 'toolu_1' })])]);
   expect(await (await post({ stream: false })).json()).toMatchObject({
     content: [
@@ -206,7 +206,7 @@ test('a request that wants no stream gets the whole message', async () => {
   });
 });
 
-test('calls that the client makes for itself use nothing of the script', async () => {
+test('the client’s own calls do not use the script', async () => {
   await start([reply('scripted')]);
   const count = await fetch(`${api?.url}/v1/messages/count_tokens`, {
     method: 'POST',
@@ -218,7 +218,7 @@ test('calls that the client makes for itself use nothing of the script', async (
   expect(said(await (await post({})).text())).toBe('scripted');
 });
 
-test('a script that is too short says so', async () => {
+test('a script that is too short is reported', async () => {
   await start([]);
   expect(await (await post({})).json()).toMatchObject({
     error: { message: 'The script has no reply for the prompt "hi".' },
@@ -234,7 +234,7 @@ test('byPrompt answers each prompt from its own start, for any number of session
   const afterTool = [...first, { role: 'assistant', content: 'one' }, toolResult];
   expect(await ask('a', first)).toBe('one');
   expect(await ask('b', first)).toBe('one');
-  // Its client has lost what was said before.
+  // This client has lost the earlier messages.
   expect(await ask('b', [user('other')])).toBe('else');
   expect(await ask('a', afterTool)).toBe('two');
   expect(await ask('a', [...afterTool, { role: 'assistant', content: 'two' }, user('count')])).toBe(
@@ -242,7 +242,7 @@ test('byPrompt answers each prompt from its own start, for any number of session
   );
 });
 
-test('byPrompt answers a prompt anew when the turn before it was stopped before the model spoke', async () => {
+test('byPrompt answers a prompt from the start if the previous turn was stopped before the model answered', async () => {
   await start(byPrompt({ count: [reply('one')], else: [reply('else')] }));
   const stopped = (...texts: string[]) =>
     user(
@@ -258,7 +258,7 @@ test('byPrompt answers a prompt anew when the turn before it was stopped before 
   expect(await ask(stopped('count', 'else'))).toBe('else');
 });
 
-test('withSubagents answers a subagent by the prompt it was given', async () => {
+test('withSubagents answers a subagent by its prompt', async () => {
   await start(withSubagents([reply('main')], { errand: [reply('sub')] }));
   const sub = await post({ messages: [user('an errand')] }, { 'x-claude-code-agent-id': 'a1' });
   expect(said(await sub.text())).toBe('sub');
@@ -266,7 +266,7 @@ test('withSubagents answers a subagent by the prompt it was given', async () => 
   expect(api?.requests.map((request) => request.kind)).toEqual(['subagent', 'main']);
 });
 
-test('a test can wait for a request, past or to come', async () => {
+test('a test can wait for a request, past or future', async () => {
   await start([reply('one'), reply('two')]);
   const coming = api!.request((request) => request.prompt === 'later');
   await post({});

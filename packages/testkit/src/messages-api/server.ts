@@ -10,36 +10,35 @@ import { streamReply } from './stream.ts';
 import { sendError, sendWhole } from './whole.ts';
 
 export interface MessagesApi {
-  /** What `ANTHROPIC_BASE_URL` must be. */
+  /** The value for `ANTHROPIC_BASE_URL`. */
   readonly url: string;
-  /** Every request to `/v1/messages` so far, in the order of arrival. */
+  /** Every request to `/v1/messages` so far, in order of arrival. */
   readonly requests: MessagesRequest[];
   /** The paths of the requests to `/v1/models`. */
   readonly modelRequests: string[];
-  /** Resolves when the client has ended that request's connection before its answer was whole. */
+  /** Resolves when the client has ended that request's connection before its answer was complete. */
   left(request: MessagesRequest): Promise<void>;
   /** Replaces the script from the next request on. */
   play(script: Script): void;
-  /** Resolves with the first request, past or to come, that `matches`. */
+  /** Resolves with the first request, past or future, that `matches`. */
   request(matches: (request: MessagesRequest) => boolean): Promise<MessagesRequest>;
-  /** Ends the server and every connection that is still open. */
+  /** Ends the server and every open connection. */
   close(): Promise<void>;
 }
 
 export interface MessagesApiOptions {
   script: Script;
-  /** What `/v1/models` lists; it is not found unless given. */
+  /** The models of `/v1/models`; without them, the path is not found. */
   models?: ModelEntry[];
-  /** The most models of one page. */
+  /** The most models on one page. */
   modelsPerPage?: number;
-  /** The script answers requests without tools, too: the client is no program that asks for itself. */
+  /** The script also answers requests without tools, for clients that make no requests of their own. */
   answersAll?: boolean;
 }
 
 /**
- * Starts a scripted Anthropic Messages API on loopback, which the real Claude Code (or any client) can be pointed at
- * without a key or a network. Calls that the client makes for its own purposes are answered sensibly and use nothing of
- * the script.
+ * Starts a scripted Anthropic Messages API on loopback, for the real Claude Code (or any client) without a key or a
+ * network. The client's own requests get sensible answers and do not use the script.
  */
 export async function startMessagesApi(options: MessagesApiOptions): Promise<MessagesApi> {
   const requests = new RecordedRequests<MessagesRequest>();

@@ -4,7 +4,7 @@ import type { MessageReply, Part, ReplyBlock, StreamError } from './reply.ts';
 
 type Send = (type: string, data: Record<string, unknown>) => void;
 
-/** Ids and model of the message being answered; the reply itself knows neither. */
+/** Ids and model of the message being answered, which the reply does not contain. */
 export interface MessageFrame {
   id: string;
   model: string;
@@ -44,7 +44,7 @@ interface Placed {
   block: ReplyBlock;
 }
 
-/** Several blocks say one part each in turn. */
+/** Several blocks whose parts alternate. */
 async function streamBlocks(
   response: ServerResponse,
   send: Send,
@@ -127,7 +127,7 @@ function emptyBlock(
 export const toolUseId = (frame: MessageFrame, index: number, id: string | undefined): string =>
   id ?? `toolu_${frame.id.replace('msg_', '')}_${index}`;
 
-/** The message without its content, as `message_start` carries it. */
+/** The message without its content, as in `message_start`. */
 export const messageShell = (
   frame: MessageFrame,
   answer: MessageReply,
@@ -142,7 +142,7 @@ export const messageShell = (
   usage: { ...answer.usage, output_tokens: 1 },
 });
 
-/** Waits at gates and pauses and cuts where the script cuts, without saying anything meanwhile. */
+/** Plays the script's gates, pauses and cuts without sending anything. */
 export async function playSilently(response: ServerResponse, answer: MessageReply): Promise<void> {
   const events = answer.blocks.flatMap((block) =>
     block.parts.filter((part) => typeof part !== 'string'),

@@ -18,14 +18,14 @@ export async function geminiEnvironment(
     ...npmAgentEnvironment(home),
     GEMINI_API_KEY: 'scripted',
     GOOGLE_GEMINI_BASE_URL: apiUrl,
-    // It would start itself once more, with a larger heap.
+    // Otherwise Gemini CLI would restart itself with a larger heap.
     GEMINI_CLI_NO_RELAUNCH: 'true',
   };
 }
 
 /**
- * Gives the sessions that Gemini CLI has stored in `home` the names that they would have if they were older. It
- * overwrites a session that it loads in the minute in which it began it.
+ * Renames the sessions that Gemini CLI has stored in `home`, as if they were older. Gemini CLI overwrites a session
+ * that it loads in the minute in which the session began.
  */
 export async function ageGeminiSessions(home: string): Promise<void> {
   const folder = join(home, '.gemini/tmp');

@@ -5,7 +5,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Real agents that only tests run. They are not dependencies, so that an installation need not download their 50 MB. */
+/**
+ * Real agents that only tests run. They are not dependencies, so that an installation does not download their 50 MB.
+ */
 const agents = {
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
   qwen: { package: '@qwen-code/qwen-code', version: '0.24.4' },
@@ -15,8 +17,8 @@ type NpmAgent = keyof typeof agents;
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/npm-agents', import.meta.url));
 
 /**
- * The program of an agent, by its name on the search path. npm downloads the agent the first time. Neither has
- * dependencies, and what they have as optional ones must be compiled: it is left out. Throws if npm cannot bring it.
+ * The path of an agent's program. npm downloads the agent the first time. Neither agent has dependencies; their
+ * optional dependencies must be compiled and are left out. Throws if npm cannot install the agent.
  */
 export async function npmAgent(name: NpmAgent): Promise<string> {
   const agent = `${agents[name].package}@${agents[name].version}`;
@@ -26,7 +28,7 @@ export async function npmAgent(name: NpmAgent): Promise<string> {
   return program;
 }
 
-/** Whole or not at all: several tests may ask for an agent at once. */
+/** Atomic: several tests may need an agent at the same time. */
 async function bring(agent: string, folder: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, 'draft-'));
@@ -34,7 +36,7 @@ async function bring(agent: string, folder: string): Promise<void> {
     await writeFile(join(draft, 'package.json'), '{ "private": true }');
     const flags = ['--omit=optional', '--ignore-scripts', '--no-package-lock', '--loglevel=error'];
     await promisify(execFile)('npm', ['install', '--save-exact', ...flags, agent], { cwd: draft });
-    // Another test may have been first.
+    // Another test may have been faster.
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });
@@ -45,7 +47,7 @@ async function bring(agent: string, folder: string): Promise<void> {
   }
 }
 
-/** What every agent from npm runs with: this Node, and nothing of the user's own. */
+/** The environment of every agent from npm: this Node, and nothing of the user's own. */
 export const npmAgentEnvironment = (home: string): Record<string, string> => ({
   PATH: [dirname(process.execPath), process.env['PATH'] ?? '/usr/bin:/bin'].join(delimiter),
   HOME: home,

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * The real opencode: the program of this platform itself, since that of the package `opencode-ai` is only there after a
- * script of its installation. It is an optional dependency; where it is not installed, this throws.
+ * The real opencode: this platform's program itself, because the package `opencode-ai` has the program only after an
+ * installation script. It is an optional dependency; throws if it is not installed.
  */
 export function opencodeBinary(): string {
   const name = `opencode-${process.platform}-${process.arch}`;
   try {
     return require.resolve(`${name}/bin/opencode`);
   } catch (cause) {
-    const message = `opencode is not installed for this platform: “npm install --no-save ${name}” brings it.`;
+    const message = `opencode is not installed for this platform: “npm install --no-save ${name}” installs it.`;
     throw new Error(message, { cause });
   }
 }
@@ -44,7 +44,8 @@ export async function opencodeEnvironment(
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_SHARE: '1',
-    // A library for plugins, which it looks up at each start and no switch keeps it from: it is not found here.
+    // opencode looks for a plugin library at each start, and no setting prevents that: with this registry it finds
+    // none.
     npm_config_registry: apiUrl,
   };
 }

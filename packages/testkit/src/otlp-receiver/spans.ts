@@ -8,16 +8,16 @@ export interface ReceivedSpan {
   name: string;
   /** SpanKind. */
   kind: number;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   startedAt: number;
   endedAt: number;
   attributes: Record<string, unknown>;
   hasFailed: boolean;
-  /** Of the program that sent it. */
+  /** The resource of the program that sent the span. */
   resource: Record<string, unknown>;
 }
 
-/** As much of opentelemetry-proto's trace.proto as is read here; its field numbers never change. */
+/** The parts of opentelemetry-proto's trace.proto that are read here; its field numbers never change. */
 const schema = `syntax = "proto3";
 message Value { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4; } }
 message Attribute { string key = 1; Value value = 2; }
@@ -73,7 +73,7 @@ const Request = z.object({
   ),
 });
 
-/** Throws for what is no `ExportTraceServiceRequest`. */
+/** Throws for anything but an `ExportTraceServiceRequest`. */
 export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
   const isJson = contentType.startsWith('application/json');
   const said: unknown = isJson ? JSON.parse(bytes.toString()) : fromProtobuf(bytes);
@@ -81,7 +81,7 @@ export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ parentSpanId, startTimeUnixNano, endTimeUnixNano, status, ...span }) => ({
         ...span,
-        // An empty one is none.
+        // An empty id means no parent.
         parentSpanId: parentSpanId || undefined,
         startedAt: ms(startTimeUnixNano),
         endedAt: ms(endTimeUnixNano),
@@ -92,7 +92,7 @@ export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
   );
 }
 
-/** In the form of its JSON, where ids are hexadecimal. */
+/** Converts protobuf to the format of OTLP's JSON, in which ids are hexadecimal. */
 function fromProtobuf(bytes: Buffer): unknown {
   const options = { longs: String, bytes: String, defaults: false };
   const request = ProtobufRequest.toObject(ProtobufRequest.decode(bytes), options);

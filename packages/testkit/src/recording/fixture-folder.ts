@@ -2,18 +2,18 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A recording of a real program: what it is of, and what was said, in order. */
+/** A recording of a real program: its origin, and its messages in order. */
 interface Recording {
   name: string;
   entries: unknown[];
 }
 
-/** Where the recordings of one program lie, a file each. */
+/** The folder with one program's recordings, one file each. */
 export class FixtureFolder<T extends Recording> {
   readonly #folder: string;
   readonly #parse: (json: unknown) => T;
 
-  /** `parse` is a schema's. */
+  /** @param parse - The schema's parse function. */
   constructor(folder: URL, parse: (json: unknown) => T) {
     this.#folder = fileURLToPath(folder);
     this.#parse = parse;
@@ -39,7 +39,7 @@ export class FixtureFolder<T extends Recording> {
   }
 }
 
-/** One entry a line, so that a difference shows what changed. */
+/** One entry a line, so that a diff shows the changes. */
 function print({ entries, ...head }: Recording): string {
   const start = Object.entries(head).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
   const lines = entries.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');

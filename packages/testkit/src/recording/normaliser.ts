@@ -1,19 +1,19 @@
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const isoTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 
-/** What differs from run to run in one program's words. */
+/** The parts of one program's messages that differ from run to run. */
 export interface Volatile {
-  /** Texts, and what stands for them. */
+  /** Texts and their replacements. */
   names: [string, string][];
-  /** Patterns, and what stands for them. */
+  /** Patterns and their replacements. */
   patterns: [RegExp, string][];
-  /** Keys of numbers that are measured or drawn: they become 0, also where they are written as text. */
+  /** Keys of measured or random numbers, which become 0, also if they are written as text. */
   measured: RegExp;
 }
 
 /**
- * Makes recordings comparable: ids are numbered in the order they appear, measured times become 0, what is `Volatile`
- * gets its name. What is left differs only where the recorded program itself does.
+ * Makes recordings comparable: ids are numbered in order of appearance, measured times become 0, and volatile parts get
+ * their replacements. Other differences come from the recorded program.
  */
 export class Normaliser {
   readonly #ids = new Map<string, string>();

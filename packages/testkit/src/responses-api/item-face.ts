@@ -9,17 +9,17 @@ import type {
 
 type NamedData = [type: string, data: Record<string, unknown>];
 
-/** A stretch of an item that is streamed as deltas of one kind, and the events that frame it. */
+/** A part of an item that is streamed as deltas of one kind, and the events before and after it. */
 interface Section {
   parts: Part[];
   begin: NamedData[];
   delta: string;
-  /** Where in the item the deltas belong. */
+  /** The place of the deltas in the item. */
   at: Record<string, unknown>;
   end: NamedData[];
 }
 
-/** How an output item looks when it is announced, while it is streamed, and when it is done. */
+/** An output item's forms when it is announced, while it is streamed, and when it is done. */
 export interface ItemFace {
   begun: Record<string, unknown>;
   sections: Section[];
@@ -151,7 +151,7 @@ function callFace(id: string, { type, name, namespace, callId, parts }: CallItem
   };
 }
 
-/** Of a hosted tool nothing is streamed. */
+/** A hosted tool streams nothing. */
 function hostedFace(id: string, { type, result, parts }: HostedItem): ItemFace {
   return {
     begun: { id, type, status: 'in_progress' },

@@ -1,44 +1,44 @@
 import type { Happening, Pace } from '../scripted-server/happening.ts';
 import type { Held } from '../scripted-server/script.ts';
 
-/** What an output item is made of: pieces of its text, and things that happen between them. */
+/** The contents of an output item: pieces of its text, and incidents between them. */
 export type Part = string | Happening;
 
 export interface MessageItem extends Pace {
   type: 'message';
   parts: Part[];
-  /** It says why the model will not answer. */
+  /** The text is a refusal. */
   isRefusal?: boolean;
-  /** What its text cites. */
+  /** The citations of the text. */
   annotations?: Record<string, unknown>[];
 }
 
-/** What the model lets be seen of its reasoning: a summary in one or more parts, and, of open models, the whole text. */
+/** The visible part of the model's reasoning: a summary in one or more parts, and for open models the whole text. */
 export interface ReasoningItem extends Pace {
   type: 'reasoning';
   summaries: Part[][];
   content: Part[];
-  /** What only the API can read; null if it was not asked for. */
+  /** Content that only the API can read; null if it was not requested. */
   encrypted: string | null;
 }
 
-/** A call whose arguments are JSON, or, of a `custom` tool, any text. */
+/** A call with JSON arguments, or, for a `custom` tool, any text. */
 export interface CallItem extends Pace {
   type: 'function_call' | 'custom_tool_call';
   name: string;
   parts: Part[];
-  /** Given by the server when absent. */
+  /** If undefined, the server makes the id. */
   callId: string | undefined;
-  /** Of the tool, where tools come in groups. */
+  /** The tool's namespace, if tools are grouped. */
   namespace?: string;
 }
 
-/** A tool that the API runs itself: it is announced, and then there in whole. */
+/** A tool that the API runs itself: it is announced, and then sent completely. */
 export interface HostedItem extends Pace {
   type: 'web_search_call';
-  /** What it adds when it is done. */
+  /** Fields that are added when the tool is done. */
   result: Record<string, unknown>;
-  /** What happens between the two. */
+  /** Incidents between the two. */
   parts: Happening[];
 }
 
@@ -51,12 +51,12 @@ export interface TokenUsage {
   reasoning: number;
 }
 
-/** How an answer ends: whole, for a reason such as `max_output_tokens`, or with an error. */
+/** The end of an answer: complete, incomplete for a reason such as `max_output_tokens`, or with an error. */
 export type Ending =
   | { status: 'completed' }
   | { status: 'incomplete'; reason: string }
   | { status: 'failed'; code: string; message: string }
-  /** By an event of its own, as when the API breaks down in the middle. */
+  /** By an event of its own, as if the API failed in the middle. */
   | { status: 'error'; code: string | null; message: string };
 
 export interface AnswerReply {
@@ -64,7 +64,7 @@ export interface AnswerReply {
   items: OutputItem[];
   usage: TokenUsage;
   ending: Ending;
-  /** How many searches of the web are billed; undefined if the API does not say. */
+  /** How many web searches are billed; undefined if the API does not report it. */
   searches: number | undefined;
   headers: Record<string, string>;
 }
@@ -91,13 +91,13 @@ export const message = (
   ...options,
 });
 
-/** The model declines: a message whose part is a refusal. */
+/** The model declines: a message with a refusal. */
 export const refusal = (parts: Parts, pace: Pace = {}): MessageItem => ({
   ...message(parts, pace),
   isRefusal: true,
 });
 
-/** One list (or text) per part of the summary; `content` is the reasoning itself. */
+/** One list (or text) for each part of the summary; `content` is the reasoning itself. */
 export const reasoning = (
   summaries: Parts[],
   {
@@ -113,7 +113,7 @@ export const reasoning = (
   ...pace,
 });
 
-/** The API searches the web: `action` is its own word for what it did, as `{type: 'search', query}`. */
+/** The API searches the web: `action` is the API's own description, such as `{type: 'search', query}`. */
 export const webSearch = (
   action: Record<string, unknown>,
   parts: Happening[] = [],
@@ -133,18 +133,18 @@ const call = (
   { callId, before = [], ...pace }: CallOptions,
 ): CallItem => ({ type, name, callId, parts: [...before, input], ...pace });
 
-/** A call with JSON arguments. Its id is the server's unless given. */
+/** A call with JSON arguments. By default the server makes its id. */
 export const functionCall = (
   name: string,
   input: Record<string, unknown>,
   options: CallOptions = {},
 ): CallItem => call('function_call', name, JSON.stringify(input), options);
 
-/** A call of a tool that takes any text. */
+/** A call of a tool that accepts any text. */
 export const customCall = (name: string, input: string, options: CallOptions = {}): CallItem =>
   call('custom_tool_call', name, input, options);
 
-/** One whole answer of the model; a text alone is a message. */
+/** One complete answer of the model; a text alone is a message. */
 export const answer = (
   items: string | OutputItem | OutputItem[],
   options: {
@@ -162,21 +162,21 @@ export const answer = (
   headers: options.headers ?? {},
 });
 
-/** The answer breaks off with an error in its stream (`response.failed`), after what `items` say. */
+/** The answer ends with an error in its stream (`response.failed`), after `items`. */
 export const failed = (
   code: string,
   errorMessage: string,
   items: OutputItem | OutputItem[] = [],
 ): AnswerReply => answer(items, { ending: { status: 'failed', code, message: errorMessage } });
 
-/** The stream breaks off with an `error` event, after what `items` say. */
+/** The stream ends with an `error` event, after `items`. */
 export const errorEvent = (
   code: string | null,
   errorMessage: string,
   items: OutputItem | OutputItem[] = [],
 ): AnswerReply => answer(items, { ending: { status: 'error', code, message: errorMessage } });
 
-/** The answer ends before it is whole (`response.incomplete`). */
+/** The answer ends before it is complete (`response.incomplete`). */
 export const incomplete = (
   reason: string,
   items: string | OutputItem | OutputItem[],
@@ -190,7 +190,7 @@ const errorTypes: Record<number, string> = {
   429: 'requests',
 };
 
-/** An HTTP error as the Responses API words it. */
+/** An HTTP error in the format of the Responses API. */
 export const httpError = (
   status: number,
   errorMessage = `scripted error ${status}`,

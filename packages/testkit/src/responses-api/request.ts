@@ -10,7 +10,7 @@ const InputItem = z.looseObject({
   output: z.unknown().optional(),
 });
 
-/** The part of a Responses API request that scripts route on; the rest stays in place. */
+/** The part of a Responses API request on which scripts depend; other fields are kept. */
 const ResponsesRequestBody = z.looseObject({
   model: z.string(),
   instructions: z.string().nullish(),
@@ -30,15 +30,15 @@ export interface ResponsesRequest {
   path: string;
   headers: Record<string, string>;
   body: ResponsesRequestBody;
-  /** What the client caches its prompts by; Codex names its session so. Empty for others. */
+  /** The client's key for caching prompts, which Codex sets to its session id; empty for other clients. */
   sessionId: string;
-  /** What the user asked last, without what the client adds to it. */
+  /** The user's last message, without the client's additions. */
   prompt: string;
-  /** How many items precede `prompt`; tells two equal prompts of one session apart. */
+  /** How many items precede `prompt`; distinguishes equal prompts of one session. */
   promptIndex: number;
   /** The outputs of the tools called since the model's last answer, by call id. */
   toolResults: Record<string, string>;
-  /** Resolves when the client ends the connection before its answer is whole. */
+  /** Resolves when the client ends the connection before its answer is complete. */
   left: Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function parseRequest(
 const userMessage = (text: string): InputItem =>
   InputItem.parse({ type: 'message', role: 'user', content: text });
 
-/** Codex tells the model about its surroundings in the user's name. */
+/** Codex describes its environment to the model in messages with the role `user`. */
 const isAddedByClient = (text: string): boolean =>
   /^\s*(<(environment_context|user_instructions|turn_aborted|permissions)|# AGENTS\.md)/.test(text);
 

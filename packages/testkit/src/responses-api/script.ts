@@ -2,12 +2,12 @@ import { answerByPrompt, readScript, type ScriptOf } from '../scripted-server/sc
 import { httpError, type ModelReply } from './reply.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** What the model answers: a list that is used up in order, or a function that sees each request. */
+/** The model's answers: a list that is used up in order, or a function of each request. */
 export type ModelScript = ScriptOf<ResponsesRequest, ModelReply>;
 
 /**
- * Turns any script into a function of the request that remembers what it has used up. A call of an MCP server's tool that
- * is not there yet is made again: Codex waits for such servers for a second, then begins its turn without them.
+ * Turns any script into a function of the request that keeps track of used answers. A call of an MCP server's tool that
+ * does not exist yet is repeated: Codex waits for such servers for a second, then begins its turn without them.
  */
 export function answering(script: ModelScript): (request: ResponsesRequest) => ModelReply {
   const reply = readScript(script, exhausted);
@@ -23,13 +23,13 @@ export function answering(script: ModelScript): (request: ResponsesRequest) => M
 
 const notThere = 'unsupported call: mcp__';
 
-/** A 400 is not retried, so a script that is too short shows at once and says why. */
+/** A 400 is not retried, so a script that is too short fails at once, with the reason. */
 const exhausted = (request: ResponsesRequest): ModelReply =>
   httpError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
 /**
- * For servers that many sessions talk to: each prompt, wherever and however often it is sent, is answered from the start
- * of the entry whose key it contains.
+ * For servers with many sessions: each prompt, wherever and however often it is sent, is answered from the start of the
+ * entry whose key it contains.
  */
 export const byModelPrompt = (entries: Record<string, ModelReply[]>): ModelScript =>
   answerByPrompt(

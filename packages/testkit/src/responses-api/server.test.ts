@@ -53,7 +53,7 @@ const deltas = (body: string, type: string): unknown[] =>
 
 const said = (body: string): string => deltas(body, 'response.output_text.delta').join('');
 
-test('text is streamed in chunks, between the events that the Responses API frames it with', async () => {
+test('text is streamed in chunks, between the Responses API’s start and end events', async () => {
   await start([answer(message('abcdef', { chunk: 2 }))]);
   const seen = events(await (await post()).text());
   expect(seen.map((event) => event['type'])).toEqual([
@@ -111,7 +111,7 @@ test('a gate holds the model in the middle of a text until the test opens it', a
   expect(said(body)).toBe('before after');
 });
 
-test('a held reply says nothing at all until it is released', async () => {
+test('a held reply sends nothing until it is released', async () => {
   const silence = gate();
   await start([held(silence, answer('at last'))]);
   const response = post();
@@ -120,7 +120,7 @@ test('a held reply says nothing at all until it is released', async () => {
   expect(said(await (await response).text())).toBe('at last');
 });
 
-test('a cut ends the connection after what was said before it', async () => {
+test('a cut ends the connection after the earlier text was sent', async () => {
   await start([answer(message(['half', cut, 'never']))]);
   const reader = (await post()).body!.pipeThrough(new TextDecoderStream()).getReader();
   let body = '';
@@ -131,7 +131,7 @@ test('a cut ends the connection after what was said before it', async () => {
   expect(said(body)).toBe('half');
 });
 
-test('an answer can fail or be incomplete after what it has said', async () => {
+test('an answer can fail or be incomplete after its text', async () => {
   await start([
     failed('server_error', 'Broken', message('half')),
     incomplete('max_output_tokens', 'ha'),
@@ -148,7 +148,7 @@ test('an answer can fail or be incomplete after what it has said', async () => {
   });
 });
 
-test('HTTP errors come as often as the script says, worded as the API words them', async () => {
+test('HTTP errors come as often as the script says, in the API’s format', async () => {
   await start([
     ...times(2, httpError(429, 'Slow down', { headers: { 'retry-after': '0' } })),
     answer('fine'),
@@ -161,7 +161,7 @@ test('HTTP errors come as often as the script says, worded as the API words them
   });
 });
 
-test('a script that is too short says so, and so does a wrong address', async () => {
+test('a script that is too short is reported, and so is a wrong address', async () => {
   await start([]);
   expect(await (await post()).json()).toMatchObject({
     error: { message: 'The script has no reply for the prompt "hi".' },
@@ -184,7 +184,7 @@ test('byModelPrompt answers each prompt from its own start, for any number of se
   expect(await ask('a', [...afterTool, user('count')])).toBe('one');
 });
 
-test('a test can wait for a request, past or to come', async () => {
+test('a test can wait for a request, past or future', async () => {
   await start([answer('one'), answer('two')]);
   const coming = api!.request(({ prompt }) => prompt === 'later');
   await post();
@@ -193,7 +193,7 @@ test('a test can wait for a request, past or to come', async () => {
   expect((await api!.request(({ prompt }) => prompt === 'hi')).promptIndex).toBe(0);
 });
 
-test('a call of an MCP server’s tool that is not there yet is made again', async () => {
+test('a call of an MCP server’s tool that does not exist yet is repeated', async () => {
   await start([answer('calling'), answer('called')]);
   const ask = async (output: string): Promise<string> => {
     const input = [user('hi'), { type: 'function_call_output', call_id: 'c', output }];
@@ -219,7 +219,7 @@ test('the model can decline, and its reasoning can be encrypted or not', async (
   });
 });
 
-test('a stream can break off with an error event', async () => {
+test('a stream can end early with an error event', async () => {
   await start([errorEvent('server_error', 'Broken', message('half'))]);
   const body = await (await post()).text();
   expect(said(body)).toBe('half');
@@ -240,7 +240,7 @@ test('it lists its models', async () => {
   });
 });
 
-test('a request that the client leaves is seen to be left', async () => {
+test('a request whose client disconnects is reported as left', async () => {
   const middle = gate();
   await start([answer(message(['before', middle]))]);
   const leaving = new AbortController();

@@ -9,21 +9,21 @@ import { answering, type ModelScript } from './script.ts';
 import { streamAnswer, type ResponseFrame } from './stream.ts';
 
 export interface ResponsesApi {
-  /** What `base_url` (`OPENAI_BASE_URL`) must be; it ends in `/v1`. */
+  /** The value for `base_url` (`OPENAI_BASE_URL`); it ends in `/v1`. */
   readonly url: string;
-  /** Every request to `/v1/responses` so far, in the order of arrival. */
+  /** Every request to `/v1/responses` so far, in order of arrival. */
   readonly requests: ResponsesRequest[];
   /** Replaces the script from the next request on. */
   play(script: ModelScript): void;
-  /** Resolves with the first request, past or to come, that `matches`. */
+  /** Resolves with the first request, past or future, that `matches`. */
   request(matches: (request: ResponsesRequest) => boolean): Promise<ResponsesRequest>;
-  /** Ends the server and every connection that is still open. */
+  /** Ends the server and every open connection. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a scripted OpenAI Responses API on loopback, which the real Codex (or any client that streams) can be pointed
- * at without a key or a network.
+ * Starts a scripted OpenAI Responses API on loopback, for the real Codex (or any client that streams) without a key or
+ * a network.
  */
 export async function startResponsesApi(options: {
   script: ModelScript;

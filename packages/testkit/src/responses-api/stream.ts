@@ -5,7 +5,7 @@ import type { AnswerReply, OutputItem, TokenUsage } from './reply.ts';
 
 type Send = (type: string, data: Record<string, unknown>) => void;
 
-/** Id and model of the response being streamed; the reply itself knows neither. */
+/** Id and model of the response being streamed, which the reply does not contain. */
 export interface ResponseFrame {
   id: string;
   model: string;

@@ -4,11 +4,11 @@
  */
 export interface Gate {
   readonly type: 'gate';
-  /** Resolves when the scripted model has got here for the first time. */
+  /** Resolves when the scripted model first reaches the gate. */
   readonly reached: Promise<void>;
-  /** Lets the model go on, now and at every later arrival. */
+  /** Lets the model continue, now and at every later arrival. */
   open(): void;
-  /** Called by the scripted model: announces its arrival and waits. */
+  /** Called by the scripted model: reports its arrival and waits. */
   pass(): Promise<void>;
 }
 

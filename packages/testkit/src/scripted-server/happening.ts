@@ -2,18 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import type { Gate } from './gate.ts';
 
-/** The connection ends here, as it would in a failing network. Put a gate before it to be sure of what was read. */
+/**
+ * The connection ends here, as in a failing network. Put a gate before it to be sure that the client has read the text.
+ */
 export interface Cut {
   type: 'cut';
 }
 
-/** The model is silent for `ms` milliseconds. */
+/** The model sends nothing for `ms` milliseconds. */
 export interface Pause {
   type: 'pause';
   ms: number;
 }
 
-/** What can happen between two pieces of a streamed answer, whatever the API. */
+/** The incidents between two pieces of a streamed answer, for any API. */
 export type Happening = Gate | Pause | Cut;
 
 /** How a text is cut into deltas. */
@@ -33,7 +35,7 @@ export class ConnectionCut extends Error {}
 
 const cutAfterMs = 100;
 
-/** Lets it happen to a response that is being streamed. */
+/** Plays an incident in a response that is being streamed. */
 export async function happen(response: ServerResponse, happening: Happening): Promise<void> {
   switch (happening.type) {
     case 'gate':
@@ -42,15 +44,15 @@ export async function happen(response: ServerResponse, happening: Happening): Pr
       return sleep(happening.ms);
     case 'cut':
       await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
-      // A client that sees the end together with the beginning may never look at what is between them.
+      // A client that gets the end together with the beginning may not read the text between them.
       await sleep(cutAfterMs);
-      // Not `destroy`: a reset can overtake what was written before it.
+      // Not `destroy`: a reset can overtake earlier data.
       response.socket?.end();
       throw new ConnectionCut();
   }
 }
 
-/** Hands the pieces of `value` to `send` at the pace. */
+/** Passes the pieces of `value` to `send` at the pace. */
 export async function paced(
   value: string,
   { chunk = value.length, delayMs }: Pace,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** A request as it came, before any API has made sense of it. */
+/** A request before any API has parsed it. */
 export interface PlainRequest {
   method: string;
   path: string;
@@ -11,11 +11,11 @@ export interface PlainRequest {
 
 export interface LoopbackServer {
   readonly url: string;
-  /** Ends the server and every connection that is still open. */
+  /** Ends the server and every open connection. */
   close(): Promise<void>;
 }
 
-/** Serves `handle` on a free port of the loopback; what it throws goes to `fail`. */
+/** Serves `handle` on a free port on loopback; its errors are passed to `fail`. */
 export async function serveLoopback(
   handle: (request: PlainRequest, response: ServerResponse) => Promise<void>,
   fail: (response: ServerResponse, error: unknown) => void,
@@ -72,7 +72,7 @@ async function plain(incoming: IncomingMessage): Promise<PlainRequest> {
   };
 }
 
-/** Resolves when the client ends the connection before its answer is whole. */
+/** Resolves when the client ends the connection before its answer is complete. */
 export const clientLeaves = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     response.once('close', () => {

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { sendJson } from './loopback.ts';
 
-/** What `/v1/models` lists: names, or entries as a certain server words them. */
+/** The models of `/v1/models`: names, or entries in a certain server's format. */
 export type ScriptedModels = readonly (string | Record<string, unknown>)[];
 
 export const defaultModels: ScriptedModels = ['scripted-model', 'scripted-model-mini'];
 
-/** Answers `GET /v1/models` as OpenAI's interfaces do. */
+/** Answers `GET /v1/models` in OpenAI's format. */
 export function sendModels(response: ServerResponse, models: ScriptedModels): void {
   const data = models.map((model) =>
     typeof model === 'string'

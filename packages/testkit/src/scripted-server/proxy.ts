@@ -1,11 +1,14 @@
-/** An HTTP proxy on the loopback. It alone knows where the names of a test are, so whatever arrives has come through it. */
+/**
+ * An HTTP proxy on loopback. Only the proxy can resolve the test's host names, so every request that arrives went
+ * through it.
+ */
 import { once } from 'node:events';
 import { createServer, request as requestHttp } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export interface TestProxy {
   readonly url: string;
-  /** What it was asked for: `CONNECT models.example:443`, `POST http://models.example/v1/responses`. */
+  /** The requests: `CONNECT models.example:443`, `POST http://models.example/v1/responses`. */
   readonly asked: string[];
   /** The `Proxy-Authorization` of each request. */
   readonly logins: (string | undefined)[];
@@ -13,8 +16,8 @@ export interface TestProxy {
 }
 
 /**
- * @param ports - The loopback's port for each name.
- * @param refusal - The status that it answers everything with.
+ * @param ports - The port on loopback for each host name.
+ * @param refusal - The status with which every request is answered.
  */
 export async function startProxy(
   ports: Record<string, number>,
@@ -58,7 +61,7 @@ export async function startProxy(
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());
   });
-  // The server knows those of tunnels no more.
+  // The server does not track the sockets of tunnels.
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => sockets.add(socket));
   server.listen(0, '127.0.0.1');

@@ -1,6 +1,6 @@
-/** What a scripted server was asked, which a test can look at and wait for. */
+/** The requests to a scripted server, which a test can read and wait for. */
 export class RecordedRequests<Request> {
-  /** Every request so far, in the order of arrival. */
+  /** Every request so far, in order of arrival. */
   readonly list: Request[] = [];
   readonly #waiting = new Set<(request: Request) => void>();
 
@@ -9,7 +9,7 @@ export class RecordedRequests<Request> {
     for (const notify of this.#waiting) notify(request);
   }
 
-  /** Resolves with the first request, past or to come, that `matches`. */
+  /** Resolves with the first request, past or future, that `matches`. */
   first(matches: (request: Request) => boolean): Promise<Request> {
     const seen = this.list.find(matches);
     if (seen !== undefined) return Promise.resolve(seen);

@@ -1,16 +1,16 @@
 import type { Gate } from './gate.ts';
 
-/** What a model answers: a list that is used up in order, or a function that sees each request. */
+/** A model's answers: a list that is used up in order, or a function of each request. */
 export type ScriptOf<Request, Reply> = Reply[] | ((request: Request) => Reply);
 
-/** Nothing is answered, not even headers, until the gate opens. */
+/** Sends nothing, not even headers, until the gate opens. */
 export interface Held<Reply> {
   type: 'held';
   gate: Gate;
   reply: Reply;
 }
 
-/** Answers nothing until the gate opens, then `reply`. */
+/** Sends nothing until the gate opens, then `reply`. */
 export const held = <Reply>(gate: Gate, reply: Reply): Held<Reply> => ({
   type: 'held',
   gate,
@@ -21,7 +21,7 @@ export const held = <Reply>(gate: Gate, reply: Reply): Held<Reply> => ({
 export const times = <Reply>(count: number, reply: Reply): Reply[] =>
   Array.from({ length: count }, () => reply);
 
-/** Turns any script into a function of the request that remembers what it has used up. */
+/** Turns any script into a function of the request that keeps track of used answers. */
 export function readScript<Request, Reply>(
   script: ScriptOf<Request, Reply>,
   exhausted: (request: Request) => Reply,
@@ -32,8 +32,8 @@ export function readScript<Request, Reply>(
 }
 
 /**
- * For servers that many sessions talk to: each prompt, wherever and however often it is sent, is answered from the start
- * of the entry whose key it contains. `turn` names the turn that a request belongs to.
+ * For servers with many sessions: each prompt, wherever and however often it is sent, is answered from the start of the
+ * entry whose key it contains. `turn` names the turn of a request.
  */
 export function answerByPrompt<Request extends { prompt: string }, Reply>(
   entries: Record<string, Reply[]>,

@@ -6,20 +6,20 @@ import { Client } from 'pg';
 import { findPostgres } from '../../../../scripts/bootstrap/services.mjs';
 import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
 
-/** A PostgreSQL of a test's own, on the loopback. */
+/** A PostgreSQL of a test's own, on loopback. */
 export interface PostgresServer {
-  /** Its database `postgres`, in which the test may do anything. */
+  /** Its database `postgres`, which the test may change freely. */
   readonly url: string;
   readonly port: number;
-  /** Ends it at once and cuts every connection. What it keeps stays for `restart`. */
+  /** Ends the server at once and cuts every connection. Its data is kept for `restart`. */
   kill(): Promise<void>;
-  /** Starts it again on the same port. */
+  /** Starts the server again on the same port. */
   restart(): Promise<void>;
-  /** Ends it for good and removes what it kept. */
+  /** Ends the server for good and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL on a free port, for that many connections at once; takes a second or two. */
+/** Starts a PostgreSQL on a free port, for that many connections; takes a second or two. */
 export async function startPostgres(maxConnections = 100): Promise<PostgresServer> {
   const programs = findPostgres(process.env);
   if (programs === undefined) {
@@ -48,7 +48,8 @@ export async function startPostgres(maxConnections = 100): Promise<PostgresServe
   return {
     url: `postgresql://liminal@127.0.0.1:${port}/postgres`,
     port,
-    // Its immediate shutdown is a crash, but for the children: they would hold its memory for a while.
+    // An immediate shutdown is like a crash, but also ends the child processes, which would hold its memory for a
+    // while.
     kill: async () => server.end('SIGQUIT'),
     restart: async () => {
       server = await start();
@@ -71,25 +72,25 @@ function initialize(
   throw new Error(`${initdb} failed: ${made.stderr || String(made.error)}`);
 }
 
-/** PostgreSQL refuses to run as root. */
+/** A user for the server: PostgreSQL does not run as root. */
 function someoneElse(): { uid: number; gid: number } {
   const user = ['postgres', 'nobody'].find(
     (name) => spawnSync('id', [name], { stdio: 'ignore' }).status === 0,
   );
-  if (user === undefined) throw new Error('There is no user postgres or nobody to run as.');
+  if (user === undefined) throw new Error('Neither of the users postgres and nobody exists.');
   const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A place in a PostgreSQL that nobody else uses. */
+/** A part of a PostgreSQL that no other test uses. */
 export interface TestPostgres {
   readonly url: string;
-  /** The name of a schema that does not exist yet: another one at each call. */
+  /** The name of a schema that does not exist yet; a new name at each call. */
   newSchema(): string;
   release(): Promise<void>;
 }
 
-/** The database that `LIMINAL_DATABASE_URL` names, else one of our own; for tests that never end it. */
+/** The database that `LIMINAL_DATABASE_URL` names, or a started one; for tests that never end it. */
 export async function testPostgres(): Promise<TestPostgres> {
   const made: string[] = [];
   const newSchema = () => {

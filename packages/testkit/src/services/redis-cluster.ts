@@ -3,32 +3,32 @@ import { Redis } from 'ioredis';
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 import { freePort } from './server-process.ts';
 
-/** A Redis Cluster of a test's own, on the loopback. */
+/** A Redis Cluster of a test's own, on loopback. */
 export interface TestRedisCluster {
   /** Each has a third of the slots. */
   readonly masters: readonly RedisServer[];
-  /** One for each master, in the masters' order, where there are any. */
+  /** One for each master, in the masters' order, if there are replicas. */
   readonly replicas: readonly RedisServer[];
-  /** Resolves when each of these (of all, unless given) says that the cluster works. */
+  /** Resolves when each of these nodes (default: all) reports that the cluster works. */
   ready(nodes?: readonly RedisServer[]): Promise<void>;
-  /** Ends it for good and removes what it kept. */
+  /** Ends the cluster for good and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface RedisClusterOptions extends RedisOptions {
-  /** Whether each master has a replica, which takes over when it is gone. */
+  /** Whether each master has a replica, which takes over when the master is gone. */
   hasReplicas?: boolean;
 }
 
-/** A node, and where the others talk to it. */
+/** A node, and the port for the other nodes. */
 type Node = RedisServer & { busPort: number };
 
 const SLOTS = 16_384;
 const MASTERS = 3;
-/** How long it may take on a busy machine until all agree, and how often they are asked, ms. */
+/** How long the nodes may take to agree on a busy machine, and how often they are asked, in ms. */
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
-/** Starts a cluster of three masters on free ports. A master that is gone takes only its own slots with it. */
+/** Starts a cluster of three masters on free ports. Without a master, only its own slots are unavailable. */
 export async function startRedisCluster(
   options: RedisClusterOptions = {},
 ): Promise<TestRedisCluster> {
@@ -54,7 +54,7 @@ export async function startRedisCluster(
   return { masters, replicas, ready, stop };
 }
 
-/** Another process may have taken a port meanwhile that was free a moment ago. */
+/** Retried: another process may have taken a port that was free a moment ago. */
 async function startNode(options: RedisOptions): Promise<Node> {
   for (let left = 3; ; left -= 1) {
     try {
@@ -65,7 +65,7 @@ async function startNode(options: RedisOptions): Promise<Node> {
   }
 }
 
-/** By default the bus has the other port plus 10,000, which need not be free, nor be a port. */
+/** By default the bus port is the other port plus 10,000, which may be in use or above the limit. */
 async function startOn(busPort: number, { settings, ...options }: RedisOptions): Promise<Node> {
   const own = {
     'cluster-enabled': 'yes',
@@ -74,7 +74,7 @@ async function startOn(busPort: number, { settings, ...options }: RedisOptions):
     'cluster-require-full-coverage': 'no',
     // A replica takes over however long it was cut off: on a busy machine that can be half a minute.
     'cluster-replica-validity-factor': '0',
-    // Else a replica that comes waits five seconds for others to come.
+    // Otherwise a new replica waits five seconds for others.
     'repl-diskless-sync-delay': '0',
   };
   return { ...(await startRedis({ ...options, settings: { ...own, ...settings } })), busPort };
@@ -85,12 +85,12 @@ async function share(masters: Node[]): Promise<void> {
   for (const [index, master] of masters.entries()) {
     const range = [String(first(index)), String(first(index + 1) - 1)];
     await ask(master, 'CLUSTER', 'ADDSLOTSRANGE', ...range);
-    // Two masters of one epoch would have to find out first whose word counts.
+    // With equal epochs, masters would first have to settle conflicts.
     await ask(master, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
   }
 }
 
-/** A handshake that takes longer than the node timeout is forgotten: on a busy machine they must meet again. */
+/** Repeated: a handshake that takes longer than the node timeout is forgotten, for example on a busy machine. */
 async function meet([first, ...others]: Node[]): Promise<void> {
   if (first === undefined) return;
   await eventually(async () => {
@@ -114,7 +114,7 @@ async function follow(replicas: Node[], masters: Node[]): Promise<void> {
 
 async function replicate({ replica, master }: { replica: Node; master: Node }): Promise<void> {
   const id = String(await ask(master, 'CLUSTER', 'MYID'));
-  // It may not have heard of it yet.
+  // Retried: the replica may not know the master yet.
   await eventually(async () => (await ask(replica, 'CLUSTER', 'REPLICATE', id)) === 'OK');
   await eventually(async () => {
     return String(await ask(replica, 'INFO', 'replication')).includes('master_link_status:up');
@@ -140,7 +140,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
 async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
   const connection = new Redis(node.url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
   connection.on('error', () => {
-    // The command fails with it.
+    // The next command fails with the error.
   });
   try {
     return await connection.call(command, ...args);

@@ -3,27 +3,27 @@ import { Redis } from 'ioredis';
 import { findRedis } from '../../../../scripts/bootstrap/services.mjs';
 import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
 
-/** A Redis of a test's own, on the loopback. */
+/** A Redis of a test's own, on loopback. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Where it writes what it keeps. */
+  /** The folder with its data. */
   readonly folder: string;
-  /** Ends it at once, as a crash does. What it keeps stays for `restart`. */
+  /** Ends the server at once, like a crash. Its data is kept for `restart`. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, with what `appendOnly` kept. */
+  /** Starts the server again on the same port, with the data of `appendOnly`. */
   restart(): Promise<void>;
-  /** Answers nobody until it is resumed, while its connections stay open. */
+  /** Answers no requests until it is resumed; its connections stay open. */
   pause(): void;
   resume(): void;
-  /** Ends it for good and removes what it kept. */
+  /** Ends the server for good and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface RedisOptions {
-  /** Keeps each write on disk before it is acknowledged. */
+  /** Writes are on disk before they are acknowledged. */
   appendOnly?: boolean;
-  /** Further settings, as `redis.conf` names them. */
+  /** Further settings, by their names in `redis.conf`. */
   settings?: Record<string, string>;
 }
 
@@ -31,7 +31,7 @@ export interface RedisOptions {
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const program = findRedis(process.env);
   if (program === undefined) {
-    throw new Error('There is no redis-server on the search path. Install Redis, or run npm test.');
+    throw new Error('redis-server is not in PATH. Install Redis, or run npm test.');
   }
   const folder = await makeFolder('redis');
   const port = await freePort();
@@ -68,15 +68,15 @@ function argumentsOf(settings: Record<string, string>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** A place in a Redis that nobody else uses. */
+/** A part of a Redis that no other test uses. */
 export interface TestRedis {
   readonly url: string;
-  /** What the names of all keys must begin with: another one at each call. */
+  /** The prefix for all keys; a new prefix at each call. */
   newPrefix(): string;
   release(): Promise<void>;
 }
 
-/** The Redis that `LIMINAL_REDIS_URL` names, else one of our own; for tests that never end it. */
+/** The Redis that `LIMINAL_REDIS_URL` names, or a started one; for tests that never end it. */
 export async function testRedis(): Promise<TestRedis> {
   const mine = `test-${randomUUID()}`;
   const newPrefix = () => `${mine}-${randomUUID()}`;

@@ -8,21 +8,21 @@ import { join } from 'node:path';
 export interface ServerProgram {
   program: string;
   args: string[];
-  /** What it writes when it can be used. */
+  /** The output that shows that the server is ready. */
   ready: string;
-  /** The server's folder, removed with the process that started it. */
+  /** The server's folder, deleted with the process that started it. */
   folder: string;
-  /** Whom it runs as, where not as ourselves. */
+  /** The user that runs the server, if not the current one. */
   user?: { uid: number; gid: number };
 }
 
-/** How long a server may take to start on a busy machine, ms. */
+/** How long a server may take to start on a busy machine, in ms. */
 const PATIENCE_MS = 60_000;
 
-/** Waits for its input to end, which it does with the process at its other end, however that ends. */
+/** Waits for the end of its input, which comes when the starting process ends, in whatever way. */
 const guardScript = `trap '' INT TERM HUP; cat >/dev/null; kill -KILL "$1" 2>/dev/null; rm -rf "$2"`;
 
-/** A server that tests start for themselves; it ends with them, also if they are killed. */
+/** A server that a test process starts; it ends with that process, even if the process is killed. */
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #guard: ChildProcess;
@@ -35,7 +35,7 @@ export class ServerProcess {
     this.#guard = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] });
   }
 
-  /** Resolves when it says that it is ready; rejects with what it said if it ends before. */
+  /** Resolves when the server reports that it is ready; if it ends before, rejects with its output. */
   static async start({
     program,
     args,
@@ -67,7 +67,7 @@ export class ServerProcess {
     await this.#exited;
   }
 
-  /** Stops it where it is, as a machine does that is too busy, until it is continued. */
+  /** Suspends the server, as a machine does that is too busy, until it is continued. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child.kill(signal);
   }
@@ -77,7 +77,7 @@ async function saysReady(child: ChildProcess, ready: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let said = '';
   const hear = (chunk: Buffer): void => {
-    // Reading on also keeps it from waiting for a full pipe.
+    // Reading also keeps the server from blocking on a full pipe.
     if (said.length < 100_000) said += chunk.toString();
     if (said.includes(ready)) resolve();
   };
@@ -99,7 +99,7 @@ export async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** A port of the loopback that was free a moment ago. */
+/** A port on loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

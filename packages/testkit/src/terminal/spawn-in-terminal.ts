@@ -7,8 +7,8 @@ interface InTerminal {
 }
 
 /**
- * Starts a program in a pseudo-terminal of this size, as `script` (util-linux, macOS) opens them. What it prints is on the
- * child's standard output; what is written to the child's standard input are the keys.
+ * Starts a program in a pseudo-terminal of this size, opened by `script` (util-linux, macOS). The child's standard
+ * output has the program's output; text written to the child's standard input is typed into the program.
  */
 export function spawnInTerminal(
   command: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * A program in a pseudo-terminal, with a terminal emulator that answers what the program asks of it and has the screen that
- * a person sees.
+ * A program in a pseudo-terminal, with a terminal emulator that answers the program's queries and has the visible
+ * screen.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export class Terminal {
   readonly #child: ChildProcess;
   readonly #emulator = new xterm.Terminal({ ...size, scrollback: 0, allowProposedApi: true });
   readonly #ended: Promise<unknown>;
-  /** All that the program has printed. */
+  /** The program's whole output. */
   #output = '';
   #isOver = false;
   #changed = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ export class Terminal {
     return this.#child;
   }
 
-  /** What a person sees, without blank rows. */
+  /** The visible screen, without blank rows. */
   get screen(): string {
     const { active } = this.#emulator.buffer;
     const rows = Array.from({ length: size.rows }, (_, row) =>
@@ -52,17 +52,17 @@ export class Terminal {
     return rows.filter((row) => row !== undefined && row !== '').join('\n');
   }
 
-  /** Sends keys as they are: `\r` is Enter, `\u001b` Escape. */
+  /** Sends keys unchanged: `\r` is Enter, `\u001b` Escape. */
   press(keys: string): void {
     if (!this.#isOver) this.#child.stdin!.write(keys);
   }
 
-  /** Sends a text as a terminal does when it is pasted. */
+  /** Sends a text as a terminal does for a paste. */
   paste(text: string): void {
     this.press(`\u001b[200~${text}\u001b[201~`);
   }
 
-  /** Waits until the screen is so; the test's own limit ends the wait. Rejects if the program ends before. */
+  /** Waits until the screen matches; the test's own time limit ends the wait. Rejects if the program ends first. */
   async shows(wanted: RegExp | ((screen: string) => boolean)): Promise<void> {
     const isSo = (screen: string): boolean =>
       wanted instanceof RegExp ? wanted.test(screen) : wanted(screen);
@@ -73,8 +73,8 @@ export class Terminal {
   }
 
   /**
-   * Presses keys, and waits until the program has printed this since then. Without its spaces: some of them are moves of the
-   * cursor. Rejects if the program ends before.
+   * Presses keys, and waits until the program's later output matches. Compared without spaces, because some are cursor
+   * movements. Rejects if the program ends first.
    */
   async draws(keys: string, wanted: RegExp): Promise<void> {
     const before = keys === '' ? 0 : this.#output.length;

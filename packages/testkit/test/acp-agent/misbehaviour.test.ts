@@ -6,14 +6,14 @@ import { expect, test } from 'vitest';
 import { acpAgent, type Step } from '../../src/index.ts';
 import { runAgent } from './raw-client.ts';
 
-/** One turn, begun. */
+/** A turn that has begun. */
 async function play(steps: Step[]) {
   const { agent, client } = await runAgent({ turns: [{ steps }] });
   const sessionId = await client.session();
   return { ...agent, client, sessionId, answer: client.prompt(sessionId, 'Go.') };
 }
 
-test('it says whatever is no protocol at all, as it stands', async () => {
+test('text outside the protocol is sent unchanged', async () => {
   const { client, answer } = await play([
     { raw: '{"jsonrpc":' },
     { raw: 'half a ', end: '' },
@@ -29,7 +29,7 @@ test('it says whatever is no protocol at all, as it stands', async () => {
   expect(said[3]).toHaveLength(1_000_002);
 });
 
-test('the test can say something through it at any time', async () => {
+test('the test can send a line through the agent at any time', async () => {
   const { agent, client } = await runAgent({});
   await agent.control.process();
 
@@ -41,7 +41,7 @@ test('the test can say something through it at any time', async () => {
   expect(client.lines[1]).toBe('not json');
 });
 
-test('it speaks before it is spoken to', async () => {
+test('the agent sends messages before it gets any', async () => {
   const { client } = await runAgent({ onStart: [{ raw: 'Starting…' }, { stderr: 'warning' }] });
 
   await client.request('initialize');
@@ -50,7 +50,7 @@ test('it speaks before it is spoken to', async () => {
   await expect.poll(() => client.stderr).toBe('warning\n');
 });
 
-test('what is no JSON is answered as such, and the rest goes on', async () => {
+test('a line that is not JSON is answered with a parse error, and the agent continues', async () => {
   const { agent, client } = await runAgent({});
 
   client.write('{');
@@ -60,7 +60,7 @@ test('what is no JSON is answered as such, and the rest goes on', async () => {
   expect(agent.control.received.map(({ line }) => line)[0]).toBe('{');
 });
 
-test('it ends as told, after what it has said', async () => {
+test('the agent ends as scripted, after its messages', async () => {
   const { client, sessionId } = await play([{ say: 'last words' }, { exit: { code: 3 } }]);
 
   expect(await client.ended()).toEqual({ code: 3, signal: null });
@@ -68,7 +68,7 @@ test('it ends as told, after what it has said', async () => {
   await client.until(() => client.said(sessionId) === 'last words');
 });
 
-test('it is killed from outside', async () => {
+test('the agent can be killed', async () => {
   const { client, control } = await play([{ hang: true }]);
   await control.until('session/prompt');
 
@@ -77,7 +77,7 @@ test('it is killed from outside', async () => {
   expect(await client.ended()).toEqual({ code: null, signal: 'SIGKILL' });
 });
 
-test('silent, it hears nothing, says nothing, and lives', async () => {
+test('a silent agent reads nothing, sends nothing, and lives', async () => {
   const { agent, client } = await runAgent({
     turns: [
       { when: 'silence', steps: [{ silence: true }] },
@@ -101,7 +101,7 @@ test('silent, it hears nothing, says nothing, and lives', async () => {
   expect(control.received.at(-1)).toMatchObject({ method: 'session/prompt' });
 });
 
-test('it ends with its stdin, or does not', async () => {
+test('the agent ends with its stdin, or outlives it if scripted', async () => {
   const { client } = await runAgent({});
   const { agent, client: stubborn } = await runAgent({ outlivesStdin: true, ignoresTerm: true });
   await Promise.all([client.request('initialize'), stubborn.request('initialize')]);
@@ -115,7 +115,7 @@ test('it ends with its stdin, or does not', async () => {
   expect(agent.control.processes[0]?.alive).toBe(true);
 });
 
-test('programs that it starts outlive it, hold its stdout, and end with the test', async () => {
+test('programs that the agent starts outlive it, hold its stdout, and end with the test', async () => {
   const survives = ['sh', '-c', 'kill -TERM $$; echo survived; exec sleep 600'];
   const { client, control, answer } = await play([
     { spawn: { detached: true } },
@@ -158,7 +158,7 @@ test('a long turn can be stopped in its middle', async () => {
   }
 });
 
-test('a flood loses nothing, is in order, and says when each chunk was written', async () => {
+test('a flood loses nothing, is in order, and contains each chunk’s time', async () => {
   const count = 20_000;
   const { client, sessionId, answer } = await play([{ flood: { count, text: 'x' } }]);
 
@@ -178,18 +178,18 @@ test('a paced flood keeps its rate', async () => {
   const times = client
     .updates(sessionId)
     .map(({ content }) => Number((content as { text: string }).text));
-  // 100 at 500 a second take 198 ms; a busy machine may take longer, but none takes less.
+  // 100 chunks at 500 a second take 198 ms; a busy machine may take longer, but never less.
   expect(times.at(-1)! - times[0]!).toBeGreaterThan(190_000);
   expect(times).toHaveLength(100);
 });
 
-test('what is no script is refused where it is written', async () => {
+test('an invalid script is rejected when it is written', async () => {
   const steps = [{ shout: 'no such step' }] as unknown as Step[];
 
   await expect(acpAgent({ turns: [{ steps }] })).rejects.toThrow('Invalid input');
 });
 
-test('started in any other way, the program says how it is used', () => {
+test('started in any other way, the program prints its usage', () => {
   const main = fileURLToPath(new URL('../../src/acp-agent/program/main.ts', import.meta.url));
 
   const { status, stderr } = spawnSync(process.execPath, [main, '--help'], { encoding: 'utf8' });
@@ -218,7 +218,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits for the end of a process that is nobody's child here. */
+/** Waits for the end of a process that is not a child of this one. */
 async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
 }

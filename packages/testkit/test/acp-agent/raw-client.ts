@@ -1,4 +1,4 @@
-/** An ACP client that checks nothing and hides nothing: it writes requests, and keeps every line that comes back. */
+/** An ACP client without checks: it sends requests, and keeps every received line. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -7,7 +7,7 @@ import { acpAgent, type AcpAgent, type AgentScript } from '../../src/index.ts';
 
 type Json = Record<string, unknown>;
 
-/** Plays a script to a client of its own; all of it ends with the test. */
+/** Plays a script to a client of its own; everything ends with the test. */
 export async function runAgent(
   script: AgentScript,
 ): Promise<{ agent: AcpAgent; client: RawClient }> {
@@ -17,9 +17,9 @@ export async function runAgent(
 }
 
 export class RawClient {
-  /** Every line that the agent has said. */
+  /** Every line from the agent. */
   readonly lines: string[] = [];
-  /** Those that are JSON objects. */
+  /** The lines that are JSON objects. */
   readonly messages: Json[] = [];
   readonly process: ChildProcess;
   stderr = '';
@@ -35,7 +35,7 @@ export class RawClient {
     });
     this.process = child;
     this.#input = child.stdin;
-    // The agent may be gone already.
+    // The agent may have ended already.
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     void this.#read(child.stdout);
@@ -49,12 +49,12 @@ export class RawClient {
     this.write(JSON.stringify({ jsonrpc: '2.0', method, params }));
   }
 
-  /** Answers a request of the agent's. */
+  /** Answers a request of the agent. */
   answer(id: unknown, result: Json): void {
     this.write(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }
 
-  /** The answer, whole: its `result` or its `error`. */
+  /** The whole answer: its `result` or its `error`. */
   async request(method: string, params: Json = {}): Promise<Json> {
     const id = this.#requests++;
     this.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
@@ -84,7 +84,7 @@ export class RawClient {
       .map(({ update }) => update);
   }
 
-  /** What the agent has said in a session. */
+  /** The agent's texts in a session. */
   said(sessionId: string): string {
     return this.updates(sessionId)
       .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
@@ -92,7 +92,7 @@ export class RawClient {
       .join('');
   }
 
-  /** The first message, past or to come, that `matches`. */
+  /** The first message, past or future, that `matches`. */
   until(matches: (message: Json) => boolean): Promise<Json> {
     return new Promise((resolve) => {
       const found = this.messages.find(matches);
@@ -106,12 +106,12 @@ export class RawClient {
     });
   }
 
-  /** Waits for a line, which may be no JSON. */
+  /** Waits for a line, which need not be JSON. */
   async line(text: string): Promise<void> {
     while (!this.lines.includes(text)) await this.#heardLine.promise;
   }
 
-  /** Waits for a request of the agent's, and gives its id. */
+  /** Waits for a request of the agent, and returns its id. */
   async asked(method: string): Promise<unknown> {
     return (await this.until((message) => message['method'] === method))['id'];
   }

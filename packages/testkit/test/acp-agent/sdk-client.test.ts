@@ -1,4 +1,4 @@
-/** The library that ACP clients are written with takes the scripted agent for an agent. */
+/** The scripted agent works with the SDK for ACP clients. */
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/sdk';
@@ -11,7 +11,7 @@ import {
   type AgentScript,
 } from '../../src/index.ts';
 
-/** A client of the library's, which grants every request. */
+/** A client of the SDK, which allows every request. */
 async function connect(script: AgentScript) {
   const { command, args, env, control } = await acpAgent(script);
   onTestFinished(() => control.close());
@@ -25,7 +25,7 @@ async function connect(script: AgentScript) {
     .onRequest(methods.client.session.requestPermission, ({ params: { options } }) => ({
       outcome: { outcome: 'selected', optionId: options[0]!.optionId },
     }));
-  // Two libraries describe the same web stream, each in its own words.
+  // Two libraries have different types for the same web stream.
   const fromAgent = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
   const connection = app.connect(ndJsonStream(Writable.toWeb(stdin), fromAgent));
   onTestFinished(() => connection.close());
@@ -34,7 +34,7 @@ async function connect(script: AgentScript) {
   return { agent, control, updates };
 }
 
-test('it talks through a whole session, and loads it', async () => {
+test('the SDK’s client plays a whole session, and loads it', async () => {
   const { agent, updates } = await connect(contractScript);
   const { sessionId, modes } = await agent.request(methods.agent.session.new, {
     cwd: '/',
@@ -62,7 +62,7 @@ test('it talks through a whole session, and loads it', async () => {
   ]);
 });
 
-test('it holds every sample update for valid', async () => {
+test('the SDK accepts every sample update', async () => {
   const steps = sampleUpdates.map((update) => ({ update }));
   const { agent, updates } = await connect({ turns: [{ steps }] });
   const { sessionId } = await agent.request(methods.agent.session.new, {

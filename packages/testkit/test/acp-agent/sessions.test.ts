@@ -7,7 +7,7 @@ const message = (sessionUpdate: string, text: string) => ({
   content: { type: 'text', text },
 });
 
-test('initialize says what the script offers, and what it puts over that', async () => {
+test('initialize reports the script’s offers and replaced fields', async () => {
   const { client } = await runAgent({
     initialize: { protocolVersion: 7, _meta: { odd: 'x' } },
     offers: { load: false, resume: true, delete: true },
@@ -27,7 +27,7 @@ test('initialize says what the script offers, and what it puts over that', async
   });
 });
 
-test('a session is replayed before loading it is answered, by a later process too', async () => {
+test('a session is replayed before its load is answered, also by a later process', async () => {
   const { agent, client } = await runAgent(contractScript);
   const sessionId = await client.session();
   await client.prompt(sessionId, 'Say something.');
@@ -54,7 +54,7 @@ test('a session is replayed before loading it is answered, by a later process to
   expect(agent.control.processes.map(({ alive }) => alive)).toEqual([false, true]);
 });
 
-test('its processes are told apart, and each can be steered alone', async () => {
+test('its processes are distinguished, and each can be controlled separately', async () => {
   const { agent, client } = await runAgent({ turns: [{ steps: [{ gate: 'go' }] }] });
   const { control } = agent;
   const first = await control.process(0);
@@ -82,7 +82,7 @@ test('its processes are told apart, and each can be steered alone', async () => 
   expect([first.pid, second.pid]).toEqual([client.process.pid, other.process.pid]);
 });
 
-test('a turn that its process does not outlive leaves only its prompt behind', async () => {
+test('a turn during which its process dies leaves only its prompt', async () => {
   const { agent, client } = await runAgent(contractScript);
   const sessionId = await client.session();
   void client.prompt(sessionId, 'Go on for ever.');
@@ -95,7 +95,7 @@ test('a turn that its process does not outlive leaves only its prompt behind', a
   expect(later.updates(sessionId)).toEqual([message('user_message_chunk', 'Go on for ever.')]);
 });
 
-test('sessions from before are listed a page at a time, for one folder or all', async () => {
+test('earlier sessions are listed page by page, for one folder or all', async () => {
   const { client } = await runAgent({
     listPageSize: 2,
     sessions: ['1', '2', '3'].map((sessionId) => ({
@@ -120,7 +120,7 @@ test('sessions from before are listed a page at a time, for one folder or all', 
   });
 });
 
-test('a session that never had a prompt is not stored, where the script says so', async () => {
+test('a session without a prompt is not stored, if the script says so', async () => {
   const { client } = await runAgent({ storesAtFirstPrompt: true });
   const load = async (sessionId: string) =>
     client.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
@@ -132,7 +132,7 @@ test('a session that never had a prompt is not stored, where the script says so'
   expect(await load(sessionId)).toHaveProperty('result');
 });
 
-test('a session is resumed without a replay, closed with its turn, and deleted, where that is offered', async () => {
+test('a session is resumed without a replay, closed with its turn, and deleted, if that is offered', async () => {
   const { agent, client } = await runAgent({
     offers: { resume: true, delete: true },
     turns: [{ when: 'wait', steps: [{ gate: 'wait' }] }],
@@ -156,7 +156,7 @@ test('a session is resumed without a replay, closed with its turn, and deleted, 
   });
 });
 
-test('what is not offered is an unknown method', async () => {
+test('a method that is not offered is unknown', async () => {
   const offers = { load: false, list: false, resume: false, close: false, delete: false };
   const { client } = await runAgent({ offers });
   const sessionId = await client.session();
@@ -186,7 +186,7 @@ test('sessions wait for authentication, which a later process remembers until lo
   expect(await create(later)).toMatchObject({ error: { code: -32000 } });
 });
 
-test('modes and config options are set, and refused where there are none such', async () => {
+test('modes and config options are set; unknown ones are rejected', async () => {
   const { client } = await runAgent(contractScript);
   const sessionId = await client.session();
 
@@ -204,7 +204,7 @@ test('modes and config options are set, and refused where there are none such', 
   });
 });
 
-test('any method can be given another answer, or something to do around its own', async () => {
+test('any method can have another answer, or steps around its own', async () => {
   const { client } = await runAgent({
     on: {
       'session/new': [{ stderr: 'new' }, { answer: true }, { say: 'Welcome.' }],

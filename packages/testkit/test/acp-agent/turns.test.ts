@@ -8,14 +8,14 @@ const chunk = (text: string) => ({
 });
 const ended = (stopReason: string) => ({ result: { stopReason } });
 
-/** One turn of one script, asked for at once. */
+/** One turn of one script, requested at once. */
 async function play(steps: Step[]) {
   const { agent, client } = await runAgent({ turns: [{ steps }] });
   const sessionId = await client.session();
   return { ...agent, client, sessionId, answer: client.prompt(sessionId, 'Go.') };
 }
 
-test('a turn says its updates, and then ends by itself', async () => {
+test('a turn sends its updates, and then ends by itself', async () => {
   const plan = { sessionUpdate: 'plan', entries: [], _meta: { unknown: true } };
   const { client, sessionId, answer } = await play([
     { think: 'hm' },
@@ -32,7 +32,7 @@ test('a turn says its updates, and then ends by itself', async () => {
   ]);
 });
 
-test('a prompt gets the first turn that it contains the words of, or an echo', async () => {
+test('a prompt is answered by the first turn whose text it contains, or by an echo', async () => {
   const { client } = await runAgent({
     turns: [
       { when: 'one', steps: [{ say: '1' }] },
@@ -45,13 +45,13 @@ test('a prompt gets the first turn that it contains the words of, or an echo', a
   expect(await client.prompt(sessionId, 'other')).toMatchObject({
     result: { stopReason: 'refusal', usage: { totalTokens: 3 } },
   });
-  // U+2028 ends no line of JSON.
+  // U+2028 does not end a line of JSON.
   await client.prompt(sessionId, '\u2028!');
 
   expect(client.said(sessionId)).toBe('1You said: \u2028!');
 });
 
-test('a turn may go on after its answer, answer twice, and speak for another session', async () => {
+test('a turn may continue after its answer, answer twice, and send updates for another session', async () => {
   const { client, sessionId, answer } = await play([
     { stop: {} },
     { error: { code: -32603, message: 'too late', data: { why: 1 } } },
@@ -89,7 +89,7 @@ test('a gate holds the turn until the test opens it', async () => {
   expect(client.said(sessionId)).toBe('before after');
 });
 
-test('what the client answers is heard, decides how the turn goes on, and can be used', async () => {
+test('the client’s answer is received, selects the next steps, and can be used in them', async () => {
   const { client, control, answer } = await play([
     {
       request: {
@@ -124,7 +124,7 @@ test('what the client answers is heard, decides how the turn goes on, and can be
   expect(heard.result).toEqual({ output: 'x', truncated: true });
 });
 
-test('a request need not be waited for, and may have any id', async () => {
+test('a request can be sent without waiting, and may have any id', async () => {
   const { client, answer } = await play([
     { request: { method: 'fs/read_text_file', id: { an: 'object' }, wait: false } },
     { request: { method: 'fs/read_text_file', id: null, wait: false } },
@@ -136,7 +136,7 @@ test('a request need not be waited for, and may have any id', async () => {
   expect(asked.map(({ id }) => id)).toEqual([{ an: 'object' }, null]);
 });
 
-test('a cancelled turn stops where it is, says what it still has to say, and is answered as the script says', async () => {
+test('a cancelled turn stops at once, plays its cancel steps, and is answered as the script says', async () => {
   const replies = ['cancelled', 'end_turn', 'error'] as const;
   const steps: Step[] = [{ say: 'a' }, { hang: true }, { say: 'b' }];
   const { client } = await runAgent({
@@ -153,7 +153,7 @@ test('a cancelled turn stops where it is, says what it still has to say, and is 
   expect(await cancelled('error')).toMatchObject({ error: { code: -32603 }, said: 'ac' });
 });
 
-test('cancelling is ignored, or leaves the prompt without an answer, where the script says so', async () => {
+test('cancelling is ignored, or leaves the prompt unanswered, if the script says so', async () => {
   const { agent, client } = await runAgent({
     cancel: 'never',
     turns: [
@@ -259,7 +259,7 @@ test('the contract’s script answers each of its prompts', async () => {
   });
 });
 
-/** Begins a turn that goes on for ever, and cancels it. */
+/** Begins an endless turn, and cancels it. */
 async function stopped(client: RawClient, sessionId: string, prompt: string) {
   const before = client.updates(sessionId).length;
   const answer = client.prompt(sessionId, prompt);

@@ -15,17 +15,17 @@ const parsed = (line: string): unknown => {
   }
 };
 
-test('the same seed gives the same lines, and another seed others', () => {
+test('the same seed gives the same lines, and another seed gives others', () => {
   expect([...fuzzLines({ seed: 1, count }, 's')]).toEqual(lines);
   expect([...fuzzLines({ seed: 2, count }, 's')]).not.toEqual(lines);
 });
 
-test('there are as many lines as were asked for, and none holds a line feed', () => {
+test('the number of lines is the requested one, and no line contains a line feed', () => {
   expect(lines).toHaveLength(count);
   expect(lines.filter((line) => line.includes('\n'))).toEqual([]);
 });
 
-test('some lines are whole, most are not, and each valid line comes whole at some time', () => {
+test('some lines are valid, most are not, and each valid line occurs unchanged', () => {
   const valid = sampleLines('s');
   const whole = lines.filter((line) => valid.includes(line));
 
@@ -72,7 +72,7 @@ test('the valid lines are every update of the stable protocol, every request, an
 });
 
 test.each(Object.entries(mutations))(
-  '%s breaks every valid line, and throws at none',
+  '%s breaks every valid line without throwing',
   (_, mutation) => {
     const random = seeded(3);
 
@@ -87,12 +87,12 @@ test.each(Object.entries(mutations))(
 
 test.each([
   ['a batch', (line: string) => Array.isArray(parsed(line)) && line.startsWith('[{')],
-  ['what is no JSON', (line: string) => parsed(line) === undefined],
+  ['a line that is not JSON', (line: string) => parsed(line) === undefined],
   ['a huge string', (line: string) => line.includes('huge '.repeat(10_000))],
   ['deep nesting', (line: string) => /(\[{1000}|({"a":){1000})/.test(line)],
   ['NUL in a string', (line: string) => line.includes('\\u0000')],
   ['a lone surrogate', (line: string) => line.includes('\\ud800')],
-  ['an update nobody knows', (line: string) => line.includes('"sessionUpdate":"no_such_variant"')],
+  ['an unknown update', (line: string) => line.includes('"sessionUpdate":"no_such_variant"')],
   ['another session', (line: string) => line.includes('"sessionId":"no-such-session"')],
   ['a request as a notification', (line: string) => isNotification(line, 'fs/read_text_file')],
   ['a notification as a request', (line: string) => hasId(line, 'session/update')],
@@ -102,7 +102,7 @@ test.each([
   expect(lines.filter(matches).length).toBeGreaterThan(0);
 });
 
-test('lines are said twice, and out of order', () => {
+test('lines are sent twice, and out of order', () => {
   const twice = lines.filter((line, at) => line !== '' && line === lines[at - 1]);
 
   expect(twice.length).toBeGreaterThan(10);

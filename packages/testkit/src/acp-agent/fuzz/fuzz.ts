@@ -9,12 +9,12 @@ export interface Fuzz {
   count: number;
 }
 
-/** So many stay as they are: what is broken must meet something that has begun. */
+/** The share of lines that stay valid: broken lines must meet something that has begun. */
 const wholeShare = 0.25;
-/** So many wait, and come later than what followed them. */
+/** The share of lines that are delayed, and come after later ones. */
 const lateShare = 0.1;
 
-/** Lines in the name of one session. Whatever is asked in them does no harm where it is granted. */
+/** Lines for one session. Their requests do no harm if they are granted. */
 export function* fuzzLines({ seed, count }: Fuzz, sessionId: unknown): Generator<string> {
   const random = seeded(seed);
   const valid = sampleLines(sessionId);

@@ -1,15 +1,15 @@
-/** Breaks lines of the protocol as agents and pipes do, and as nobody does. */
+/** Breaks lines of the protocol, in ways that occur with agents and pipes, and in others. */
 import { below, pick, type Random } from './random.ts';
 
-/** Takes a valid line and gives a broken one; or several, where it is said twice or comes apart. */
+/** Turns a valid line into a broken one; or into several, if it is repeated or split. */
 type Mutation = (line: string, random: Random) => string[];
 
 type Json = Record<string, unknown>;
 
-/** A place in a JSON value: what holds it, and under which key. */
+/** A place in a JSON value: the object or array that contains it, and its key. */
 type Place = [holder: Json, key: string];
 
-/** Something else in the message, which stays JSON. */
+/** Changes the message, which stays JSON. */
 const said =
   (change: (message: Json, random: Random) => unknown): Mutation =>
   (line, random) => {
@@ -17,7 +17,7 @@ const said =
     return [JSON.stringify(change(message, random) ?? message)];
   };
 
-/** Something else in one place of the message. */
+/** Changes one place in the message. */
 const somewhere = (change: (place: Place, random: Random) => void): Mutation =>
   said((message, random) => change(pick(places(message), random), random));
 
@@ -165,7 +165,7 @@ export const mutations = {
 
 const all: readonly Mutation[] = Object.values(mutations);
 
-/** Gives a valid line back broken in one way; it may have become several lines. */
+/** Breaks a valid line in one way; the result may be several lines. */
 export const mutate: Mutation = (line, random) => pick(all, random)(line, random);
 
 const hole = 'to be filled';

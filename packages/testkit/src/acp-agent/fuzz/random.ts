@@ -1,4 +1,4 @@
-/** A number from 0 up to, but not, 1. */
+/** A number from 0 up to, but not including, 1. */
 export type Random = () => number;
 
 /** The same numbers for the same seed: mulberry32. */
@@ -12,7 +12,7 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** A whole number from 0 up to, but not, `limit`. */
+/** An integer from 0 up to, but not including, `limit`. */
 export const below = (limit: number, random: Random): number => Math.floor(random() * limit);
 
 export function pick<T>(list: readonly T[], random: Random): T {

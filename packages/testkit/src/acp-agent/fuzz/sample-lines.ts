@@ -1,9 +1,9 @@
-/** Valid messages of an agent: every `session/update` there is, every request, some notifications and answers. */
+/** Valid messages of an agent: every kind of `session/update`, every request, some notifications and answers. */
 
 type Body = Record<string, unknown>;
 
 const text = (value: string): Body => ({ type: 'text', text: value });
-// A transparent pixel, and silence.
+// A transparent pixel, and a silent sound.
 const image = {
   type: 'image',
   mimeType: 'image/png',
@@ -148,7 +148,7 @@ const notifications: readonly [string, Body][] = [
   ['_vendor/tell', { anything: true }],
 ];
 
-/** All of them as lines, in the session's name. Their requests count from 5000. */
+/** All of them as lines for the session. The ids of their requests count from 5000. */
 export function sampleLines(sessionId: unknown): string[] {
   const messages = [
     ...sampleUpdates.map((update) => ({ method: 'session/update', params: { sessionId, update } })),

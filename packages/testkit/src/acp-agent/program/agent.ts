@@ -1,4 +1,4 @@
-/** Takes what the client says, line by line. */
+/** Handles the client's messages, line by line. */
 import { Call } from './call.ts';
 import type { Stage } from './live-session.ts';
 import { Methods, type Params } from './methods.ts';
@@ -39,7 +39,7 @@ export class ScriptedAgent {
     scene.words['requestId'] = id;
     const call = new Call(voice, id, async () => {
       const result = await this.#methods.call(method, params);
-      // What follows the answer to `session/new` is about the session that it made.
+      // Steps after the answer to `session/new` are about the new session.
       if (method === 'session/new') scene.sessionId = idIn(result);
       return result;
     });
@@ -55,7 +55,7 @@ export class ScriptedAgent {
     await call.error({ code: notFound, message: 'There is no such session.' });
   }
 
-  /** Where the steps of a call are played that is no turn: nothing stops them. */
+  /** The scene for the steps of a call that is not a turn: it cannot be stopped. */
   #scene(params: Params): Scene {
     const { sessionId } = params;
     const cwd = this.#methods.session(params)?.cwd ?? params['cwd'];

@@ -1,4 +1,4 @@
-/** A request of the client, which is answered once, or never, or as often as the script likes. */
+/** A request of the client, which is answered once, never, or as often as the script says. */
 import type { Voice } from './wire.ts';
 
 export class RpcError extends Error {
@@ -13,13 +13,13 @@ export class RpcError extends Error {
 export class Call {
   readonly #voice: Voice;
   readonly #usual: () => Promise<unknown>;
-  /** None for a notification. */
+  /** Undefined for a notification. */
   readonly id: unknown;
   answered = false;
-  /** Done before anyone can know of the answer. */
+  /** Called before the answer is sent. */
   beforeAnswer = (): void => undefined;
 
-  /** `usual` makes the result that it has where no script says otherwise. */
+  /** @param usual - Makes the default result, unless the script says otherwise. */
   constructor(voice: Voice, id: unknown, usual: () => Promise<unknown>) {
     this.#voice = voice;
     this.id = id;

@@ -1,4 +1,4 @@
-/** Programs that the agent leaves about. */
+/** Programs that the agent starts and leaves running. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -9,7 +9,7 @@ export interface Child {
   holdsStdout?: boolean;
 }
 
-/** Starts one and gives its pid. */
+/** Starts a program and returns its pid. */
 export async function startChild(child: Child): Promise<number> {
   const {
     argv = ['sleep', '600'],
@@ -17,7 +17,7 @@ export async function startChild(child: Child): Promise<number> {
     ignoresTerm = false,
     holdsStdout = false,
   } = child;
-  // What the shell ignores, the program that it becomes ignores too.
+  // The program inherits the signals that the shell ignores.
   const [command = '', ...args] = ignoresTerm
     ? ['sh', '-c', 'trap "" TERM INT HUP; exec "$@"', 'sh', ...argv]
     : argv;

@@ -1,11 +1,11 @@
-/** Message chunks by the hundred thousand, for measuring and for drowning. */
+/** Message chunks by the hundred thousand, for measurements and for overload. */
 import type { Voice } from './wire.ts';
 
 export interface Flood {
   count: number;
-  /** What follows the time in each chunk. */
+  /** The text after the time in each chunk. */
   text?: string;
-  /** Chunks a second; as fast as the client reads, if not given. */
+  /** Chunks a second; without it, as fast as the client reads. */
   rate?: number;
 }
 
@@ -13,7 +13,7 @@ const batch = 64;
 
 /**
  * Each chunk's text is the time it was written (µs on the machine's monotonic clock, 15 digits), a space, and `text`.
- * Listens between batches, so that it can be stopped.
+ * Reads input between batches, so that the flood can be stopped.
  */
 export async function flood(
   voice: Voice,
@@ -30,7 +30,7 @@ export async function flood(
 
 const now = (): string => String(process.hrtime.bigint() / 1000n).padStart(15, '0');
 
-/** What stands before and after the time in every line: a line is made by joining, not by serializing anew. */
+/** The parts of each line before and after the time: lines are joined instead of being serialised each time. */
 function around(sessionId: unknown, text: string): [string, string] {
   const mark = '\u0000';
   const update = {
@@ -59,7 +59,7 @@ async function pour(
   }
 }
 
-/** Keeps the rate over all, however late a timer is. */
+/** Keeps the overall rate, however late a timer is. */
 async function pace(
   voice: Voice,
   count: number,

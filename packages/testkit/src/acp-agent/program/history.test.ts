@@ -10,7 +10,7 @@ const image = {
   content: { type: 'image', data: '', mimeType: 'image/png' },
 };
 
-test('the chunks of one message become whole, where nothing comes between them', () => {
+test('the chunks of one message are joined if nothing comes between them', () => {
   const tool = { sessionUpdate: 'tool_call', toolCallId: '1', title: 'a' };
 
   expect(
@@ -36,7 +36,7 @@ test('the chunks of one message become whole, where nothing comes between them',
   ]);
 });
 
-test('a tool call is told once, as it ended; plans and settings are not told again', () => {
+test('a tool call is replayed once, in its final state; plans and settings are not replayed', () => {
   expect(
     readAgain([
       { sessionUpdate: 'tool_call', toolCallId: '1', title: 'a', status: 'pending' },

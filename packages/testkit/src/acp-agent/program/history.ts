@@ -1,4 +1,4 @@
-/** What a session's updates become when they are read again: whole messages, tools as they ended, and no plan. */
+/** Converts a session's updates for a replay: whole messages, tool calls in their final state, and no plans. */
 export type Update = Record<string, unknown>;
 
 const kept = new Set([
@@ -18,7 +18,7 @@ export function readAgain(updates: readonly Update[]): Update[] {
   return read;
 }
 
-/** The place of what this goes on with: its message, if that was the last thing, or its tool call. */
+/** The place of the entry that the update continues: the last entry, if it is the same message, or its tool call. */
 function whereItGoes(read: readonly Update[], update: Update): number {
   if (update['sessionUpdate'] === 'tool_call_update')
     return read.findLastIndex(({ toolCallId }) => toolCallId === update['toolCallId']);

@@ -1,16 +1,16 @@
-/** The agent's line to its test: tells what it receives, and takes orders. */
+/** The agent's connection to its test: reports received messages, and gets orders. */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { readLines } from './wire.ts';
 
-/** What the agent's process tells. */
+/** A report of the agent's process. */
 export type Report =
   | { type: 'started'; pid: number }
   | { type: 'received'; line: string }
   | { type: 'reached'; gate: string }
   | { type: 'spawned'; pid: number };
 
-/** What the test orders. */
+/** An order of the test. */
 export type Order = { type: 'open'; gates: string[] } | { type: 'say'; text: string };
 
 export class LineToTest {
@@ -22,20 +22,20 @@ export class LineToTest {
     this.#socket = socket;
   }
 
-  /** Connects to the test that listens at `path`, and obeys it from then on. */
+  /** Connects to the test that listens at `path`, and follows its orders from then on. */
   static async connect(path: string, say: (text: string) => void): Promise<LineToTest> {
     const socket = connect(path);
     await once(socket, 'connect');
     socket.on('error', () => undefined);
     const line = new LineToTest(socket);
-    // Whatever it should outlive, its test is not among that.
+    // Without its test, the agent ends.
     socket.once('close', () => process.exit(1));
     void line.#obey(say);
     await line.tell({ type: 'started', pid: process.pid });
     return line;
   }
 
-  /** Resolves when this process cannot lose it any more. */
+  /** Resolves when the report has left this process. */
   tell(report: Report): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.write(`${JSON.stringify(report)}\n`, () => resolve());

@@ -1,4 +1,4 @@
-/** A session in this process: its prompts, one after the other, and what it will say of itself when it is loaded. */
+/** A session in this process: its prompts, one after the other, and its later replay. */
 import type { Call } from './call.ts';
 import { readAgain } from './history.ts';
 import type { Player } from './player.ts';
@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 import type { StoredSessions } from './stored-sessions.ts';
 import type { Voice } from './wire.ts';
 
-/** What all of its sessions need of the agent. */
+/** The parts of the agent that all sessions share. */
 export interface Stage {
   script: AgentScript;
   player: Player;
@@ -19,7 +19,7 @@ export interface Stage {
 const invalidRequest = -32600;
 
 export class LiveSession {
-  /** Modes, config options and whatever else the script says of a session, as they are now. */
+  /** The session's current modes, config options and further fields from the script. */
   readonly settings: Settings;
   readonly #stage: Stage;
   readonly #session: StoredSession;
@@ -38,7 +38,7 @@ export class LiveSession {
     return this.#session.cwd;
   }
 
-  /** Resolves when the prompt's turn is over, or has been put off. */
+  /** Resolves when the prompt's turn is over, or has been queued. */
   async prompt(call: Call, prompt: unknown): Promise<void> {
     if (this.#running.size === 0) return this.#turn(call, prompt);
     switch (this.#stage.script.secondPrompt ?? 'queue') {
@@ -53,17 +53,17 @@ export class LiveSession {
     }
   }
 
-  /** `session/cancel`: of what runs, not of what waits. */
+  /** `session/cancel`: cancels the running turn, not queued prompts. */
   cancel(): void {
     for (const running of this.#running) running.cancel(this.#stage.script.cancel);
   }
 
-  /** `$/cancel_request`, if it is about a prompt that runs. */
+  /** `$/cancel_request`, if it is about a running prompt. */
   cancelRequest(requestId: unknown): void {
     for (const running of this.#running) if (running.call.id === requestId) running.cancelRequest();
   }
 
-  /** `session/close`: what runs is cancelled, whatever the script says of that. */
+  /** `session/close`: cancels the running turn, whatever the script says about cancelling. */
   close(): void {
     this.#queue.length = 0;
     for (const running of this.#running)
@@ -98,7 +98,7 @@ export class LiveSession {
     return found ?? { steps: [{ say: `You said: ${text}` }] };
   }
 
-  /** Its own messages are lost if the agent dies in the middle of the turn; the user's is not. */
+  /** If the agent dies during the turn, the agent's own messages are lost, but not the user's. */
   #remember(prompt: unknown, text: string): void {
     this.#session.title ??= text.slice(0, 80);
     const blocks = Array.isArray(prompt) ? prompt : [];

@@ -1,6 +1,6 @@
 /**
- * A scripted ACP agent on stdio: `node main.ts FOLDER`, where FOLDER has `script.json`, keeps the agent's sessions, and
- * has the socket `control` while a test listens. `acpAgent` makes such folders.
+ * A scripted ACP agent on stdio: `node main.ts FOLDER`, where FOLDER contains `script.json` and the agent's stored
+ * sessions, and the socket `control` while a test listens. `acpAgent` creates such folders.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
@@ -20,7 +20,7 @@ if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 
   process.exit(2);
 }
 
-// Its writer has checked it: loading the schema library would treble the start time of a process.
+// Not checked again: loading the schema library would triple the start time of a process.
 const script: AgentScript = JSON.parse(readFileSync(join(folder, 'script.json'), 'utf8'));
 const voice = new Voice(process.stdout);
 const control = join(folder, 'control');
@@ -30,12 +30,12 @@ const test = existsSync(control)
 const player = new Player(voice, test);
 const stored = new StoredSessions(folder, script.sessions ?? []);
 const agent = new ScriptedAgent({ script, player, voice, stored });
-// What it starts can be told by it, and ended with its test: see control.ts.
+// Marks the programs that the agent starts, so that they are ended with its test: see control.ts.
 process.env['SCRIPTED_AGENT'] = folder;
 if (script.ignoresTerm === true) process.on('SIGTERM', () => undefined);
 
 await agent.start();
-// At once, since most processes are killed: the next ones start in half the time.
+// At once, because most processes are killed: later processes start in half the time.
 flushCompileCache();
 for await (const line of readLines(process.stdin)) {
   if (voice.silent) await never;

@@ -1,4 +1,4 @@
-/** What the agent answers where its script says nothing else. */
+/** The agent's default answers. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RpcError } from './call.ts';
@@ -22,7 +22,7 @@ export class Methods {
     this.#stage = stage;
   }
 
-  /** What a method is answered; rejects with what it is refused with. */
+  /** Returns a method's result; rejects with its error. */
   async call(method: string, params: Params): Promise<unknown> {
     const own: unknown = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
     if (typeof own !== 'function')
@@ -30,7 +30,7 @@ export class Methods {
     return own(params);
   }
 
-  /** The session that a call is about, if this process has it. */
+  /** The session of a call, if this process has it. */
   session({ sessionId }: Params): LiveSession | undefined {
     return this.#live.get(sessionId);
   }

@@ -9,15 +9,15 @@ import type { Step } from '../script.ts';
 import { never, type Message, type Voice } from './wire.ts';
 import { fillIn, type Words } from './words.ts';
 
-/** What the steps are played in. */
+/** The context in which steps are played. */
 export interface Scene {
   sessionId: unknown;
   words: Words;
-  /** Stops the playing, wherever it is: the scene's promise rejects with `Stopped`. */
+  /** Aborts the playing anywhere: the scene's promise rejects with `Stopped`. */
   signal: AbortSignal;
-  /** What `stop`, `result`, `error` and `answer` answer. */
+  /** The call that `stop`, `result`, `error` and `answer` answer. */
   call?: Call;
-  /** Told what the session has said, for its history. */
+  /** Called with each update of the session, for its history. */
   note?: (update: Record<string, unknown>) => void;
 }
 
@@ -38,7 +38,7 @@ export class Player {
     this.#test = test;
   }
 
-  /** An answer to a request of the agent's. */
+  /** Handles an answer to a request of the agent. */
   answered(answer: Message): void {
     const key = JSON.stringify(answer.id);
     this.#asked.get(key)?.(answer);
@@ -129,7 +129,7 @@ export class Player {
   }
 
   #pass(gate: string): Promise<void> {
-    if (this.#test === undefined) throw new Error(`Nobody is there to open the gate ${gate}.`);
+    if (this.#test === undefined) throw new Error(`No test is connected to open the gate ${gate}.`);
     return this.#test.pass(gate);
   }
 
@@ -141,10 +141,10 @@ export class Player {
   }
 }
 
-/** Lets the agent hear what has come meanwhile: in a long scene, a word to stop. */
+/** Lets the agent read new input: during a long scene, for example a cancel. */
 const listen = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits, unless the scene is stopped first. */
+/** Waits for the promise, unless the scene is stopped first. */
 async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) throw new Stopped();
   const stopped = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-/** One turn while it is played, and how it ends if it is stopped. */
+/** A turn while it is played, and its end if it is stopped. */
 import type { Call } from './call.ts';
 import type { Player, Scene } from './player.ts';
 import { Stopped } from './player.ts';
@@ -12,7 +12,7 @@ export class RunningTurn {
   readonly #player: Player;
   readonly #turn: Turn;
   readonly #abort = new AbortController();
-  /** Answers the prompt when the turn has been stopped. */
+  /** Answers the prompt after the turn was stopped. */
   #answer = async (): Promise<void> => undefined;
 
   constructor(player: Player, turn: Turn, call: Call) {
@@ -35,7 +35,7 @@ export class RunningTurn {
     }
   }
 
-  /** `session/cancel`: `reply` is what the script says of turns that do not say it themselves. */
+  /** `session/cancel`. `reply` is the script's default for turns without one of their own. */
   cancel(reply: Turn['cancel']): void {
     const { call } = this;
     switch (this.#turn.cancel ?? reply ?? 'cancelled') {
@@ -57,7 +57,7 @@ export class RunningTurn {
     this.stop(() => this.call.error({ code: cancelledCode, message: 'Request cancelled' }));
   }
 
-  /** Stops it where it is, and then answers so. */
+  /** Stops the turn at once, and then calls `answer`. */
   stop(answer: () => Promise<void>): void {
     this.#answer = answer;
     this.#abort.abort();

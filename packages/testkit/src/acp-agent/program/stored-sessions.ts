@@ -1,4 +1,4 @@
-/** The sessions that the agent keeps on disk: a later process of the same agent knows them. */
+/** The sessions that the agent stores on disk: later processes of the same agent know them. */
 import {
   existsSync,
   mkdirSync,
@@ -15,7 +15,7 @@ export class StoredSessions {
   readonly #folder: string;
   readonly #fromBefore: readonly StoredSession[];
 
-  /** `fromBefore` are the script's own, which are not on disk. */
+  /** @param fromBefore - The script's own sessions, which are not on disk. */
   constructor(folder: string, fromBefore: readonly StoredSession[]) {
     this.#folder = folder;
     this.#fromBefore = fromBefore;
@@ -23,7 +23,7 @@ export class StoredSessions {
     mkdirSync(this.#path('deleted'), { recursive: true });
   }
 
-  /** The newest first. */
+  /** Newest first. */
   all(): StoredSession[] {
     const own = readdirSync(this.#path('sessions')).map((file): StoredSession =>
       JSON.parse(readFileSync(this.#path('sessions', file), 'utf8')),
@@ -40,7 +40,7 @@ export class StoredSessions {
     return this.all().find((session) => session.sessionId === sessionId);
   }
 
-  /** Whole or not at all, whenever another process reads it. */
+  /** Writes the session atomically, because other processes may read it. */
   save(session: StoredSession): void {
     const saved = { ...session, updatedAt: new Date().toISOString() };
     const draft = this.#path(`draft-${process.pid}`);
@@ -53,7 +53,7 @@ export class StoredSessions {
     writeFileSync(this.#path('deleted', name(sessionId)), '');
   }
 
-  /** Whether anyone has ever authenticated. */
+  /** Whether a client has ever authenticated. */
   get authenticated(): boolean {
     return existsSync(this.#path('authenticated'));
   }

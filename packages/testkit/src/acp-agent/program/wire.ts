@@ -1,7 +1,7 @@
-/** Lines in, lines out, and nothing checked. */
+/** Reads and writes lines, without checks. */
 import type { Readable, Writable } from 'node:stream';
 
-/** What came on one line, if it is JSON-RPC at all. */
+/** The message on one line, if it is JSON-RPC. */
 export interface Message {
   id?: unknown;
   method?: string;
@@ -10,7 +10,7 @@ export interface Message {
   error?: unknown;
 }
 
-/** Not `readline`, which also ends a line at U+2028: JSON does not. */
+/** Not `readline`, which also ends a line at U+2028, unlike JSON. */
 export async function* readLines(input: Readable): AsyncGenerator<string> {
   input.setEncoding('utf8');
   let rest = '';
@@ -26,21 +26,21 @@ export async function* readLines(input: Readable): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-/** Resolves never. */
+/** Never resolves. */
 export const never = new Promise<never>(() => undefined);
 
-/** What the agent says on its stdout. Everything waits while the client does not read. */
+/** The agent's stdout. Writes wait while the client does not read. */
 export class Voice {
   readonly #output: Writable;
   #silent = false;
 
   constructor(output: Writable) {
     this.#output = output;
-    // A client that has gone is no reason to end: an agent that outlives it is what tests need.
+    // The agent does not end when its client is gone: tests need an agent that outlives its client.
     output.on('error', () => undefined);
   }
 
-  /** Says nothing any more, and waits for ever with everything that it is told to say. */
+  /** Stops writing: all later writes wait for ever. */
   fallSilent(): void {
     this.#silent = true;
   }
@@ -63,7 +63,7 @@ export class Voice {
     return this.line({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
   }
 
-  /** Resolves when all that was said has left this process. */
+  /** Resolves when all writes have left this process. */
   said(): Promise<void> {
     return new Promise((resolve) => this.#output.write('', () => resolve()));
   }

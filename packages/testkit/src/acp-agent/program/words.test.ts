@@ -3,17 +3,17 @@ import { fillIn } from './words.ts';
 
 const words = { cwd: '/a', i: 3, terminal: { terminalId: 't1', exit: { code: 0 } } };
 
-test('words are filled in within strings, at any depth', () => {
+test('placeholders are replaced within strings, at any depth', () => {
   expect(fillIn({ a: ['{{cwd}}/b', 'no {{i}} of {{terminal.exit.code}}'] }, words)).toEqual({
     a: ['/a/b', 'no 3 of 0'],
   });
 });
 
-test('a string that is one word becomes its value, of whatever type', () => {
+test('a string that is only a placeholder becomes its value, of whatever type', () => {
   expect(fillIn(['{{i}}', '{{terminal.exit}}'], words)).toEqual([3, { code: 0 }]);
 });
 
-test('what is no word stays, and what nobody knows is undefined', () => {
+test('other text stays, and an unknown placeholder is undefined', () => {
   expect(fillIn([1, null, true, '{cwd}', '{{ cwd }}'], words)).toEqual([
     1,
     null,

@@ -1,10 +1,13 @@
-/** `{{cwd}}`, `{{terminal.terminalId}}`: what a script can only know while it is played. */
+/** `{{cwd}}`, `{{terminal.terminalId}}`: values that are known only while a script is played. */
 export type Words = Record<string, unknown>;
 
 const whole = /^\{\{([\w.]+)\}\}$/;
 const within = /\{\{([\w.]+)\}\}/g;
 
-/** Fills in the words of every string in a JSON value; a string that is one word alone becomes its value, of any type. */
+/**
+ * Replaces the placeholders in every string of a JSON value; a string that is only a placeholder becomes its value, of
+ * any type.
+ */
 export function fillIn(value: unknown, words: Words): unknown {
   if (typeof value === 'string') {
     const name = whole.exec(value)?.[1];

@@ -4,7 +4,7 @@ import { conversationCases } from './conversation.ts';
 import { failureCases } from './failures.ts';
 import { toolCases } from './tools.ts';
 
-/** Every situation of which there is a recording. */
+/** Every recorded situation. */
 export const claudeCases: readonly RecordedCase[] = [
   ...conversationCases,
   ...toolCases,

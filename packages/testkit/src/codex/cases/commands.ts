@@ -9,7 +9,7 @@ const prompted: RecordedCase['run'] = async (client) => {
 
 const growing = 'for i in 1 2 3 4 5; do echo "line $i"; sleep 0.4; done';
 
-/** Runs until its file is gone, and is quiet, so that nothing comes at a time of its own. */
+/** Runs until its file is gone, and prints nothing, so that no output arrives at a random time. */
 const waiting = 'echo begun; while [ -e running ]; do sleep 0.05; done';
 
 const calls = (
@@ -26,7 +26,7 @@ const calls = (
   ...rest,
 });
 
-/** Begins a command, then does what `next` says with its session while it runs. */
+/** Begins a command, then plays `next` with the command's session while it runs. */
 const inSession =
   (first: CallItem, next: (session: number) => CallItem): RecordedCase['script'] =>
   () =>
@@ -68,7 +68,7 @@ export const commandCases: RecordedCase[] = [
     ),
   }),
   calls('command-read', 'Commands that Codex knows: reading, listing, searching.', () => [], {
-    // One after another: what is read at the same time ends in any order.
+    // One after another: parallel reads end in any order.
     script: () => [
       answer(execCommand('cat notes.txt')),
       answer(execCommand('ls')),

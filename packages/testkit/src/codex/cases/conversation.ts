@@ -8,7 +8,7 @@ const asked: Pick<RecordedCase, 'run'> = {
   },
 };
 
-/** One turn that is stopped as soon as it `says` something, and another. */
+/** A turn that is stopped at the first notification of this method, and another turn. */
 const cancelled = (method: string): Pick<RecordedCase, 'run'> => ({
   run: async (client) => {
     const thread = await client.newSession();

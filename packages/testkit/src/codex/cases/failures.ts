@@ -15,7 +15,7 @@ const failing = (name: string, about: string, script: RecordedCase['script']): R
   },
 });
 
-/** `tries` is how often Codex asks before it gives up. */
+/** @param tries - How often Codex sends the request before it gives up. */
 const error = (status: number, tries: number, text: string, code?: string): RecordedCase =>
   failing(
     `error-${status}`,

@@ -7,7 +7,7 @@ import { sessionCases } from './sessions.ts';
 import { threadTurnCases } from './thread-turns.ts';
 import { toolCases } from './tools.ts';
 
-/** Every situation of which there is a recording. */
+/** Every recorded situation. */
 export const codexCases: readonly RecordedCase[] = [
   ...conversationCases,
   ...commandCases,

@@ -25,7 +25,7 @@ const decided = (decision: unknown): Pick<RecordedCase, 'permit'> => ({
   permit: () => Promise.resolve({ decision }),
 });
 
-/** The turn is stopped when Codex asks, which nobody answers. */
+/** The turn is stopped when Codex asks, and its request is not answered. */
 const stopped = (method: string): Pick<RecordedCase, 'permit' | 'run'> => ({
   permit: () => Promise.resolve(undefined),
   run: async (client) => {

@@ -13,7 +13,7 @@ const steer = (client: RecordingClient, threadId: string, turnId: string): Promi
     input: [{ type: 'text', text: 'This, too.', text_elements: [] }],
   });
 
-/** A word from people comes in the middle of a turn, when `matches` is said. */
+/** A message is steered into a turn when a line `matches`. */
 const steered = (
   name: string,
   about: string,
@@ -39,10 +39,10 @@ const turnsEnd = async (client: RecordingClient): Promise<void> => {
 
 const agents = { namespace: 'multi_agent_v1' };
 
-/** Two threads that speak at the same time would speak in another order each time: they take turns. */
+/** Threads that run at the same time would write in a random order, so they take turns. */
 const later = (ms: number) => ({ ...agents, before: [pause(ms)] });
 
-/** One agent is sent out and waited for; `task` is what it does. */
+/** One agent is started and awaited; `task` is its work. */
 const sentOut =
   (task: (request: ResponsesRequest) => ModelReply): RecordedCase['script'] =>
   () => {
@@ -79,7 +79,7 @@ const reviewed = JSON.stringify({
   overall_confidence_score: 0.8,
 });
 
-/** What a turn can be besides a question and its answer. */
+/** Turns other than a question and its answer. */
 export const threadTurnCases: RecordedCase[] = [
   steered(
     'steer-text',

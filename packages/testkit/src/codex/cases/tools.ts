@@ -26,11 +26,11 @@ const servers = () => {
   return { greeter: server, broken: { command: '/bin/false' } };
 };
 
-/** Codex tells its model of a server's tools as a group of their own. */
+/** Codex presents a server's tools to its model as a group. */
 const mcpCall = (tool: string, input: Record<string, unknown>) =>
   functionCall(tool, input, { namespace: 'mcp__greeter' });
 
-/** Codex asks before every tool of a server that says nothing of what its tools do. */
+/** Codex asks before every tool of a server that does not describe the effects of its tools. */
 const mcp = (
   name: string,
   about: string,
@@ -46,7 +46,7 @@ const mcp = (
     ...rest,
   });
 
-/** Answers what the server asks, or the question about its tool, which is another. */
+/** Answers the server's request, or the separate request for its tool's permission. */
 const answered =
   (result: unknown, isOfTheTool: boolean): NonNullable<RecordedCase['permit']> =>
   (request) => {
