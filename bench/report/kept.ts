@@ -46,7 +46,7 @@ async function readReport(file: string): Promise<Report> {
   try {
     return Report.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
-    const what = `${file} is no report of this version: remove it, and keep another one.`;
+    const what = `${file} is not a report of this version. Remove it, and keep a new one.`;
     throw new Error(what, { cause: error });
   }
 }

@@ -187,7 +187,7 @@ describe('a kept report', () => {
     const folder = await makeFolder();
     const old = { ...reportOf([]), version: 0 };
     await writeFile(join(folder, 'old.json'), JSON.stringify(old));
-    await expect(readKept(folder)).rejects.toThrow(/old\.json is no report of this version/);
+    await expect(readKept(folder)).rejects.toThrow(/old\.json is not a report of this version/);
   });
 
   test('is empty if nothing was kept', async () => {

@@ -67,14 +67,15 @@ export const rules: IForbiddenRuleType[] = [
   ...Object.entries(rooms).map(roomRule),
   {
     name: 'known-rooms',
-    comment: 'A new room gets its row in the table before it imports anything.',
+    comment: 'Add a new room to the table before it imports anything.',
     severity: 'error',
     from: { path: `^packages/(?!(?:${Object.keys(rooms).join('|')})/)` },
     to: {},
   },
   {
     name: 'front-door',
-    comment: 'A room is entered by what its package.json exports, never by a path inside it.',
+    comment:
+      'A room is imported only through the exports of its package.json, never by a path inside it.',
     severity: 'error',
     from: { path: '^packages/([^/]+)/' },
     to: {
@@ -84,7 +85,7 @@ export const rules: IForbiddenRuleType[] = [
   },
   {
     name: 'runtime-root-only',
-    comment: 'The runtime knows contracts, no driver and no agent.',
+    comment: 'The runtime depends on contracts, not on drivers or agents.',
     severity: 'error',
     from: { path: '^packages/runtime/src/', pathNot: [testFiles, testing] },
     to: {
@@ -95,21 +96,21 @@ export const rules: IForbiddenRuleType[] = [
   ...Object.entries(innerRooms).flatMap(innerRoomRules),
   {
     name: 'runtime-whole',
-    comment: 'What puts the runtime together is above its rooms.',
+    comment: 'The rooms of the runtime do not import the files that assemble it.',
     severity: 'error',
     from: { path: '^packages/runtime/src/(?!cluster/)[^/]+/' },
     to: { path: '^packages/runtime/src/(runtime|create-runtime|index)[.]ts$' },
   },
   {
     name: 'adapters-apart',
-    comment: 'An agent kind or storage driver knows nothing of its siblings.',
+    comment: 'An agent kind or storage driver does not import its siblings.',
     severity: 'error',
     from: { path: `^packages/(agents|storage)/src/(?!(?:${shared})/)([^/]+)/` },
     to: { path: `^packages/$1/src/(?!(?:${shared}|$2)/)[^/]+/` },
   },
   {
     name: 'no-testing-in-production',
-    comment: 'What a user runs holds no test code.',
+    comment: 'Code that a user runs does not import test code.',
     severity: 'error',
     from: production,
     to: { path: [testFiles, testing, testkit, '^packages/[^/]+/test/', 'node_modules/vitest/'] },
@@ -123,14 +124,14 @@ export const rules: IForbiddenRuleType[] = [
   },
   {
     name: 'protocol-only-zod',
-    comment: 'The protocol stands on zod alone.',
+    comment: 'The protocol depends only on zod.',
     severity: 'error',
     from: { path: '^packages/protocol/src/', pathNot: [testFiles, testing] },
     to: { path: 'node_modules/', pathNot: 'node_modules/zod/' },
   },
   {
     name: 'declared',
-    comment: 'What a package runs on stands in its package.json, and not in another one alone.',
+    comment: 'A package declares its dependencies in its own package.json.',
     severity: 'error',
     from: production,
     to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
@@ -144,7 +145,7 @@ export const rules: IForbiddenRuleType[] = [
   },
   {
     name: 'resolvable',
-    comment: 'What cannot be found cannot be judged.',
+    comment: 'An import that cannot be resolved cannot be checked.',
     severity: 'error',
     from: {},
     // External packages may be types only, which only the compiler resolves.
@@ -195,7 +196,7 @@ function innerRoomRules([name, { within, rooms: inner }]: [
   } as const;
   const doors = ['([^/]+)/', '[^/]+[.]ts$'].map((from): IForbiddenRuleType => ({
     name: `${name}-doors`,
-    comment: 'An inner room is entered by its first file, index.ts, which says what it is.',
+    comment: 'An inner room is imported only through its index.ts, which describes it.',
     severity,
     from: { path: `${within}${from}`, pathNot: testFiles },
     to: {

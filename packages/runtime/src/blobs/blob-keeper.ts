@@ -2,7 +2,7 @@ import type { ContentBlock, EventDraft, OutputItem, Response } from '@liminal/pr
 import type { BlobStore } from '@liminal/storage';
 import { type Found, referTo } from './references.ts';
 
-/** Stores the bytes in one session's events in the blob store. */
+/** Moves the bytes in one session's events to the blob store. */
 export class BlobKeeper {
   readonly #blobs: BlobStore;
   readonly #sessionId: string;

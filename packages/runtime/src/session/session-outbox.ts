@@ -232,7 +232,10 @@ export class SessionOutbox {
     this.#said.set(itemId, { turnId, ...said, queuedAt: this.#context.iso() });
   }
 
-  /** Follows what the agent does with steered messages. Call it after the turn has the event. */
+  /**
+   * Updates the queue when the agent's events show what it does with steered messages. Call it after the turn has the
+   * event.
+   */
   hear({ turnId, payload }: EventDraft): void {
     if (payload.type === 'response_start') return this.#begins(turnId);
     if (payload.type !== 'item_done' && payload.type !== 'item_cancelled') return;

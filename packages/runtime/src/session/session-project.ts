@@ -230,9 +230,7 @@ function questionItems(
     `${agent} would run programs, or allow something without asking, because of these files.`,
     'Use them only if you trust the people who wrote them.',
     'Programs that the files name are not shown, and can change without another question.',
-    ...(settings.problem === undefined
-      ? []
-      : [`These settings cannot be used. ${settings.problem}`]),
+    ...(settings.problem === undefined ? [] : [`They cannot be used. ${settings.problem}`]),
   ].join(' ');
   const call = {
     type: 'function_call',
@@ -267,9 +265,7 @@ function questionItems(
     ],
     ends: (outcome: ApprovalOutcome, isUsed: boolean): EventPayload[] => {
       const outputId = `${callId}:answer`;
-      const output = isUsed
-        ? 'The agent uses these settings.'
-        : 'The agent starts without these settings.';
+      const output = isUsed ? 'The settings are used.' : 'The agent starts without them.';
       return [
         {
           type: 'item_done',
