@@ -58,6 +58,8 @@ function typeOf(block: ContentBlock): string {
 
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (isMissing) throw new ConfigError(`--attach: there is no file "${path}".`);
     throw new ConfigError(`--attach: "${path}" cannot be read: ${messageOf(error)}`);
   });
   if (!found.isFile()) throw new ConfigError(`--attach: "${path}" is no file.`);

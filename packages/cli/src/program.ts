@@ -26,6 +26,8 @@ import { outliveFailedOutputs } from './terminal/failed-output.ts';
 import { withMarkedRows } from './terminal/rows.ts';
 import { version } from './version.ts';
 
+const listHint = '“./liminal sessions” lists them.';
+
 /** Exit code: the command line or configuration cannot be understood. */
 const usageError = 2;
 
@@ -48,7 +50,9 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
     const isOurs = error instanceof LiminalError;
-    console.error(isOurs ? withMarkedRows(error.message) : hideUrlSecrets(inspect(error)));
+    const isUnknown = isOurs && error.message.startsWith('There is no session ');
+    const hint = isUnknown ? ` ${listHint}` : '';
+    console.error(isOurs ? withMarkedRows(error.message + hint) : hideUrlSecrets(inspect(error)));
     return error instanceof ConfigError ? usageError : 1;
   }
 }
@@ -59,6 +63,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .description('Runs coding agents and loses nothing they say.')
     .version(version)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(inWords(text)) })
     .showHelpAfterError('(./liminal --help lists what there is)');
 
   const command = (name: string) =>
@@ -145,6 +150,13 @@ function createProgram(done: (exitCode: number) => void): Command {
   checkCommands(program, command, done);
   return program;
 }
+
+/** What most people forget, in words that say what to do. */
+const inWords = (text: string): string =>
+  text.replace(
+    /^error: missing required argument 'session(?:Id)?'/,
+    `Name a session by its id: ${listHint}`,
+  );
 
 /** For the list of commands: `bin/liminal.js` runs it without all the others. */
 function acpCommand(program: Command, done: (exitCode: number) => void): void {

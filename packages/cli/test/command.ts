@@ -40,8 +40,9 @@ export class Home {
   }
 
   /** Starts a command in a terminal that a person sits at. */
-  atTerminal(args: string[]): PseudoTerminal {
-    const terminal = new PseudoTerminal([process.execPath, main, ...args], this.project, this.#env);
+  atTerminal(args: string[], cols?: number): PseudoTerminal {
+    const command = [process.execPath, main, ...args];
+    const terminal = new PseudoTerminal(command, this.project, this.#env, cols);
     this.#terminals.push(terminal);
     return terminal;
   }

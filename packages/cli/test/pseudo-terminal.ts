@@ -14,8 +14,8 @@ export class PseudoTerminal {
   /** How much of the output `shows` has found its texts in. */
   #seen = 0;
 
-  constructor(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
-    this.#child = spawnInTerminal(args, { cwd, env, size });
+  constructor(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, cols = size.cols) {
+    this.#child = spawnInTerminal(args, { cwd, env, size: { ...size, cols } });
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.output += text;
       this.#wake();

@@ -184,7 +184,7 @@ describe('run --attach', () => {
   );
 
   test.each([
-    ['a file that is not there', 'nowhere.png', /"nowhere.png" cannot be read: ENOENT/],
+    ['a file that is not there', 'nowhere.png', /there is no file "nowhere.png"\./],
     ['a folder', '.', /"." is no file/],
     ['an empty file', 'empty.txt', /"empty.txt" is empty/],
     ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, but the limit is 20 MiB/],

@@ -68,11 +68,19 @@ describe('a list of sessions', () => {
     expect(idsIn(await played('sessions'))).toEqual([b, a]);
   });
 
+  test('has columns for the model and the cost where the terminal is wide enough', async () => {
+    const sessionId = await talked(client, home.project, 'explain');
+    const wide = home.atTerminal(['sessions'], 160);
+    await wide.shows(new RegExp(`${sessionId}.*  idle  -  -  /`));
+    const narrow = home.atTerminal(['sessions'], 139);
+    await narrow.shows(new RegExp(`${sessionId}.*  idle  /`));
+  });
+
   test.each<[string[], number, string]>([
     [['archive', 'nobody'], 1, 'nobody'],
     [['delete', 'nobody', '--yes'], 1, 'nobody'],
     [['delete', 'nobody'], 2, '--yes'],
-    [['pin'], 2, 'sessionId'],
+    [['pin'], 2, 'Name a session by its id'],
   ])('%j is refused in a sentence', async (args, exitCode, named) => {
     expect(await home.play(...args)).toEqual(refused(exitCode, named));
   });

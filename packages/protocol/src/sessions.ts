@@ -51,6 +51,10 @@ export const SessionSummary = z.object({
   pinned: z.boolean().optional(),
   /** `agent`: the session exists only in the agent's own store until it is opened. */
   source: z.enum(['liminal', 'agent']),
+  /** The value of its setting `model`, as its agent last reported. */
+  model: z.string().optional(),
+  /** What all of it has cost so far, in US dollars, as its agent last reported. */
+  costUsd: z.number().nonnegative().optional(),
   forkedFrom: ForkOrigin.optional(),
   /** Set for a session from a file: it can be read but not continued. */
   importedFrom: ImportOrigin.optional(),

@@ -233,7 +233,8 @@ export class DriverProvider implements CliProvider {
 
   async background(sessionId: string, callId?: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.background) throw this.#notSupported('cannot send calls to the background');
+    if (!session.background)
+      throw this.#notSupported('cannot send calls to the background', 'Claude Code can.');
     await session.background(callId);
   }
 
@@ -423,8 +424,9 @@ export class DriverProvider implements CliProvider {
     return new ProviderError('SESSION_NOT_FOUND', message);
   }
 
-  #notSupported(what: string): ProviderError {
-    return new ProviderError('NOT_SUPPORTED', `${this.#driver.name} ${what}.`);
+  #notSupported(what: string, hint = ''): ProviderError {
+    const message = `${this.#driver.name} ${what}. ${hint}`.trimEnd();
+    return new ProviderError('NOT_SUPPORTED', message);
   }
 }
 

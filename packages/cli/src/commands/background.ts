@@ -1,5 +1,5 @@
 import type { Config } from '../config/load.ts';
-import { connect } from '../connect.ts';
+import { connectTo } from '../connect.ts';
 
 export interface BackgroundFlags {
   /** The call's id; without it all that can. */
@@ -12,7 +12,7 @@ export async function background(
   { call: callId }: BackgroundFlags,
   config: Config,
 ): Promise<number> {
-  const { client, close } = await connect(config);
+  const { client, close } = await connectTo(sessionId, config);
   try {
     await client.requests.background(sessionId, callId === undefined ? {} : { callId });
     return 0;

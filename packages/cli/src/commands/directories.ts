@@ -1,4 +1,7 @@
+import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Requests } from '@liminal/client';
+import { LiminalError } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
@@ -17,13 +20,41 @@ export async function directories(
   const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {
+    const gone = remove.map((each) => resolve(each));
+    if (gone.length > 0) await assertHas(requests, sessionId, gone);
     const { additionalDirectories } = await requests.changeDirectories(sessionId, {
       add: add.map((each) => resolve(each)),
-      remove: remove.map((each) => resolve(each)),
+      remove: gone,
     });
     for (const folder of additionalDirectories) console.log(oneRow(folder));
+    if (additionalDirectories.length === 0) {
+      console.error('The session has no folders beside its project’s.');
+    }
     return 0;
   } finally {
     await close();
+  }
+}
+
+/** Throws LiminalError `DIRECTORY_NOT_FOUND` for a folder that the session does not have. */
+async function assertHas(
+  requests: Requests,
+  sessionId: string,
+  folders: readonly string[],
+): Promise<void> {
+  const had = await requests.changeDirectories(sessionId, { add: [], remove: [] });
+  const known = had.additionalDirectories.flatMap((one) => [one, realPath(one)]);
+  const unknown = folders.find((one) => !known.includes(one) && !known.includes(realPath(one)));
+  if (unknown === undefined) return;
+  const message = `The session does not have the folder ${oneRow(unknown)}. “./liminal directories ${sessionId}” lists its folders.`;
+  throw new LiminalError('DIRECTORY_NOT_FOUND', message);
+}
+
+/** Where a folder really is, or the path as it is. */
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
   }
 }

@@ -52,6 +52,9 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
     throw new ConfigError('--profile is for a new session: leave out --session.');
   }
   const files = await readAttachments(flags.attach ?? []);
+  if (prompt.trim() === '' && files.length === 0) {
+    throw new ConfigError('The prompt is empty: write one.');
+  }
   const { client, close } = await connect(config);
   try {
     const sessionId = flags.session ?? (await create(client, flags));

@@ -9,6 +9,9 @@ export interface SessionsFlags {
   json?: boolean;
 }
 
+/** From this many columns on, the list has each session's model and cost. */
+const WIDE = 140;
+
 /** Prints the sessions, also those in the agents' own stores: pinned ones first, then the newest. */
 export async function listSessions(flags: SessionsFlags, config: Config): Promise<number> {
   const { client, close } = await connect(config);
@@ -18,8 +21,11 @@ export async function listSessions(flags: SessionsFlags, config: Config): Promis
       .flatMap(({ sessions }) => sessions)
       .filter(({ archived = false }) => archived === (flags.archived ?? false))
       .toSorted(inOrder);
-    const print = flags.json ? jsonOf : lineOf;
-    for (const session of wanted) console.log(print(session));
+    // Programs that read the lines find the title where it has always been.
+    const isWide = process.stdout.isTTY && process.stdout.columns >= WIDE;
+    for (const session of wanted) {
+      console.log(flags.json ? jsonOf(session) : lineOf(session, isWide));
+    }
     return 0;
   } finally {
     await close();
@@ -35,21 +41,16 @@ function jsonOf(session: SessionSummary): string {
   return escapeHiddenInJson(JSON.stringify(session));
 }
 
-function lineOf({
-  sessionId,
-  cliType,
-  state,
-  queuePaused,
-  pinned,
-  updatedAt,
-  projectDir,
-  title,
-}: SessionSummary) {
+function lineOf(session: SessionSummary, isWide: boolean): string {
+  const { sessionId, cliType, state, queuePaused, pinned, updatedAt, projectDir, title } = session;
+  const { model = '-', costUsd } = session;
   const marks = [
     state,
     ...(queuePaused === true ? ['queue paused'] : []),
     ...(pinned === true ? ['pinned'] : []),
   ].join(', ');
   const when = updatedAt.slice(0, 16).replace('T', ' ');
-  return oneRow(`${sessionId}  ${when}  ${cliType}  ${marks}  ${projectDir}  ${title}`);
+  const cost = costUsd === undefined ? '-' : `$${costUsd.toFixed(2)}`;
+  const more = isWide ? [model, cost] : [];
+  return oneRow([sessionId, when, cliType, marks, ...more, projectDir, title].join('  '));
 }

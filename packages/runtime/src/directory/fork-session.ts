@@ -58,7 +58,8 @@ const COPIED = 20;
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { original, sessionId, provider, store, iso, confirmOwned } = forking;
   if (!provider.fork) {
-    throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
+    const message = `${provider.cliType} cannot fork its sessions. Start a new session.`;
+    throw new RuntimeError('NOT_SUPPORTED', message);
   }
   await confirmOwned();
   // An earlier try with this id may have been interrupted, and left parts of the copy.

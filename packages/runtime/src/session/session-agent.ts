@@ -425,7 +425,10 @@ export class SessionAgent {
   async background(callId?: string): Promise<void> {
     const { provider, cliType } = this.#context;
     if (!provider.background) {
-      throw new ProviderError('NOT_SUPPORTED', `${cliType} cannot send calls to the background.`);
+      throw new ProviderError(
+        'NOT_SUPPORTED',
+        `${cliType} cannot send calls to the background. Claude Code can.`,
+      );
     }
     await provider.background(this.#sessionId, callId);
   }
@@ -434,7 +437,7 @@ export class SessionAgent {
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     const { provider } = this.#context;
     if (provider.rewinds !== true || !provider.rewindFiles) {
-      const message = `${provider.cliType} does not keep earlier states of files.`;
+      const message = `${provider.cliType} does not keep earlier states of files. Claude Code does.`;
       throw new ProviderError('NOT_SUPPORTED', message);
     }
     await this.start();
@@ -445,7 +448,7 @@ export class SessionAgent {
   checkRewindsConversation(): void {
     const { provider } = this.#context;
     if (provider.rewindsConversation === true) return;
-    const message = `${provider.cliType} cannot take turns back.`;
+    const message = `${provider.cliType} cannot take turns back. Write what should be otherwise in a message.`;
     throw new ProviderError('NOT_SUPPORTED', message);
   }
 
@@ -478,7 +481,7 @@ export class SessionAgent {
   async aside(question: string): Promise<string> {
     const { provider } = this.#context;
     if (provider.answersAside !== true || !provider.aside) {
-      const message = `${provider.cliType} cannot answer questions outside its conversation.`;
+      const message = `${provider.cliType} cannot answer questions outside its conversation. Ask in a message.`;
       throw new ProviderError('NOT_SUPPORTED', message);
     }
     await this.start();
@@ -488,7 +491,7 @@ export class SessionAgent {
   async setup(): Promise<SessionSetup> {
     const { provider } = this.#context;
     if (provider.tellsSetup !== true || !provider.setup) {
-      const message = `${provider.cliType} does not report the setup of its sessions.`;
+      const message = `${provider.cliType} does not report the setup of its sessions. Claude Code and Codex do.`;
       throw new ProviderError('NOT_SUPPORTED', message);
     }
     await this.start();
@@ -642,4 +645,7 @@ export function assertTakesDirectories({ cliType, takesDirectories }: CliProvide
 }
 
 const noMcpServers = (cliType: string): ProviderError =>
-  new ProviderError('NOT_SUPPORTED', `${cliType} does not report its MCP servers.`);
+  new ProviderError(
+    'NOT_SUPPORTED',
+    `${cliType} does not report its MCP servers. Claude Code and Codex do.`,
+  );

@@ -23,6 +23,18 @@ test('a session without a message is named after its folder, in every list', () 
   expect(nameOf({ title: '', projectDir: '/' })).toBe('New session in /');
 });
 
+test('a summary has the model and the cost that its agent last reported', () => {
+  const record = newRecord({ ...start, config: { model: 'small' }, fence: 0 });
+  expect(summarize(record).model).toBe('small');
+  expect(summarize(record)).not.toHaveProperty('costUsd');
+  const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0.25 };
+  const lastKnown = { values: { model: 'large', mode: 'plan' }, usage };
+  expect(summarize({ ...record, lastKnown })).toMatchObject({ model: 'large', costUsd: 0.25 });
+  const none = summarize({ ...record, config: {}, lastKnown: { usage: { ...usage, costUsd: 0 } } });
+  expect(none).toMatchObject({ costUsd: 0 });
+  expect(none).not.toHaveProperty('model');
+});
+
 test('a shortened title does not end in half a character', () => {
   const title = titleOf({ message: `${'a'.repeat(78)}${'😀'.repeat(5)}` });
   expect(title).toBe(`${'a'.repeat(78)}…`);

@@ -90,6 +90,8 @@ export class SessionRecordHolder {
 export function summarize(record: SessionRecord): SessionSummary {
   const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
   const { forkedFrom, importedFrom, additionalDirectories = [] } = record;
+  const { model = record.config['model'] } = record.lastKnown?.values ?? {};
+  const costUsd = record.lastKnown?.usage?.costUsd;
   const resting = record.failed ? 'failed' : 'idle';
   return {
     sessionId,
@@ -104,6 +106,8 @@ export function summarize(record: SessionRecord): SessionSummary {
     isAlive: false,
     source: 'liminal',
     ...(additionalDirectories.length > 0 && { additionalDirectories }),
+    ...(model !== undefined && model !== '' && { model }),
+    ...(costUsd !== undefined && { costUsd }),
     ...(forkedFrom && { forkedFrom }),
     ...(importedFrom && { importedFrom }),
     ...(record.failed && record.interrupted === true && { interrupted: true }),

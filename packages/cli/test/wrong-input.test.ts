@@ -1,0 +1,132 @@
+/** Commands about a session with input that cannot be right: each is refused in a sentence or two. */
+import type { LiminalClient } from '@liminal/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientOf, Home, talked } from './command.ts';
+
+let home: Home;
+let client: LiminalClient;
+let demo: string;
+
+beforeAll(async () => {
+  home = new Home();
+  client = clientOf(await home.serve());
+  demo = await talked(client, home.project, 'fix');
+});
+afterAll(async () => {
+  client.close();
+  await home.close();
+});
+
+/** Plays a command in which SESSION is the demo session, and returns what it printed. */
+async function refusal(args: readonly string[]): Promise<string> {
+  const own = args.map((arg) => arg.replace('SESSION', demo).replace('PROJECT', home.project));
+  const { exitCode, stdout, stderr } = await home.play(...own);
+  expect(stdout).toBe('');
+  expect(exitCode).toBeGreaterThan(0);
+  expect(stderr).not.toMatch(/^ +at |Error:|undefined|\[object/m);
+  expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+  return stderr.trimEnd();
+}
+
+const commands: string[][] = [
+  ['setup'],
+  ['directories'],
+  ['aside', 'Which?'],
+  ['rewind', '--turn', '1', '--yes'],
+  ['fork'],
+  ['mcp'],
+  ['background'],
+  ['steer', 'Now.'],
+];
+
+test.each(commands)('%s for a session that is not there', async (name, ...more) => {
+  expect(await refusal([name ?? '', 'nobody', ...more])).toBe(
+    "There is no session nobody, neither here nor in any agent's own store. “./liminal sessions” lists them.",
+  );
+});
+
+test.each(commands)('%s without a session', async (name) => {
+  const more = name === 'rewind' ? ['--turn', '1'] : [];
+  expect(await refusal([name ?? '', ...more])).toContain('“./liminal sessions” lists them');
+});
+
+describe('for an agent that cannot do it', () => {
+  test.each<[string[], RegExp]>([
+    [
+      ['setup', 'SESSION'],
+      /^demo does not report the setup of its sessions\. Claude Code and Codex do\.$/,
+    ],
+    [
+      ['aside', 'SESSION', 'Which?'],
+      /^demo cannot answer questions outside its conversation\. Ask in a message\.$/,
+    ],
+    [
+      ['mcp', 'SESSION'],
+      /^demo does not report its MCP servers\. Claude Code and Codex do\.$/,
+    ],
+    [['mcp', 'SESSION', '--on', 'x'], /MCP servers/],
+    [
+      ['rewind', 'SESSION', '--turn', '1', '--yes'],
+      /^demo does not keep earlier states of files\. Claude Code does\.$/,
+    ],
+    [
+      ['rewind', 'SESSION', '--turn', '1', '--yes', '--scope', 'conversation'],
+      /^demo cannot take turns back\. Write what should be otherwise in a message\.$/,
+    ],
+    [['background', 'SESSION'], /^Demo cannot send calls to the background\. Claude Code can\.$/],
+    [['background', 'SESSION', '--call', 'x'], /Claude Code can\.$/],
+    [
+      ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--profile', 'x'],
+      /^The demo has no setting profile/,
+    ],
+  ])('%j', async (args, words) => {
+    expect(await refusal(args)).toMatch(words);
+  });
+});
+
+test.each<[string[], RegExp]>([
+  [['aside', 'SESSION', ''], /^The question is empty: write one\.$/],
+  [['rewind', 'SESSION'], /--turn/],
+  [['rewind', 'SESSION', '--turn', '1'], /--yes/],
+  [['rewind', 'SESSION', '--turn', '9', '--yes'], /^There is no turn 9: the session has 1 turn\.$/],
+  [['rewind', 'SESSION', '--turn', '1', '--yes', '--scope', 'x'], /files, conversation, both/],
+  [['fork', 'SESSION', '--turn', 'x'], /does not have a turn x/],
+  [['mcp', 'SESSION', '--on', 'x', '--off', 'y'], /cannot be used with/],
+  [
+    ['directories', 'SESSION', '--remove', '/nope'],
+    /does not have the folder \/nope\. “\.\/liminal directories/,
+  ],
+  [['directories', 'SESSION', '--add', '/nope'], /\/nope.*"roots"/],
+  [
+    ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--add-dir', '/nope'],
+    /^demo works in the project folder only: it takes no additional folders\.$/,
+  ],
+  [['run', 'Hi', '--agent', 'demo', '--dir', '/nope'], /\/nope/],
+  [['run', 'Hi', '--agent', 'nobody', '--dir', 'PROJECT'], /nobody/],
+  [['run', 'Hi', '--session', 'nobody'], /nobody/],
+  [['run', 'Hi', '--session', 'SESSION', '--add-dir', '/nope'], /\/nope/],
+  [['run', 'Hi', '--session', 'SESSION', '--profile', 'x'], /--session/],
+  [
+    ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--set', 'x=y'],
+    /^The demo has no setting x/,
+  ],
+  [
+    ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--model', 'nobody'],
+    /^The demo has no setting model/,
+  ],
+  [
+    ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--attach', '/nope'],
+    /there is no file "\/nope"\./,
+  ],
+  [['run', '', '--agent', 'demo', '--dir', 'PROJECT'], /empty/],
+])('%j', async (args, words) => {
+  expect(await refusal(args)).toMatch(words);
+});
+
+test('directories of a session that has none says so', async () => {
+  expect(await home.play('directories', demo)).toEqual({
+    exitCode: 0,
+    stdout: '',
+    stderr: 'The session has no folders beside its project’s.\n',
+  });
+});
