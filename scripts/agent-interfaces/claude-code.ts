@@ -118,7 +118,7 @@ export const claudeRequests: Section = {
     [
       'not used',
       'mcp_read_resource',
-      'It reads only pages of MCP apps (`ui://`), so that `@server:resource` of the terminal cannot be expanded by it.',
+      'It reads only pages of MCP apps (`ui://`). A message with `@server:resource` reaches the model as words; the model can read the resource by a tool.',
     ],
     ['not used', 'mcp_message', 'It serves MCP servers inside the host, and Liminal has none.'],
     ['used', 'rename_session', 'A session has one title in Liminal and in Claude Code.'],

@@ -79,7 +79,7 @@ export { ageGeminiSessions, geminiEnvironment } from './npm-agents/gemini.ts';
 export { npmAgent } from './npm-agents/npm-agent.ts';
 export { qwenEnvironment } from './npm-agents/qwen.ts';
 export { opencodeBinary, opencodeEnvironment } from './opencode/opencode.ts';
-export { greeter } from './mcp-server/index.ts';
+export { greeter, noteKeeper } from './mcp-server/index.ts';
 export { startSignedInServer, type SignedInServer } from './mcp-server/signed-in-server.ts';
 export { pixel } from './pixel.ts';
 export {

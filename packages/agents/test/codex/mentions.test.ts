@@ -1,7 +1,7 @@
 import { mentionLink } from '@liminal/protocol';
-import { answer } from '@liminal/testkit';
+import { answer, noteKeeper } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { sharedCodex } from './running-codex.ts';
+import { runCodex, sharedCodex } from './running-codex.ts';
 const files = { 'src/a.ts': 'export const apples = 3;', 'notes of mine.md': 'Pears are out.' };
 const share = sharedCodex({ files });
 
@@ -34,4 +34,18 @@ test('a command may mention files: it stays a command', async () => {
   const told = JSON.stringify(api.requests.at(-1)?.body.input);
   expect(told).toContain('@src/a.ts');
   expect(told).not.toContain('/review');
+});
+
+test('a resource of an MCP server that a message mentions reaches the model as words, as in the terminal', async () => {
+  const mcpServers = { keeper: noteKeeper('The pears are ripe.') };
+  const { create, provider, api } = await runCodex(() => [answer('Yes.')], { mcpServers });
+  const listener = await create();
+  await expect
+    .poll(() => provider.listMcpServers(listener.sessionId))
+    .toMatchObject([{ name: 'keeper', state: 'connected' }]);
+  const text = 'Read @keeper:notes://today and say.';
+  await listener.ask(text);
+  const { input, tools } = api.requests.at(-1)!.body;
+  expect(input.at(-1)).toMatchObject({ content: [{ type: 'input_text', text }] });
+  expect(JSON.stringify(tools)).toContain('read_mcp_resource');
 });

@@ -20,3 +20,9 @@ export function greeter(
     env: { GREETING: greeting, ...(title !== undefined && { TITLE: title }) },
   };
 }
+
+/** As `greeter`, with one resource, `notes://today`, which holds `note`. */
+export function noteKeeper(note: string): ReturnType<typeof greeter> {
+  const { env, ...server } = greeter();
+  return { ...server, env: { ...env, NOTE: note } };
+}

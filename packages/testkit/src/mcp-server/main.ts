@@ -1,7 +1,8 @@
 /**
  * An MCP server on stdio. Its tools: `greet`, titled `$TITLE`, greets with the words of `$GREETING`; `measure` returns
  * the number of characters of its JSON input; `register` asks the user to fill in a form; `sign_in` asks the user to
- * open a link; `show` answers with more than text. `register` and `sign_in` return the user's answer as JSON.
+ * open a link; `show` answers with more than text. `register` and `sign_in` return the user's answer as JSON. With
+ * `$NOTE`, the server has a resource, `notes://today`, with that text.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -17,6 +18,7 @@ const Message = z.looseObject({
     .looseObject({
       protocolVersion: z.string().optional(),
       name: z.string().optional(),
+      uri: z.string().optional(),
       arguments: Input.optional(),
     })
     .optional(),
@@ -60,6 +62,10 @@ const shown = [
   { type: 'resource', resource: { uri: 'notes://1', mimeType: 'text/plain', text: 'A note.' } },
   { type: 'resource_link', uri: 'https://example.org/pixels', name: 'pixels', title: 'Pixels' },
 ];
+
+/** The text of the only resource; undefined for a server without resources. */
+const note = process.env['NOTE'];
+const resource = { uri: 'notes://today', name: 'today', title: 'Today', mimeType: 'text/plain' };
 
 const questions: Record<string, object> = {
   register: {
@@ -113,7 +119,7 @@ async function answer(request: Message): Promise<object | undefined> {
     case 'initialize':
       return {
         protocolVersion: request.params?.protocolVersion,
-        capabilities: { tools: {} },
+        capabilities: { tools: {}, ...(note !== undefined && { resources: {} }) },
         serverInfo: { name: 'greeter', version: '1.0.0' },
       };
     case 'ping':
@@ -122,6 +128,11 @@ async function answer(request: Message): Promise<object | undefined> {
       return { tools };
     case 'tools/call':
       return call(request);
+    case 'resources/list':
+      return note === undefined ? undefined : { resources: [resource] };
+    case 'resources/read':
+      if (note === undefined || request.params?.uri !== resource.uri) return undefined;
+      return { contents: [{ uri: resource.uri, mimeType: resource.mimeType, text: note }] };
     default:
       return undefined;
   }
