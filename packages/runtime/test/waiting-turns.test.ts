@@ -63,3 +63,23 @@ test.each(['crash', 'close'] as const)(
     expect(next.session.state).toBe('idle');
   },
 );
+
+test('a session whose agent asks nothing again after a crash is listed as interrupted, until it is continued', async () => {
+  const world = await startWorld();
+  worlds.push(world);
+  const { sessionId } = await world.runtime.createSession({
+    cliType: world.agent.cliType,
+    projectDir: world.projectDir,
+  });
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.ask(sessionId, 'p1');
+  await new Reader(world.runtime, sessionId).until((one) => approvals(one).length > 0);
+
+  const { runtime, agent } = await world.restart('crash');
+  const state = async () => (await runtime.info(sessionId)).session;
+  await expect.poll(state).toMatchObject({ state: 'failed', interrupted: true });
+  await runtime.send(sessionId, 'Continue');
+  agent.finish(sessionId);
+  await expect.poll(state).toMatchObject({ state: 'idle' });
+  expect(await state()).not.toHaveProperty('interrupted');
+});

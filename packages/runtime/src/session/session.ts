@@ -215,8 +215,11 @@ export class Session {
   async goOn(): Promise<void> {
     if (this.record.awaits !== true || this.#isGivenUp || this.#turns.isRunning) return;
     if (this.#context.serverEnds()) return;
+    const { failed, queuePaused } = this.record;
     if (this.#agent.resumes) await this.#agent.start();
-    await this.#record.update({ awaits: false });
+    // Its agent asks nothing again: a person lets it continue.
+    const isInterrupted = !this.#agent.resumes && failed && queuePaused !== true;
+    await this.#record.update({ awaits: false, ...(isInterrupted && { interrupted: true }) });
   }
 
   /** Starts the agent before the next message, if that saves time. */
