@@ -20,6 +20,7 @@ import { useDocumentMark } from './use-document-mark.ts';
 import { useFocusKeeper } from './use-focus-keeper.ts';
 import { useKeptTabs } from './use-kept-tabs.ts';
 import { useIsNarrow, useSidebar } from './use-sidebar.ts';
+import { useUnseenSessions } from './use-unseen.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 
 // Fetched when first needed.
@@ -33,12 +34,13 @@ const AgentSessions = fetched(() => import('../agent-sessions/AgentSessions.tsx'
 const KeyboardHelp = fetched(() => import('./KeyboardHelp.tsx'));
 
 export function App() {
-  const { projects } = useSessions();
+  const { projects, phase } = useSessions();
   const { tabs, active } = useNavigation();
   const [overlay, setOverlay] = useState<Overlay>();
   const [isSideShown, toggleSide] = useSidebar();
   const isNarrow = useIsNarrow();
   const kept = useKeptTabs(tabs, active);
+  useUnseenSessions(projects, phase === 'ready', active);
   useDocumentMark(projects, active);
   useReleaseClosed(tabs);
   useFocusKeeper();
@@ -50,6 +52,8 @@ export function App() {
   useAppShortcuts(setOverlay, showSide);
 
   const close = () => setOverlay(undefined);
+  // A window that is widened has room for the sidebar beside the page.
+  if (overlay === 'sidebar' && !isNarrow) close();
   const sidebar = {
     onNew: () => setOverlay('new-session'),
     onKeys: () => setOverlay('keys'),

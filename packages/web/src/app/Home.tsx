@@ -6,12 +6,12 @@ import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Advice } from '../look/Advice.tsx';
 import { Fold } from '../look/Fold.tsx';
-import { StateMark } from '../look/StateMark.tsx';
 import { shortPath } from '../words/paths.ts';
 import { AgentMark } from './AgentMark.tsx';
 import { useAgents } from './agents.tsx';
 import css from './Home.module.css';
 import { SessionLink } from './SessionLink.tsx';
+import { SessionMark } from './SessionMark.tsx';
 
 /** Number of recent sessions offered. */
 const recentCount = 6;
@@ -43,7 +43,7 @@ export function Home({ onNew }: { onNew: () => void }) {
               {recent.map((session) => (
                 <li key={session.sessionId}>
                   <SessionLink sessionId={session.sessionId} className={css.link}>
-                    <StateMark state={session.state} isPaused={session.queuePaused} />
+                    <SessionMark session={session} />
                     <span className={css.title}>{session.title}</span>
                     <AgentMark cliType={session.cliType} />
                     <span className={css.folder}>{shortPath(session.projectDir)}</span>

@@ -5,7 +5,7 @@ import { news } from './news.ts';
 const session = (sessionId: string, state: SessionState) =>
   ({ sessionId, state, title: `Session ${sessionId}` }) as SessionSummary;
 
-it('a hidden session that begins to wait or fails is announced once', () => {
+it('a hidden session that begins to wait, ends or fails is announced once', () => {
   const before = new Map<string, SessionState>([
     ['a', 'running'],
     ['b', 'running'],
@@ -21,6 +21,10 @@ it('a hidden session that begins to wait or fails is announced once', () => {
     session('e', 'idle'),
     session('new', 'waiting'),
   ];
-  expect(news(before, now, 'c')).toEqual(['Session a needs you.', 'Session b has failed.']);
+  expect(news(before, now, 'c')).toEqual([
+    'Session a needs you.',
+    'Session b has failed.',
+    'Session e has finished.',
+  ]);
   expect(news(new Map(now.map((s) => [s.sessionId, s.state])), now, 'c')).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { SessionState, SessionSummary } from '@liminal/protocol';
 import { labelOf } from '../words/label.ts';
 
 /**
- * Announcements about hidden sessions whose state has changed: one waits, or has failed. The session that is shown
+ * Announcements about hidden sessions whose state has changed: one waits, has ended or has failed. The session that is shown
  * speaks for itself; a session that was not known before has not changed.
  */
 export function news(
@@ -14,6 +14,7 @@ export function news(
     const was = before.get(sessionId);
     if (was === undefined || was === state || sessionId === active) return [];
     if (state === 'waiting') return [`${labelOf(title)} needs you.`];
+    if (state === 'idle' && was === 'running') return [`${labelOf(title)} has finished.`];
     return state === 'failed' ? [`${labelOf(title)} has failed.`] : [];
   });
 }

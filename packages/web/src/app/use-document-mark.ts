@@ -2,8 +2,9 @@ import type { Projects } from '@liminal/client';
 import { findSession } from '@liminal/client';
 import type { SessionState } from '@liminal/protocol';
 import { useEffect } from 'react';
-import { states } from '../look/states.ts';
+import { states, unseen } from '../look/states.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
+import { useUnseenCount } from './use-unseen.ts';
 import { labelOf } from '../words/label.ts';
 
 /** Shows the state of the active session in the window's title and icon, and if one needs a person, that one. */
@@ -11,31 +12,35 @@ export function useDocumentMark(projects: Projects, active: string | undefined):
   const session = active === undefined ? undefined : findSession(projects, active);
   const [first, ...others] = needingYou(projects);
   const waiting = first === undefined ? 0 : others.length + 1;
+  const ended = useUnseenCount();
   const state = waiting > 0 ? 'waiting' : (session?.state ?? 'idle');
   // The mark is about the session that waits, so the name is its name.
-  const title = documentTitle((first ?? session)?.title, state, waiting);
+  const title = documentTitle((first ?? session)?.title, state, waiting, ended);
+  const icon = state === 'idle' && ended > 0 ? 'ended' : state;
 
   useEffect(() => {
     document.title = title;
   }, [title]);
   useEffect(() => {
-    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-    if (icon !== null) icon.href = `data:image/svg+xml,${encodeURIComponent(faviconSvg(state))}`;
-  }, [state]);
+    const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+    if (link !== null) link.href = `data:image/svg+xml,${encodeURIComponent(faviconSvg(icon))}`;
+  }, [icon]);
 }
 
 export function documentTitle(
   title: string | undefined,
   state: SessionState,
   waiting: number,
+  ended = 0,
 ): string {
   const name = title === undefined ? 'Liminal' : `${labelOf(title)} – Liminal`;
   if (waiting > 0) return `${states.waiting.sign} ${waiting > 1 ? `(${waiting}) ` : ''}${name}`;
-  return title === undefined ? name : `${states[state].sign} ${name}`;
+  if (ended > 0) return `${unseen.sign} ${ended > 1 ? `(${ended}) ` : ''}${name}`;
+  return title === undefined ? name : `${states[state].sign} ${name}`.trim();
 }
 
 /** One colour per state; each stands out on light and dark tab bars. */
-function faviconSvg(state: SessionState): string {
+function faviconSvg(state: SessionState | 'ended'): string {
   const shape = {
     waiting: '<path d="M16 3 29 16 16 29 3 16Z" fill="#d98a15"/>',
     running:
@@ -43,7 +48,8 @@ function faviconSvg(state: SessionState): string {
     queued:
       '<circle cx="16" cy="16" r="11" fill="none" stroke="#8a8f98" stroke-width="4" stroke-dasharray="6 5.5"/>',
     failed:
-      '<path d="m7 7 18 18m0-18-18 18" stroke="#dd4b4b" stroke-width="5" stroke-linecap="round"/>',
+      '<circle cx="16" cy="16" r="13" fill="#dd4b4b"/><path d="M16 9v8m0 6v.01" stroke="#fff" stroke-width="4" stroke-linecap="round"/>',
+    ended: '<circle cx="16" cy="16" r="9" fill="#6b7ff0"/>',
     idle: '<circle cx="16" cy="16" r="10" fill="none" stroke="#8a8f98" stroke-width="4"/>',
   }[state];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${shape}</svg>`;

@@ -1,18 +1,21 @@
 import type { SessionState } from '@liminal/protocol';
 import css from './StateMark.module.css';
-import { states } from './states.ts';
+import { states, unseen } from './states.ts';
 
 interface StateMarkProps {
   state: SessionState;
   /** Its queue waits until a person resumes it. */
   isPaused?: boolean | undefined;
+  /** It has ended its work out of sight. */
+  isUnseen?: boolean;
 }
 
-/** A session's state: a shape of its own for each, so that colour is never the only sign. */
-export function StateMark({ state, isPaused = false }: StateMarkProps) {
-  const { color } = states[state];
+/** A session's state: a shape of its own for each, so that colour is never the only sign. At rest there is none. */
+export function StateMark({ state, isPaused = false, isUnseen = false }: StateMarkProps) {
   const showsPause = isPaused && state === 'queued';
-  const label = showsPause ? 'queue paused' : states[state].label;
+  const showsUnseen = isUnseen && state === 'idle';
+  const { label: name, color } = showsUnseen ? unseen : states[state];
+  const label = showsPause ? 'queue paused' : name;
   return (
     <svg
       className={css.mark}
@@ -23,7 +26,9 @@ export function StateMark({ state, isPaused = false }: StateMarkProps) {
       style={{ color }}
     >
       <title>{label}</title>
-      {showsPause ? <Pause /> : <Shape state={state} />}
+      {showsPause && <Pause />}
+      {showsUnseen && <circle cx="8" cy="8" r="4" fill="currentColor" />}
+      {!showsPause && !showsUnseen && <Shape state={state} />}
     </svg>
   );
 }
@@ -49,9 +54,12 @@ function Shape({ state }: { state: SessionState }) {
       return <circle cx="8" cy="8" r="5" {...outline} strokeDasharray="2.6 2.64" />;
     case 'failed':
       return (
-        <path d="m3.5 3.5 9 9m0-9-9 9" {...outline} strokeWidth="2.25" strokeLinecap="round" />
+        <>
+          <circle cx="8" cy="8" r="6.5" fill="currentColor" />
+          <path d="M8 4.5v4m0 3v.01" stroke="var(--page)" strokeWidth="2" strokeLinecap="round" />
+        </>
       );
     case 'idle':
-      return <circle cx="8" cy="8" r="3.5" {...outline} strokeWidth="1.5" />;
+      return null;
   }
 }

@@ -9,7 +9,6 @@ import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
-import { StateMark } from '../look/StateMark.tsx';
 import css from './Palette.module.css';
 import { Snippet } from '../search/Snippet.tsx';
 import { type HistorySearch, useHistorySearch } from '../search/use-history-search.ts';
@@ -20,6 +19,7 @@ import {
   isFound,
   paletteGroups,
 } from './palette-entries.ts';
+import { SessionMark } from '../app/SessionMark.tsx';
 
 interface PaletteProps {
   onClose: () => void;
@@ -114,9 +114,7 @@ function EntryFace({ entry, search }: { entry: Entry; search: string }) {
   }
   return (
     <>
-      {entry.kind === 'session' && (
-        <StateMark state={entry.session.state} isPaused={entry.session.queuePaused} />
-      )}
+      {entry.kind === 'session' && <SessionMark session={entry.session} />}
       <bdi className={css.name}>{entry.name}</bdi>
       {entry.kind === 'session' && <AgentMark cliType={entry.session.cliType} />}
       <span className={css.hint}>{entry.hint}</span>

@@ -5,11 +5,12 @@ import { AgentMark } from '../app/AgentMark.tsx';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
-import { StateMark } from '../look/StateMark.tsx';
 import { ago } from '../words/time.ts';
 import { useRowMenu } from './row-menu.tsx';
 import css from './Sidebar.module.css';
 import { labelOf } from '../words/label.ts';
+import { useIsUnseen } from '../app/use-unseen.ts';
+import { SessionMark } from '../app/SessionMark.tsx';
 
 interface SessionRowProps {
   session: SessionSummary;
@@ -26,6 +27,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
   const openMenu = useRowMenu();
   const agentName = useAgentName(session.cliType);
   const isActive = active === session.sessionId;
+  const isUnseen = useIsUnseen(session.sessionId);
   const origin = session.source === 'agent' ? `, from ${agentName} itself` : '';
   return (
     <li className={css.item}>
@@ -35,6 +37,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         className={css.row}
         data-session-id={session.sessionId}
         data-status={session.state}
+        data-unseen={isUnseen}
         data-source={session.source}
         aria-current={isActive ? 'page' : undefined}
         title={`${labelOf(session.title)}\n${agentName}${origin}`}
@@ -48,7 +51,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           if (event.key === 'ArrowRight') openMenu(session, { element: event.currentTarget });
         }}
       >
-        <StateMark state={session.state} isPaused={session.queuePaused} />
+        <SessionMark session={session} />
         <span className={css.title}>{session.title}</span>
         {showsAgent && <AgentMark cliType={session.cliType} />}
         <span className={css.meta}>{ago(session.updatedAt, now)}</span>

@@ -105,6 +105,10 @@ it('the window title shows the session’s state, and that another one needs som
   expect(documentTitle('docs', 'running', 0)).toBe('● docs – Liminal');
   expect(documentTitle('docs', 'running', 1)).toBe('◆ docs – Liminal');
   expect(documentTitle(undefined, 'idle', 2)).toBe('◆ (2) Liminal');
+  expect(documentTitle('docs', 'idle', 0)).toBe('docs – Liminal');
+  expect(documentTitle('docs', 'running', 0, 1)).toBe('✓ docs – Liminal');
+  expect(documentTitle(undefined, 'idle', 0, 2)).toBe('✓ (2) Liminal');
+  expect(documentTitle('docs', 'idle', 1, 2)).toBe('◆ docs – Liminal');
 });
 
 it('a session that needs a person is listed there only', () => {

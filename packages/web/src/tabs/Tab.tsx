@@ -6,9 +6,10 @@ import { AgentMark } from '../app/AgentMark.tsx';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
-import { StateMark } from '../look/StateMark.tsx';
 import css from './TabBar.module.css';
 import { labelOf } from '../words/label.ts';
+import { useIsUnseen } from '../app/use-unseen.ts';
+import { SessionMark } from '../app/SessionMark.tsx';
 
 /** The tab of one session. A preview has a slanted title; a double click keeps it. */
 export function Tab({ sessionId }: { sessionId: string }) {
@@ -18,6 +19,7 @@ export function Tab({ sessionId }: { sessionId: string }) {
   const element = useRef<HTMLLIElement>(null);
   const isActive = active === sessionId;
   const isPreview = preview === sessionId;
+  const isUnseen = useIsUnseen(sessionId);
   const title = session?.title ?? 'Session';
   const agentName = useAgentName(session?.cliType);
   const lines = [
@@ -37,6 +39,7 @@ export function Tab({ sessionId }: { sessionId: string }) {
       data-session-id={sessionId}
       data-active={isActive}
       data-preview={isPreview}
+      data-unseen={isUnseen}
       data-drag-over={dragOver}
     >
       <SessionLink
@@ -62,9 +65,7 @@ export function Tab({ sessionId }: { sessionId: string }) {
           close(sessionId);
         }}
       >
-        {session !== undefined && (
-          <StateMark state={session.state} isPaused={session.queuePaused} />
-        )}
+        {session !== undefined && <SessionMark session={session} />}
         <bdi className={css.title}>{title}</bdi>
         {session !== undefined && <AgentMark cliType={session.cliType} />}
       </SessionLink>

@@ -7,9 +7,9 @@ import { useMenuLayer } from '../app/history.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import controls from '../look/controls.module.css';
 import spoken from '../look/spoken.module.css';
-import { StateMark } from '../look/StateMark.tsx';
 import menu from '../look/menu.module.css';
 import css from './TabsMenu.module.css';
+import { SessionMark } from '../app/SessionMark.tsx';
 
 interface TabsMenuProps {
   /** `switcher` names the active session, in place of the tabs. */
@@ -31,7 +31,7 @@ export default function TabsMenu({ look }: TabsMenuProps) {
         </Menu.Trigger>
       ) : (
         <Menu.Trigger className={css.switcher}>
-          {shown !== undefined && <StateMark state={shown.state} isPaused={shown.queuePaused} />}
+          {shown !== undefined && <SessionMark session={shown} />}
           <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
           <span className={css.count}>
             {tabs.length}
@@ -74,7 +74,7 @@ function TabItem({ sessionId }: { sessionId: string }) {
       aria-current={sessionId === active ? 'page' : undefined}
       onClick={() => show(sessionId)}
     >
-      {session !== undefined && <StateMark state={session.state} isPaused={session.queuePaused} />}
+      {session !== undefined && <SessionMark session={session} />}
       <bdi className={css.title}>{session?.title ?? 'Session'}</bdi>
       {sessionId === active && <Check size={14} aria-hidden="true" />}
       {session !== undefined && <AgentMark cliType={session.cliType} />}

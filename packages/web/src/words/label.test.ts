@@ -42,7 +42,7 @@ it.each([
 
 it('the window and announcements name a session by its label', () => {
   const title = `Fix\u202E\n${'x'.repeat(500)}`;
-  expect(documentTitle(title, 'idle', 0)).toMatch(/^\S+ Fix‹U\+202E› x{280,}… – Liminal$/);
+  expect(documentTitle(title, 'idle', 0)).toMatch(/^Fix‹U\+202E› x{280,}… – Liminal$/);
   const session = { sessionId: 's', state: 'waiting', title } as never;
   expect(news(new Map([['s', 'idle']]), [session], undefined)).toEqual([
     expect.stringMatching(/^Fix‹U\+202E› x{280,}… needs you\.$/),

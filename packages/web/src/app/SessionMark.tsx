@@ -1,0 +1,9 @@
+import type { SessionSummary } from '@liminal/protocol';
+import { StateMark } from '../look/StateMark.tsx';
+import { useIsUnseen } from './use-unseen.ts';
+
+/** The state of a session, and whether it has ended its work out of sight. */
+export function SessionMark({ session }: { session: SessionSummary }) {
+  const isUnseen = useIsUnseen(session.sessionId);
+  return <StateMark state={session.state} isPaused={session.queuePaused} isUnseen={isUnseen} />;
+}

@@ -1,0 +1,76 @@
+import type { Projects } from '@liminal/client';
+import { useEffect, useSyncExternalStore } from 'react';
+import { lookAgain, type Shown } from './unseen.ts';
+
+const storageKey = 'liminal.unseen';
+const listeners = new Set<() => void>();
+let last: Shown | undefined;
+
+const shown = (): Shown => (last ??= read());
+
+function read(): Shown {
+  const ids = (value: unknown): string[] =>
+    Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
+  try {
+    const { busy, unseen } = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
+    return { busy: ids(busy), unseen: ids(unseen) };
+  } catch {
+    return { busy: [], unseen: [] };
+  }
+}
+
+function keep(next: Shown, isStored = true): void {
+  const text = JSON.stringify(next);
+  if (text === JSON.stringify(shown())) return;
+  last = next;
+  if (isStored) localStorage.setItem(storageKey, text);
+  for (const listener of listeners) listener();
+}
+
+/** What another window of this browser has shown was seen. */
+function onStorage({ key }: StorageEvent): void {
+  if (key === storageKey) keep(read(), false);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Follows which sessions have ended their work out of sight. `isKnown`: whether the list is there. */
+export function useUnseenSessions(
+  projects: Projects,
+  isKnown: boolean,
+  active: string | undefined,
+): void {
+  useEffect(() => {
+    if (!isKnown) return undefined;
+    const look = () => {
+      const inSight = document.visibilityState === 'visible' ? active : undefined;
+      keep(
+        lookAgain(
+          shown(),
+          projects.flatMap(({ sessions }) => sessions),
+          inSight,
+        ),
+      );
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    window.addEventListener('storage', onStorage);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      window.removeEventListener('storage', onStorage);
+    };
+  }, [active, isKnown, projects]);
+}
+
+/** Whether a session has ended its work out of sight, and was not opened since. */
+export function useIsUnseen(sessionId: string): boolean {
+  return useSyncExternalStore(subscribe, () => shown().unseen.includes(sessionId));
+}
+
+/** How many sessions have. */
+export function useUnseenCount(): number {
+  return useSyncExternalStore(subscribe, () => shown().unseen.length);
+}
