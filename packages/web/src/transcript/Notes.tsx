@@ -11,6 +11,8 @@ interface ErrorNoteProps {
   itemId?: string;
   /** Whether it has just happened: an old error in a conversation is no alarm. */
   isNews?: boolean;
+  /** Whether the conversation has gone on since: it is shown as a line. */
+  isOld?: boolean;
   Icon?: typeof TriangleAlert;
   /** Further advice, beyond the message. */
   advice?: string | undefined;
@@ -21,7 +23,7 @@ interface ErrorNoteProps {
 /** An error in plain words, with its code. */
 export function ErrorNote(props: ErrorNoteProps) {
   const { title, code, message, itemId, Icon = TriangleAlert, advice, children } = props;
-  const { isNews = true } = props;
+  const { isNews = true, isOld = false } = props;
   return (
     <div
       className={css.error}
@@ -29,6 +31,7 @@ export function ErrorNote(props: ErrorNoteProps) {
       aria-label={isNews ? undefined : (title ?? 'Error')}
       data-item-id={itemId}
       data-status="error"
+      data-old={isOld}
     >
       <Icon size={16} aria-hidden="true" />
       <div className={css.words}>

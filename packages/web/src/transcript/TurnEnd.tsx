@@ -29,7 +29,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.goesOnIn !== undefined) return <GoesOn turn={turn} />;
   if (turn.status === 'error') {
     return (
-      <TurnFailure error={turn.error}>
+      <TurnFailure error={turn.error} isOld={!isLast}>
         {isLast && <Resume turn={turn} />}
         {(hasBegun(turn) || !isSignInFailure(turn.error?.code)) && (
           <>

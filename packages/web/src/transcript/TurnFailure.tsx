@@ -8,18 +8,20 @@ import { useSessionActions } from './session-actions.ts';
 
 interface TurnFailureProps {
   error: TurnView['error'];
+  /** Whether something was said after it. */
+  isOld: boolean;
   /** Actions. */
   children: ReactNode;
 }
 
 /** Why a turn failed, with advice if the cause lies outside this page. `Announcer` announces it. */
-export function TurnFailure({ error, children }: TurnFailureProps) {
+export function TurnFailure({ error, isOld, children }: TurnFailureProps) {
   const { cliType } = useSessionActions();
   const name = useAgentName(cliType);
   const agent = useAgent(cliType);
   const code = error?.code ?? '';
   const title = Object.hasOwn(titles, code) ? titles[code]?.(name) : undefined;
-  const message = { code: error?.code, message: error?.message, isNews: false };
+  const message = { code: error?.code, message: error?.message, isNews: false, isOld };
   if (title === undefined) {
     return (
       <ErrorNote title="Something went wrong" {...message}>
