@@ -250,6 +250,34 @@ it('an answer that allows can carry the typed text as a note, where the agent ta
   await expect.poll(answers).toEqual([['p1', { optionId: 'yes', note: 'Use oak.' }]]);
 });
 
+it('the answers of a request are one row, with a long one among them, and with a note', async () => {
+  const always = {
+    optionId: 'always',
+    name: 'Always allow all commands that begin with `npm test` and `rm -rf build` in this project',
+    kind: 'allow_always',
+  } as const;
+  const [yes, , no] = options;
+  const all = [{ ...yes!, takesNote: true }, always, no!];
+  const [call, asked] = wanted(1, 'npm test');
+  ask(call!, { ...asked!, options: all } as UpsertObject);
+  const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
+  const rows = async () => {
+    const buttons = dock(page).getByRole('button');
+    const middles = await buttons.evaluateAll((some) =>
+      some.map((one) => {
+        const { top, bottom } = one.getBoundingClientRect();
+        return Math.round((top + bottom) / 2);
+      }),
+    );
+    return new Set(middles).size;
+  };
+  await dock(page).getByRole('button', { name: 'Reject with a note' }).waitFor();
+  expect(await rows()).toBe(1);
+  await composer(page).fill('Only the tests.');
+  await dock(page).getByRole('button', { name: 'Allow with this note' }).waitFor();
+  expect(await rows()).toBe(1);
+});
+
 it('a note that the server refuses stays in the composer', async () => {
   ask(...wanted(1, 'one'));
   stage.refuse = (path) =>

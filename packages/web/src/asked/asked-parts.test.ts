@@ -196,6 +196,22 @@ describe('the words of a request', () => {
     expect('title' in partsOf(shell({ command }), { title })).toBe(isPart);
   });
 
+  it('say once which file an edit is of', () => {
+    const path = '/code/shop/src/big.ts';
+    const asked: ShownCall = {
+      toolName: 'Write',
+      kind: 'edit',
+      toolArguments: { file_path: path },
+      locations: [{ path }],
+    };
+    const request = approval({ asked, title: 'Write src/big.ts', description: 'src/big.ts' });
+    const parts = askedParts({ approval: request, call: undefined }, '/code/shop');
+    expect(parts.map(({ kind }) => kind)).toEqual(['files']);
+    const other = { ...request, title: 'Write src/other.ts', description: 'All of src/big.ts' };
+    const more = askedParts({ approval: other, call: undefined }, '/code/shop');
+    expect(more.map(({ kind }) => kind)).toEqual(['title', 'description', 'files']);
+  });
+
   it('SAFE: have a title that does not fit above them', () => {
     const url = `https://good.example/${'a/'.repeat(60)}evil`;
     const asked = { toolName: 'Fetch', kind: 'fetch', toolArguments: { url } } as const;

@@ -8,6 +8,7 @@ import {
 import { lineDiff } from '../diff/line-diff.ts';
 import type { WaitingRequest } from '../session/waiting.ts';
 import { asksSomething } from '../transcript/answering.ts';
+import { shortPath } from '../words/paths.ts';
 import { commandOf, commandWords, isQuestion, toolWords } from '../transcript/tool-words.ts';
 
 /**
@@ -59,6 +60,9 @@ function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
 /** Titles longer than this (characters) do not fit into a line. */
 export const oneLine = 60;
 
+/** The line above a request that asks something. */
+export const question = 'Question';
+
 /** The line above a request. */
 export function titleOf(request: WaitingRequest, folder: string | undefined): string {
   const { approval } = request;
@@ -71,7 +75,7 @@ export function titleOf(request: WaitingRequest, folder: string | undefined): st
   }
   const asks = asksSomething(approval);
   const isLong = asks || approval.title.length > oneLine || approval.title.includes('\n');
-  if (isLong) return asks ? 'Question' : 'Permission';
+  if (isLong) return asks ? question : 'Permission';
   return approval.title;
 }
 
@@ -79,11 +83,12 @@ export function titleOf(request: WaitingRequest, folder: string | undefined): st
 export function askedParts(request: WaitingRequest, folder: string | undefined): AskedPart[] {
   const { approval, call } = request;
   const asked = askedCall(request);
+  const files = asked && filesOf(asked);
   const content: { [K in PartKind]: PartContent[K] | undefined } = {
     askedBy: approval.askedBy || undefined,
     title: isTitleSaid(request, asked, folder) ? undefined : approval.title,
-    description: approval.description || undefined,
-    files: asked && filesOf(asked),
+    description: descriptionOf(approval, files, folder),
+    files,
     diffs: asked?.diffs?.length ? asked.diffs : undefined,
     command: asked && commandOf(asked),
     plan: asked && planOf(asked),
@@ -105,10 +110,26 @@ function isTitleSaid(
   const { title } = request.approval;
   const head = titleOf(request, folder);
   if (title === head && head.length <= oneLine) return true;
-  const command = asked && commandOf(asked);
-  if (asked === undefined || command === undefined) return false;
-  const { verb } = toolWords(asked, folder);
+  if (asked === undefined) return false;
+  const { verb, subject } = toolWords(asked, folder);
+  // “Write a.ts” below “Edit a.ts”.
+  const isNamed = title === `${asked.toolName} ${subject}` && head === `${verb} ${subject}`;
+  if (isNamed && head.length <= oneLine) return true;
+  const command = commandOf(asked);
+  if (command === undefined) return false;
   return [command, `${verb} ${command}`].some((said) => inOneLine(said) === inOneLine(title));
+}
+
+/** The request's description, unless it only names a file that is shown as a link. */
+function descriptionOf(
+  { description }: ApprovalUpsert,
+  files: readonly ToolLocation[] | undefined,
+  folder: string | undefined,
+): string | undefined {
+  const isFile = files?.some(
+    ({ path }) => description === path || description === shortPath(path, folder),
+  );
+  return description === '' || isFile === true ? undefined : description;
 }
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

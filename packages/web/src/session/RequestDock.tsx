@@ -8,13 +8,15 @@ import {
   ShieldQuestionMark,
 } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { askedParts, oneLine, titleOf } from '../asked/asked-parts.ts';
+import { askedParts, oneLine, question, titleOf } from '../asked/asked-parts.ts';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import spoken from '../look/spoken.module.css';
 import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
 import { asksSomething, outcomeWords } from '../transcript/answering.ts';
+import { useSessionActions } from '../transcript/session-actions.ts';
+import { useAgentName } from '../app/agents.tsx';
 import css from './RequestDock.module.css';
 import { useAnswerKeys } from './use-answer-keys.ts';
 import { useSeen } from './use-seen.ts';
@@ -117,7 +119,11 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const element = useRef<HTMLDivElement>(null);
   useGiveFocusBack(element);
   const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
-  const title = titleOf(request, folder);
+  const { cliType } = useSessionActions();
+  const agentName = useAgentName(cliType);
+  const head = titleOf(request, folder);
+  // A question's own words stand below.
+  const title = asks && head === question ? agentName : head;
   const parts = useMemo(() => askedParts({ approval, call }, folder), [approval, call, folder]);
 
   return (

@@ -3,7 +3,8 @@ import { type RefObject, useId, useLayoutEffect, useRef } from 'react';
 import { Button, Kbd } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import css from './ApprovalActions.module.css';
-import { isAllowing, keyAnswers, sortOptions } from './answering.ts';
+import { asksSomething, isAllowing, keyAnswers, sortOptions } from './answering.ts';
+import { labelOf } from '../words/label.ts';
 import type { ShownWhole } from '../session/use-shown-whole.ts';
 
 interface AnswerButtonsProps {
@@ -37,12 +38,13 @@ export function AnswerButtons(props: AnswerButtonsProps) {
 
   return (
     <div className={css.buttons}>
-      {!whole.isWhole && <ShowRest whole={whole} hintId={hintId} />}
+      {!whole.isWhole && <ShowRest approval={approval} whole={whole} hintId={hintId} />}
       {options.map((option) => (
         <Button
           key={option.optionId}
           type={option === allow ? 'submit' : 'button'}
           look={option === allow ? 'primary' : 'plain'}
+          data-long={option.name.length > longName}
           {...answering(option)}
           onClick={(event) => {
             if (option !== allow && !event.defaultPrevented) choose(option.optionId);
@@ -53,31 +55,61 @@ export function AnswerButtons(props: AnswerButtonsProps) {
           {option === deny && <Kbd>esc</Kbd>}
         </Button>
       ))}
-      {notable.map((option) => (
-        <Button
-          key={option.optionId}
-          look={note === '' ? 'quiet' : 'plain'}
-          {...answering(option)}
-          title={note === '' ? 'Type your note below' : undefined}
-          onClick={(event) => {
-            if (!event.defaultPrevented) chooseWithNote(option.optionId);
-          }}
-        >
-          <ShownText text={option.name} /> with {note === '' ? 'a' : 'this'} note
-        </Button>
-      ))}
+      <Notable options={notable} note={note} answering={answering} choose={chooseWithNote} />
       {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
     </div>
   );
 }
 
+/** Names of answers longer than this (characters) may take several lines. */
+const longName = 24;
+
+interface NotableProps {
+  options: readonly ApprovalOption[];
+  note: string;
+  answering: (option: ApprovalOption) => object;
+  choose: (optionId: string) => void;
+}
+
+/** The answers that take a note: with the note that is written in the composer, in the same row as the others. */
+function Notable({ options, note, answering, choose }: NotableProps) {
+  if (options.length === 0) return null;
+  const hasNote = note !== '';
+  return (
+    <span className={css.withNote}>
+      {hasNote && <span aria-hidden="true">With this note:</span>}
+      {options.map((option) => (
+        <Button
+          key={option.optionId}
+          look={hasNote ? 'plain' : 'quiet'}
+          {...answering(option)}
+          aria-label={`${labelOf(option.name)} with ${hasNote ? 'this' : 'a'} note`}
+          title={hasNote ? undefined : 'Type your note below'}
+          onClick={(event) => {
+            if (!event.defaultPrevented) choose(option.optionId);
+          }}
+        >
+          <ShownText text={option.name} />
+          {!hasNote && ' with a note'}
+        </Button>
+      ))}
+    </span>
+  );
+}
+
+interface ShowRestProps {
+  approval: ApprovalUpsert;
+  whole: ShownWhole;
+  hintId: string;
+}
+
 /** Says why nothing can be allowed yet, and what to do. */
-function ShowRest({ whole, hintId }: { whole: ShownWhole; hintId: string }) {
+function ShowRest({ approval, whole, hintId }: ShowRestProps) {
   const button = useRef<HTMLButtonElement>(null);
   useFocusLeftTo(whole.asked, button);
   return (
     <p className={css.rest}>
-      <span id={hintId}>Read all of it to allow.</span>
+      <span id={hintId}>Read all of it to {asksSomething(approval) ? 'answer' : 'allow'}.</span>
       <Button ref={button} onClick={whole.showRest}>
         {whole.isOpen ? 'Show more' : 'Show all'}
       </Button>
