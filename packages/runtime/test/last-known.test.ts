@@ -70,6 +70,21 @@ describe('after a restart', () => {
     expect((await runtime.info(sessionId)).session.isAlive).toBe(true);
   });
 
+  test('a fork shows the settings and commands of its original before its agent starts', async () => {
+    world.agent.update(sessionId, reported);
+    await turn(world);
+    await expect.poll(stored).toMatchObject({ values: { model: 'large' } });
+    const fork = await world.runtime.fork(sessionId);
+    const info = await world.runtime.info(fork.sessionId);
+    expect(shown(info)).toEqual({
+      configOptions: [model('large')],
+      commands,
+      model: 'large',
+      lastKnown: true,
+    });
+    expect(info.session.isAlive).toBe(false);
+  });
+
   test('usage of a turn that the crash cut off is included', async () => {
     world.agent.update(sessionId, reported);
     await turn(world);

@@ -77,6 +77,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { cliType, projectId, projectDir, additionalDirectories, config } = original;
   const [title, time] = [nameOf(original), iso()];
   const notice = hasLater ? filesAreNewer(title) : undefined;
+  const lastKnown = await settingsFor(forking);
   const record = newRecord({
     sessionId,
     cliType,
@@ -88,6 +89,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     createdAt: time,
     updatedAt: time,
     config,
+    ...(lastKnown && { lastKnown }),
     fence: 0,
     ...(fork.agentSessionId !== undefined && { agentSessionId: fork.agentSessionId }),
     forkedFrom: { sessionId: original.sessionId, turnId, title },
@@ -102,6 +104,18 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     if (made) return made;
     throw error;
   }
+}
+
+/** Returns the original's settings and commands as its agent last reported them: the fork shows them before its agent starts. */
+async function settingsFor({
+  original,
+  sessionId,
+  blobs,
+}: Forking): Promise<SessionRecord['lastKnown']> {
+  const { offers, values } = original.lastKnown ?? {};
+  if (offers === undefined) return undefined;
+  const missing = await blobs.hold(sessionId, [offers]);
+  return missing.length > 0 ? undefined : { offers, ...(values && { values }) };
 }
 
 /** Returns the fork if only the result of its last write was lost; otherwise removes its parts. */

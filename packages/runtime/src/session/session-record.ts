@@ -23,7 +23,10 @@ export type NewRecord = Pick<
   | 'config'
   | 'fence'
 > &
-  Pick<Partial<SessionRecord>, 'agentSessionId' | 'forkedFrom' | 'additionalDirectories'>;
+  Pick<
+    Partial<SessionRecord>,
+    'agentSessionId' | 'forkedFrom' | 'additionalDirectories' | 'lastKnown'
+  >;
 
 export function newRecord(start: NewRecord): SessionRecord {
   return { ...start, active: true, failed: false, queue: [], imported: true };
