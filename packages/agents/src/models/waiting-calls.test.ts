@@ -1,0 +1,160 @@
+import type { OutputItem, Response } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { askedIn, outputOf, scriptCallOf, scriptOf } from './waiting-calls.ts';
+
+type Call = Extract<OutputItem, { type: 'function_call' }>;
+
+const call = (id: string, more: Partial<Call> = {}): Call => ({
+  type: 'function_call',
+  id,
+  callId: id,
+  name: 'read',
+  arguments: '{}',
+  ...more,
+});
+const output = (callId: string, more: object = {}) =>
+  ({
+    type: 'function_call_output',
+    id: outputOf(callId),
+    callId,
+    output: 'text',
+    ...more,
+  }) as OutputItem;
+const question = (callId: string, outcome: string | undefined = 'cancelled') =>
+  ({
+    type: 'approval',
+    id: `approval-${callId}`,
+    approvalId: `ask-${callId}`,
+    callId,
+    title: 'Read it?',
+    options: [],
+    ...(outcome !== '' && { outcome: { outcome } }),
+  }) as OutputItem;
+const script = (callId: string, startedAt: string | undefined = '1') =>
+  ({
+    type: 'script_execution',
+    id: scriptOf(callId),
+    ...(startedAt !== '' && { startedAt }),
+  }) as unknown as OutputItem;
+const turn = (turnId: string, outputItems: OutputItem[], more: Partial<Response> = {}): Response =>
+  ({ id: turnId, turnId, outputItems, finishReason: null, ...more }) as Response;
+
+/** What is still asked after one turn with these items. */
+const askedAfter = (...items: OutputItem[]) => askedIn([turn('1', items)]);
+
+test('ids of scripts, of their calls and of outputs are made of the call’s item', () => {
+  expect(scriptOf('a')).toBe('a:script');
+  expect(scriptCallOf('a:script', 1)).toBe('a:script:1');
+  expect(outputOf('a')).toBe('a:output');
+});
+
+test('a call whose question was cut off is still asked', () => {
+  expect(askedAfter(call('a'), question('a'))).toEqual([{ call: call('a'), approvalId: 'ask-a' }]);
+});
+
+test.each<[string, OutputItem[]]>([
+  ['was never asked about', [call('a')]],
+  ['was answered', [call('a'), question('a', 'selected')]],
+  ['has ended', [call('a'), question('a'), output('a')]],
+  ['another one was asked about', [call('a'), call('b'), question('c')]],
+  ['is a script’s own', [call('a', { parentCallId: 'b' }), question('a')]],
+])('a call is not asked any more if it %s', (_, items) => {
+  expect(askedAfter(...items)).toEqual([]);
+});
+
+test('an output that broke off is none', () => {
+  const broken = output('a', { error: { code: 'OWNER_LOST', message: 'It ended.' } });
+  expect(askedAfter(call('a'), question('a'), broken)).toHaveLength(1);
+});
+
+test('only the newest turn is still asked, with those that have gone on with it', () => {
+  const items = [call('a'), question('a')];
+  const more = [call('b'), question('b')];
+  const agent = { trigger: 'agent' } as Partial<Response>;
+  const ids = (runs: Response[]) => askedIn(runs).map((one) => one.call.id);
+  expect(ids([turn('1', items), turn('2', more)])).toEqual(['b']);
+  expect(ids([turn('1', items), turn('2', more, agent)])).toEqual(['a', 'b']);
+  expect(ids([turn('1', items, agent), turn('2', more, agent)])).toEqual(['a', 'b']);
+  expect(ids([turn('1', items), turn('2', more), turn('3', [], agent)])).toEqual(['b']);
+  expect(askedIn([])).toEqual([]);
+});
+
+test('a call that a later try has ended is not asked any more, whatever the first had', () => {
+  const again = turn('2', [call('a'), output('a')], { trigger: 'agent' } as Partial<Response>);
+  expect(askedIn([turn('1', [call('a'), question('a')]), again])).toEqual([]);
+});
+
+test('a call is given as it was made first', () => {
+  const first = call('a', { title: 'First' });
+  const agent = { trigger: 'agent' } as Partial<Response>;
+  const runs = [turn('1', [first]), turn('2', [call('a'), question('a')], agent)];
+  expect(askedIn(runs)).toEqual([{ call: first, approvalId: 'ask-a' }]);
+});
+
+const inner = (place: number) => call(scriptCallOf(scriptOf('a'), place), { parentCallId: 'a' });
+
+test('a script with a call that is still asked goes on, with all its calls in their order', () => {
+  const [one, two, three] = [inner(1), inner(2), inner(3)];
+  const items = [
+    call('a'),
+    script('a', 'then'),
+    two,
+    question(two.callId),
+    one,
+    output(one.callId),
+    three,
+  ];
+  expect(askedAfter(...items)).toEqual([
+    {
+      call: call('a'),
+      script: {
+        startedAt: 'then',
+        calls: [
+          { item: one, output: output(one.callId) },
+          { item: two, approvalId: `ask-${two.callId}` },
+          { item: three },
+        ],
+      },
+    },
+  ]);
+});
+
+test.each<[string, OutputItem[]]>([
+  ['asks nothing', [call('a'), script('a'), inner(1)]],
+  ['never began', [call('a'), script('a', ''), inner(1), question(inner(1).callId)]],
+  ['has no record', [call('a'), inner(1), question(inner(1).callId)]],
+  ['has ended', [call('a'), script('a'), inner(1), question(inner(1).callId), output('a')]],
+  [
+    'was not kept whole',
+    [
+      call('a'),
+      script('a'),
+      inner(1),
+      question(inner(1).callId),
+      { type: 'message', id: '1:full', content: '', origin: 'agent' },
+    ],
+  ],
+])('a script that %s does not go on', (_, items) => {
+  expect(askedAfter(...items)).toEqual([]);
+});
+
+test('what a script’s calls came to is taken from any of its tries, the newest first unless it had ended', () => {
+  const agent = { trigger: 'agent' } as Partial<Response>;
+  const [one, two] = [inner(1), inner(2)];
+  const runs = [
+    turn('1', [call('a'), script('a', 'first'), one, output(one.callId), two]),
+    turn('2', [call('a'), script('a', 'second'), one, two, question(two.callId)], agent),
+  ];
+  expect(askedIn(runs)).toEqual([
+    {
+      call: call('a'),
+      script: {
+        startedAt: 'first',
+        calls: [
+          { item: one, output: output(one.callId) },
+          { item: two, approvalId: `ask-${two.callId}` },
+        ],
+      },
+    },
+  ]);
+});
