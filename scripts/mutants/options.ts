@@ -10,6 +10,8 @@ export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   ignorePatterns: ['/bench', '/packages/web'],
   // A timeout counts as noticed, so a busy machine must not cause one.
   timeoutMS: 60_000,
+  // The default of 5 minutes is too short for the tests of the loop on a busy machine.
+  dryRunTimeoutMinutes: 20,
   // A mutant that takes effect when a file is loaded would need all tests again.
   ignoreStatic: true,
   // Stryker would rewrite it through TypeScript's former API, which version 7 lacks.

@@ -1,12 +1,21 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { areas } from './areas.ts';
 
 const area = areas[process.env['MUTANTS_AREA'] ?? ''];
+
+/** The first failure ends a mutant, so the quickest tests come first; by default Vitest takes the longest first. */
+class QuickestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toReversed();
+  }
+}
 
 /** The tests that run on an area's mutants. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
+    sequence: { sequencer: QuickestFirst },
     setupFiles: ['test/property-seed.ts'],
     include: area?.tests ?? [],
     // These tests measure time, of which a mutated program takes more.
