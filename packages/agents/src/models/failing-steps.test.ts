@@ -21,7 +21,8 @@ function after(
   return steps.map(([calls, answers, reason = 'stop']) => failing.add(calls, answers, reason));
 }
 
-const times = <Step>(count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
+const times = <Step>(count: number, step: Step): Step[] =>
+  Array.from({ length: count }, () => step);
 const end = 'So the turn ends here. Send a message to let the model go on in another way.';
 
 test('a call that was run and fails five times in the same way ends the turn', () => {
@@ -52,7 +53,10 @@ test('calls that differ in name, arguments or output are counted apart', () => {
     [[call('write')], [failed()]],
     [[call('read', '{"a":1}')], [failed()]],
     [[call('read')], [failed('Never.')]],
-    [[call('read'), call('write')], [failed(), failed()]],
+    [
+      [call('read'), call('write')],
+      [failed(), failed()],
+    ],
   ];
   expect(after(...times(4, steps).flat())).toEqual(times(20, undefined));
 });

@@ -36,12 +36,15 @@ test.each<[mode: Permissions['mode'], kind: ToolKind, isAllowed: boolean]>([
   ['edits', 'execute', false],
   ['all', 'edit', true],
   ['all', 'execute', true],
-])('in the mode "%s", a tool of kind %s without a rule is allowed: %s', async (mode, kind, isAllowed) => {
-  const { made } = permissions({ kept: [] });
-  expect(made.mode).toBe('ask');
-  made.mode = mode;
-  expect(await made.allow(kind, [run])).toBe(isAllowed);
-});
+])(
+  'in the mode "%s", a tool of kind %s without a rule is allowed: %s',
+  async (mode, kind, isAllowed) => {
+    const { made } = permissions({ kept: [] });
+    expect(made.mode).toBe('ask');
+    made.mode = mode;
+    expect(await made.allow(kind, [run])).toBe(isAllowed);
+  },
+);
 
 test('what the project keeps is allowed, if it covers all that is needed', async () => {
   const { made, problems } = permissions({ kept: ['tool:edit'] });
