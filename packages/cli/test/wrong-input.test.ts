@@ -60,10 +60,7 @@ describe('for an agent that cannot do it', () => {
       ['aside', 'SESSION', 'Which?'],
       /^demo cannot answer questions outside its conversation\. Ask in a message\.$/,
     ],
-    [
-      ['mcp', 'SESSION'],
-      /^demo does not report its MCP servers\. Claude Code and Codex do\.$/,
-    ],
+    [['mcp', 'SESSION'], /^demo does not report its MCP servers\. Claude Code and Codex do\.$/],
     [['mcp', 'SESSION', '--on', 'x'], /MCP servers/],
     [
       ['rewind', 'SESSION', '--turn', '1', '--yes'],
