@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FailingSteps, withCutNamed } from './failing-steps.ts';
 import type { Answer } from './script-tool.ts';
-import type { WantedCall } from './tool-calls.ts';
+import type { WantedCall } from './waiting-calls.ts';
 
 const call = (name: string, text = '{}', problem?: string): WantedCall => ({
   callId: name,

@@ -151,7 +151,7 @@ test.each([
 
 test('a stream of events may be longer than one message may', async () => {
   const event = `data: ${'a'.repeat(MIB)}\n\n`;
-  const events = ReadableStream.from([event, event, event]).pipeThrough(new TextEncoderStream());
+  const events = new Blob([event, event, event]).stream();
   const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
   const { traffic: made, excesses } = traffic({ messageSize: 2 * MIB }, [
     new Response(events, { headers }),

@@ -10,6 +10,7 @@ const call = (id: string, more: Partial<Call> = {}): Call => ({
   callId: id,
   name: 'read',
   arguments: '{}',
+  origin: 'agent',
   ...more,
 });
 const output = (callId: string, more: object = {}) =>
