@@ -19,26 +19,21 @@ type Places = Readonly<Record<string, string>>;
 const allHere = (names: Iterable<string>, here: string): Places =>
   Object.fromEntries([...names].map((name) => [name, here]));
 
-const placesOf: readonly [title: string, Places][] = [
-  [
-    'Claude Code',
-    {
-      ...allHere(listedCommands, offered),
-      ...allHere(useless, 'Not offered, because it is useless in Liminal; Claude Code answers it.'),
-      ...claudeCommands,
-    },
-  ],
-  [
-    'Codex',
-    {
-      ...allHere(
-        builtIn.map(({ name }) => name),
-        offered,
-      ),
-      ...codexCommands,
-    },
-  ],
-];
+/** The place of each terminal command in Liminal, by the terminal's title. */
+export const commandPlaces = {
+  'Claude Code': {
+    ...allHere(listedCommands, offered),
+    ...allHere(useless, 'Not offered, because it is useless in Liminal; Claude Code answers it.'),
+    ...claudeCommands,
+  },
+  Codex: {
+    ...allHere(
+      builtIn.map(({ name }) => name),
+      offered,
+    ),
+    ...codexCommands,
+  },
+} satisfies Record<string, Places>;
 
 /** Commands with the same place share a row. */
 function commandTable([title, places]: readonly [string, Places]): string {
@@ -67,7 +62,7 @@ export function withTerminals(page: string): string {
   const [before = '', rest = ''] = page.split(begin);
   const after = rest.slice(rest.indexOf(end));
   const tables = [
-    ...placesOf.map(commandTable),
+    ...Object.entries(commandPlaces).map(commandTable),
     keyTable('Claude Code', claudeKeys),
     keyTable('Codex', codexKeys),
   ];

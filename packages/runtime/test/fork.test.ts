@@ -81,7 +81,10 @@ describe.each(['memory', 'sqlite'] as const)('a fork, stored in %s,', (driver) =
     });
     await turns('1');
     world.agent.update(sessionId, { configOptions: [option('default')] });
+    const stored = async () => world.storage.store.getSession(sessionId);
+    await expect.poll(stored).toMatchObject({ lastKnown: { values: { thinking: 'default' } } });
     world.agent.update(sessionId, { configOptions: [option('high')] });
+    await expect.poll(stored).toMatchObject({ lastKnown: { values: { thinking: 'high' } } });
     const fork = await world.runtime.fork(sessionId, {});
     await turn('2', fork.sessionId);
     expect(world.agent.configs.at(-1)).toEqual({ thinking: 'high' });

@@ -64,6 +64,8 @@ export class LastKnownKeeper {
   readonly #context: KeeperContext;
   /** The settings and commands stored last, as JSON, and the hash of their blob. */
   #kept: { json: string; hash: string } | undefined;
+  /** The values that the agent reported last, by the setting's id. */
+  #values: Record<string, string> = {};
   #next: Offers | undefined;
   #keeping: Promise<void> | undefined;
   #isClosed = false;
@@ -106,13 +108,24 @@ export class LastKnownKeeper {
     const values = Object.fromEntries(
       configOptions.map(({ id, currentValue }) => [id, currentValue]),
     );
+    const changed = this.#changed(values);
+    this.#values = values;
     const isNew = this.#kept?.json !== json;
     if (isNew) this.#kept = { json, hash: await this.#put(json) };
     const offers = this.#kept?.hash;
     const before = record.value.lastKnown;
     const isKept = before?.offers === offers && isSame(before?.values, values);
     if (isKept || this.#isClosed || JSON.stringify(values).length > VALUES_MAX) return;
-    record.keep({ lastKnown: { ...before, offers, values } });
+    const { config } = record.value;
+    record.keep({
+      lastKnown: { ...before, offers, values },
+      ...(changed.length > 0 && { config: { ...config, ...Object.fromEntries(changed) } }),
+    });
+  }
+
+  /** What has changed since the last report, as by Claude Code's `/effort`: a fork has these settings, too. */
+  #changed(values: Record<string, string>): [id: string, value: string][] {
+    return Object.entries(values).filter(([id, value]) => (this.#values[id] ?? value) !== value);
   }
 
   async #put(json: string): Promise<string> {

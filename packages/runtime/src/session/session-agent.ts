@@ -575,7 +575,6 @@ export class SessionAgent {
   #learn(update: SessionUpdate): void {
     const { title, agentSessionId, configOptions, commands } = update;
     const { tasks, limits, notices, activity, accepts, canSteer } = update;
-    const before = this.#isLastKnown ? [] : this.#configOptions;
     this.#isLastKnown = false;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
@@ -589,7 +588,7 @@ export class SessionAgent {
     if (accepts) this.#accepts = accepts;
     if (canSteer !== undefined) this.#canSteer = canSteer;
     this.#context.changed();
-    const config = configOptions && this.#changedConfig(configOptions, before);
+    const config = configOptions && this.#changedConfig(configOptions);
     if (title === undefined && agentSessionId === undefined && config === undefined) return;
     this.#context.record.keep({
       ...(title !== undefined && { title }),
@@ -617,18 +616,11 @@ export class SessionAgent {
     if (idsOf(kept) !== idsOf(record.value.tasks)) record.keep({ tasks: kept });
   }
 
-  /**
-   * The user's settings as the agent now has them: accepting a plan, for example, ends the planning mode. Settings that
-   * differ from `before`, for example after `/effort` of Claude Code, are included: a fork gets them, too.
-   */
-  #changedConfig(
-    options: readonly ConfigOption[],
-    before: readonly ConfigOption[],
-  ): Record<string, string> | undefined {
+  /** The user's settings as the agent now has them: accepting a plan, for example, ends the planning mode. */
+  #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
     const { config } = this.#context.record.value;
-    const earlier = Object.fromEntries(before.map((one) => [one.id, one.currentValue]));
     const changed = options.filter(
-      ({ id, currentValue }) => (config[id] ?? earlier[id] ?? currentValue) !== currentValue,
+      ({ id, currentValue }) => (config[id] ?? currentValue) !== currentValue,
     );
     if (changed.length === 0) return undefined;
     return { ...config, ...Object.fromEntries(changed.map((one) => [one.id, one.currentValue])) };

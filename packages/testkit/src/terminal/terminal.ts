@@ -94,3 +94,20 @@ export class Terminal {
     this.#changed = Promise.withResolvers();
   }
 }
+
+/** The command that is marked in the menu of an agent's own terminal, as in `› /model` or `❯ /model`. */
+const marked = (screen: string): string | undefined => /[›❯] +\/([a-z][\w-]*)/.exec(screen)?.[1];
+
+/** The commands in an agent's menu, in its order: types `/`, and goes down until the menu begins again. */
+export async function pageThroughMenu(terminal: Terminal): Promise<string[]> {
+  await terminal.shows(/^[›❯]/m);
+  terminal.press('/');
+  const names = new Set<string>();
+  for (;;) {
+    await terminal.shows((screen) => ![undefined, [...names].at(-1)].includes(marked(screen)));
+    const name = marked(terminal.screen) ?? '';
+    if (names.has(name)) return [...names];
+    names.add(name);
+    terminal.press('\u001B[B');
+  }
+}
