@@ -72,6 +72,8 @@ export const Project = z.object({
   projectId: z.string(),
   projectDir: z.string(),
   name: z.string(),
+  /** The home folder of the server's user, if the project's folder lies below: programs may show it as `~`. */
+  homeDir: z.string().optional(),
   /** Newest first. */
   sessions: z.array(SessionSummary),
 });

@@ -20,6 +20,18 @@ async function visit(way: Way, path?: string): Promise<Page> {
   return page;
 }
 
+it('a folder below the home folder of the server’s user is shown with ~, wherever that lies', async () => {
+  const { session } = stage.info;
+  const homeDir = '/srv/people/ann';
+  const projectDir = `${homeDir}/code/shop`;
+  const project = { projectId: projectDir, projectDir, homeDir, name: 'shop' };
+  const sessions = [{ ...session, projectId: projectDir, projectDir, state: 'idle' as const }];
+  stage.answer = (_, path) =>
+    path === '/api/projects' ? { projects: [{ ...project, sessions }] } : undefined;
+  const page = await stage.visit();
+  await sidebar(page).getByRole('button', { name: '~/code/shop' }).waitFor();
+});
+
 it('the sidebar is as wide as it was dragged, also after a reload', async () => {
   const page = await stage.visit();
   await rows(page).first().waitFor();

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import type { Project, SessionSummary } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
@@ -26,7 +27,14 @@ export function groupByProject(sessions: readonly SessionSummary[]): Project[] {
   const newestFirst = sessions.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
   return [...Map.groupBy(newestFirst, ({ projectId }) => projectId)].map(([projectId, own]) => {
     const projectDir = own[0]?.projectDir ?? projectId;
-    return { projectId, projectDir, name: basename(projectDir) || projectDir, sessions: own };
+    const homeDir = homedir();
+    return {
+      projectId,
+      projectDir,
+      name: basename(projectDir) || projectDir,
+      ...(projectDir.startsWith(`${homeDir}/`) && { homeDir }),
+      sessions: own,
+    };
   });
 }
 

@@ -10,6 +10,7 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import { Sidebar } from '../sidebar/Sidebar.tsx';
 import { SidebarEdge } from '../sidebar/SidebarEdge.tsx';
 import { TabBar } from '../tabs/TabBar.tsx';
+import { setHome } from '../words/paths.ts';
 import css from './App.module.css';
 import { Announcer } from './Announcer.tsx';
 import { ConnectionNotice } from './ConnectionNotice.tsx';
@@ -39,6 +40,9 @@ export function App() {
   const [overlay, setOverlay] = useState<Overlay>();
   const [isSideShown, toggleSide] = useSidebar();
   const isNarrow = useIsNarrow();
+  const home = projects.find(({ homeDir }) => homeDir !== undefined)?.homeDir;
+  // Before the paths below are drawn.
+  if (home !== undefined) setHome(home);
   const kept = useKeptTabs(tabs, active);
   useUnseenSessions(projects, phase === 'ready', active);
   useDocumentMark(projects, active);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { bytes, count, dollars, tokens } from './amounts.ts';
-import { baseName, shortPath } from './paths.ts';
+import { baseName, setHome, shortPath } from './paths.ts';
 import { ago, between, duration } from './time.ts';
 
 it.each([
@@ -72,4 +72,9 @@ it('a path is shown relative to its project or its home', () => {
   expect(shortPath('/root/code')).toBe('~/code');
   expect(shortPath('/rooted/code')).toBe('/rooted/code');
   expect(baseName('/code/shop/')).toBe('shop');
+  setHome('/srv/ann');
+  expect(shortPath('/srv/ann/code')).toBe('~/code');
+  expect(shortPath('/srv/ann')).toBe('~');
+  expect(shortPath('/srv/anna/code')).toBe('/srv/anna/code');
+  expect(shortPath('/home/ben/code')).toBe('/home/ben/code');
 });
