@@ -34,9 +34,11 @@ const groups: { name: string; keys: Row[] }[] = [
       [['Enter'], isTouch() ? 'New line' : 'Send; while the agent is busy: queue'],
       [[commandKey('Enter')], 'Steer: send it now'],
       [[altKey('↑'), altKey('↓')], 'In the queue: move the message'],
-      [['Shift+Enter'], 'New line'],
+      [['Shift+Enter'], 'New line; so does Enter after \\'],
+      [['Shift+Tab'], 'Next mode; after Esc: leave the message field'],
       [['↑'], 'Bring an earlier message back'],
       [['Esc'], 'Stop the agent; in a file: close it'],
+      [['Esc Esc'], 'In an empty message field: take the last message back'],
     ],
   },
   {

@@ -9,10 +9,19 @@ import type { Attachments } from '../attachments/use-attachments.ts';
 import { type Completion, useCompletion } from '../completion/use-completion.ts';
 import { MentionMenu } from '../mentions/MentionMenu.tsx';
 import { useMentions } from '../mentions/use-mentions.ts';
+import spoken from '../look/spoken.module.css';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
+import {
+  breakLineAtBackslash,
+  isBackTab,
+  stepOf,
+  useDoubleEscape,
+  useLeavesByTab,
+  useModeKey,
+} from './composer-keys.ts';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import type { Recall } from './use-earlier-messages.ts';
 import { giveFocusBack } from './focus-composer.ts';
@@ -41,16 +50,19 @@ interface ComposerProps {
   agentName: string;
   /** Puts an earlier message back, to be edited and sent again; false if there is none. */
   onRecall: Recall;
+  /** Asks whether to take the last message back. */
+  onTakeBack: () => void;
   running: boolean;
 }
 
 /**
- * Where a person writes. Enter sends (or queues, while the agent is busy; with the command key it steers), Shift and
- * Enter begin a new line. On a phone Enter begins a new line, too, and the button sends.
+ * Where a person writes. Enter sends (or queues, while the agent is busy; with the command key it steers). Shift and Enter
+ * begin a new line, as Enter after a backslash does. On a phone Enter begins a new line, and the button sends. Shift+Tab
+ * changes the mode, and two presses of Escape in an empty field offer to take the last message back.
  */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, attachments, onSend, onSteer } = props;
-  const { info, agentName, onRecall } = props;
+  const { draft, onDraft, attachments, onSend, onSteer, onConfig } = props;
+  const { info, agentName, onRecall, onTakeBack, running } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const pasted = usePasted(props.sessionId);
   const { isCut, shown, onPaste } = useLongDraft(draft, onDraft, pasted.onPaste);
@@ -63,6 +75,9 @@ export function Composer(props: ComposerProps) {
     onMention: props.onMention,
   });
   const menu = commands.isOpen ? commands : mentions.completion;
+  const mode = useModeKey(info?.configOptions ?? none, onConfig);
+  const tab = useLeavesByTab();
+  const isSecondEscape = useDoubleEscape();
   const hasOptions = menu.isOpen && menu.matches.length > 0;
   const hintId = useId();
   const isNarrow = useMediaQuery('(max-width: 560px)');
@@ -94,6 +109,13 @@ export function Composer(props: ComposerProps) {
   }, [isDue]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (menu.onKey(event)) return event.preventDefault();
+    tab.onKey(event);
+    if (isBackTab(event) && !tab.leaves() && mode.cycle()) return event.preventDefault();
+    if (isSecondEscape(event) && isEmpty && !running) {
+      // The key itself would close the dialog.
+      event.preventDefault();
+      return onTakeBack();
+    }
     const step = isBare ? stepOf(event, field.current) : undefined;
     if (step !== undefined && onRecall(step)) return event.preventDefault();
     if (event.key !== 'Enter') return;
@@ -103,6 +125,7 @@ export function Composer(props: ComposerProps) {
     if (event.shiftKey || isEmpty) return;
     event.preventDefault();
     event.stopPropagation();
+    if (!isCommand && breakLineAtBackslash(field.current)) return;
     send(isCommand ? 'steer' : 'send');
   };
 
@@ -146,12 +169,16 @@ export function Composer(props: ComposerProps) {
           aria-activedescendant={hasOptions ? `${menu.id}-${menu.active}` : undefined}
           onChange={(event) => {
             setPressed(undefined);
+            // Enter in an empty field sends nothing, and begins no new line.
+            if (draft === '' && event.target.value === '\n' && !isTouch()) return;
             onDraft(event.target.value);
             mentions.onInput(event);
           }}
           onPaste={onPaste}
           onSelect={mentions.onSelect}
           onKeyDown={onKeyDown}
+          onFocus={tab.onFocus}
+          onPointerDown={tab.onPointerDown}
         />
       </div>
       {isCut && <LongDraftNote length={draft.length} onClear={() => onDraft('')} />}
@@ -163,11 +190,14 @@ export function Composer(props: ComposerProps) {
           }}
         />
         <ConfigSelects
-          options={info?.configOptions ?? none}
-          isBusy={props.running}
+          options={mode.options}
+          isBusy={running}
           isLastKnown={info?.lastKnown === true}
-          onChange={props.onConfig}
+          onChange={onConfig}
         />
+        <span className={spoken.only} role="status">
+          {mode.said}
+        </span>
         <UsageMeter usage={info?.usage} />
         <Buttons {...props} isEmpty={isEmpty} canSend={canSend || isReading} send={send} />
       </div>
@@ -246,16 +276,4 @@ function useCommands({ draft, onDraft, info }: ComposerProps): Completion<AgentC
     onPick: ({ name }) => onDraft(`/${name} `),
     isWritten: (command) => prefix !== undefined && isNamed(command, prefix),
   });
-}
-
-/** Up in the first line of the draft goes to an earlier message, down in the last line to a later one. */
-function stepOf(
-  { key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent,
-  field: HTMLTextAreaElement | null,
-): 'earlier' | 'later' | undefined {
-  if (field === null || altKey || ctrlKey || metaKey || shiftKey) return undefined;
-  const { value, selectionStart, selectionEnd } = field;
-  if (key === 'ArrowUp' && !value.slice(0, selectionStart).includes('\n')) return 'earlier';
-  if (key === 'ArrowDown' && !value.slice(selectionEnd).includes('\n')) return 'later';
-  return undefined;
 }

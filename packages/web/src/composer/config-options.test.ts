@@ -1,10 +1,12 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { expect, it } from 'vitest';
 import {
+  cycledMode,
   groupChoices,
   isFound,
   isTelling,
   needsSearch,
+  nextChoice,
   shownOptions,
   withTyped,
 } from './config-options.ts';
@@ -74,4 +76,22 @@ it('an agent’s own option shows its name', () => {
   expect(isTelling(option(['a'], { category: 'model' }))).toBe(true);
   expect(isTelling(option(['a'], { category: 'web_search' }))).toBe(false);
   expect(isTelling(option(['a']))).toBe(false);
+});
+
+it('the mode to step through is Codex’ plan mode, else the option with the category `mode`; what asks nothing is left out', () => {
+  const approvals = option(['read-only', 'auto', 'full-access'], { id: 'm', category: 'mode' });
+  const plan = option(['default', 'plan'], { id: 'collaboration_mode' });
+  expect(cycledMode([approvals, plan])?.id).toBe('collaboration_mode');
+  const values = cycledMode([option(['a', 'b']), approvals])?.options.map(({ value }) => value);
+  expect(values).toEqual(['read-only', 'auto']);
+  expect(cycledMode([option(['a', 'b'])])).toBeUndefined();
+  expect(cycledMode([option(['ask', 'yolo'], { category: 'mode' })])).toBeUndefined();
+});
+
+it('the choice after the last, and after one that is not listed, is the first', () => {
+  const next = (currentValue: string) =>
+    nextChoice(option(['a', 'b', 'c'], { currentValue }))?.value;
+  expect(['a', 'b', 'c', 'other'].map(next)).toEqual(['b', 'c', 'a', 'a']);
+  expect(nextChoice(option(['a']))).toBeUndefined();
+  expect(nextChoice(option([]))).toBeUndefined();
 });

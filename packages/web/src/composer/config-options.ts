@@ -61,3 +61,32 @@ export function withTyped({ options, takesOther }: ConfigOption, text: string): 
 export function isTelling({ category }: ConfigOption): boolean {
   return category === 'model' || category === 'mode' || category === 'thought_level';
 }
+
+/** Modes that ask nothing of a person any more. One key does not lead there: they are chosen in the list. */
+const askingNothing: ReadonlySet<string> = new Set([
+  'bypassPermissions',
+  'dontAsk',
+  'full-access',
+  'all',
+  'yolo',
+]);
+
+/** Codex' way of working (plan or not), which its terminal's Shift+Tab changes; its approvals have the category `mode`. */
+const codexMode = 'collaboration_mode';
+
+/** The option that Shift+Tab changes, with the choices that Shift+Tab reaches; undefined if the session offers none. */
+export function cycledMode(options: readonly ConfigOption[]): ConfigOption | undefined {
+  const all = options.map((option) => ({
+    ...option,
+    options: option.options.filter(({ value }) => !askingNothing.has(value)),
+  }));
+  const can = all.filter((option) => nextChoice(option) !== undefined);
+  return can.find(({ id }) => id === codexMode) ?? can.find(({ category }) => category === 'mode');
+}
+
+/** The choice after the present one, the first after the last; undefined if there is no other one. */
+export function nextChoice({ options, currentValue }: ConfigOption): Choice | undefined {
+  const at = options.findIndex(({ value }) => value === currentValue);
+  const next = options[(at + 1) % options.length];
+  return next?.value === currentValue ? undefined : next;
+}

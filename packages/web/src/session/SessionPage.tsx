@@ -18,7 +18,7 @@ import {
   useState,
 } from 'react';
 import { flushSync } from 'react-dom';
-import { useAgentName, useForksOnceAnswered } from '../app/agents.tsx';
+import { useAgent, useAgentName, useForksOnceAnswered } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
@@ -41,6 +41,7 @@ import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
 import { BackgroundTasks } from './BackgroundTasks.tsx';
 import { Find } from './FindBar.tsx';
+import { lastTakeable } from '../transcript/taken-back.tsx';
 import { useEarlierMessages } from '../composer/use-earlier-messages.ts';
 import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
@@ -136,6 +137,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const steer = (message: string) => actions.steer(message, attachments.take());
   const page = usePageCommands(info, attempt);
   const recall = useEarlierMessages(view, draft, setDraft, takeBack);
+  const rewindsConversation = useAgent(cliType)?.rewindsConversation === true;
   const intro = useIntro(info?.session, view.turns.length === 0);
 
   return (
@@ -190,6 +192,10 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
               info={page.offered}
               agentName={recipient.name}
               onRecall={recall}
+              onTakeBack={() => {
+                const turnId = lastTakeable(view.turns);
+                if (rewindsConversation && turnId !== undefined) askRewind(turnId, 'conversation');
+              }}
               running={running}
             />
           </UnlessImported>

@@ -1,5 +1,5 @@
 import type { TurnView } from '@liminal/client';
-import { isServerTurn, takenBack } from '@liminal/protocol';
+import { isServerTurn, takenBack, type UpsertObject } from '@liminal/protocol';
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
 import { Button } from '../look/controls.tsx';
 import { openName, type RowMemory, RowScope, useRemembered } from './remembered.ts';
@@ -38,6 +38,15 @@ export function useFoldedTurns(turns: readonly TurnView[], memory: RowMemory): F
     return { shown, gone, counts, unfold };
   }, [gone, memory, opened, turns]);
 }
+
+/** The newest turn that a message of a person began and that was not taken back; undefined if there is none. */
+export function lastTakeable(turns: readonly TurnView[]): string | undefined {
+  const gone = takenBack(turns);
+  return turns.findLast((turn) => !gone.has(turn.turnId) && turn.items.some(hasBegunTurn))?.turnId;
+}
+
+const hasBegunTurn = (item: UpsertObject): boolean =>
+  item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
 
 const isOpen = (by: string | undefined, open: ReadonlySet<string>): boolean =>
   by === undefined || open.has(by);
