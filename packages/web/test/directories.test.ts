@@ -42,7 +42,7 @@ it('/add-dir with a folder adds it and shows the folders, and is sent to nobody'
 it('the session’s menu opens the folders, and one is added there', async () => {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Folders …' }).click();
+  await page.getByRole('menuitem', { name: 'Folders…' }).click();
   await dialog(page).getByRole('textbox', { name: 'Another folder' }).fill('/code/docs');
   await page.keyboard.press('Enter');
   await expect.poll(() => rows(page).count()).toBe(2);

@@ -72,6 +72,6 @@ it('/hooks shows the hooks at once, below however many rules', async () => {
 it('the session’s menu opens it', async () => {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Status and setup …' }).click();
+  await page.getByRole('menuitem', { name: 'Status and setup…' }).click();
   await dialog(page).getByText('1.2.3').waitFor();
 });

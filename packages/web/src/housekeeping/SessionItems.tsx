@@ -56,7 +56,7 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       )}
       {agent?.tellsSetup === true && session.importedFrom === undefined && (
         <MenuItem icon={<ListChecks size={14} />} onClick={() => housekeeping.showSetup(session)}>
-          Status and setup …
+          Status and setup…
         </MenuItem>
       )}
       {agent?.takesDirectories === true && session.importedFrom === undefined && (
@@ -64,7 +64,7 @@ export function SessionItems({ session }: { session: SessionSummary }) {
           icon={<FolderPlus size={14} />}
           onClick={() => housekeeping.showDirectories(session)}
         >
-          Folders …
+          Folders…
         </MenuItem>
       )}
       {agent?.managesMcp === true && session.importedFrom === undefined && (
