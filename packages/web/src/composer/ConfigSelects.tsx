@@ -20,8 +20,19 @@ interface ConfigSelectsProps {
 
 /** How many options fit into the bar, by the width of the page; the others go behind one button. */
 function roomFor({ isNarrow, isMiddling, isBusy }: Record<string, boolean>): number {
-  if (isNarrow) return isBusy ? 0 : 2;
-  return isMiddling ? 3 : 4;
+  if (isNarrow) return isBusy ? 0 : 1;
+  return isMiddling || isBusy ? 2 : 3;
+}
+
+/** The options that the bar has, and the others. With room for one only, it is the mode. */
+function divide(
+  options: ConfigOption[],
+  room: number,
+): [bar: ConfigOption[], more: ConfigOption[]] {
+  const mode = options.findIndex(({ category }) => category === 'mode');
+  const from = room === 1 ? Math.max(0, mode) : 0;
+  const bar = options.slice(from, from + room);
+  return [bar, options.filter((option) => !bar.includes(option))];
 }
 
 /**
@@ -34,10 +45,7 @@ export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsPro
   const isNarrow = useMediaQuery('(max-width: 560px)');
   const isMiddling = useMediaQuery('(max-width: 900px)');
   const shown = shownOptions(options);
-  const room = roomFor({ isNarrow, isMiddling, isBusy });
-  // A button for one option would take the place of that option.
-  const count = shown.length <= room + 1 && !isNarrow ? shown.length : room;
-  const [direct, more] = [shown.slice(0, count), shown.slice(count)];
+  const [direct, more] = divide(shown, roomFor({ isNarrow, isMiddling, isBusy }));
   const select = (option: ConfigOption) => (
     <ConfigSelect
       key={option.id}
