@@ -192,7 +192,7 @@ function choices(needed: readonly Permission[], areKept: boolean) {
   return [
     { optionId: allow, name: 'Allow', kind: 'allow_once' as const },
     { optionId: always, name: `Always allow ${what} in ${where}`, kind: 'allow_always' as const },
-    { optionId: refuse, name: 'Refuse', kind: 'reject_once' as const, takesNote: true },
+    { optionId: refuse, name: 'Reject', kind: 'reject_once' as const, takesNote: true },
   ];
 }
 
