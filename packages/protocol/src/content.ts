@@ -64,11 +64,14 @@ export type ToolKind = z.infer<typeof ToolKind>;
 export const ToolLocation = z.object({ path: z.string(), line: z.number().int().optional() });
 export type ToolLocation = z.infer<typeof ToolLocation>;
 
-/** The change of one file; `oldText` is absent or null for a new file. */
+/** The change of one file, or a part of that change; `oldText` is absent or null for a new file. */
 export const FileDiff = z.object({
   path: z.string(),
   oldText: z.string().nullish(),
   newText: z.string(),
+  /** The numbers that the first lines of `oldText` and `newText` have in the file, from 1, where they are known. */
+  oldLine: z.number().optional(),
+  newLine: z.number().optional(),
 });
 export type FileDiff = z.infer<typeof FileDiff>;
 

@@ -80,7 +80,7 @@ it('the session’s menu opens it, and what was left out is said', async () => {
   answer = { unlisted: 7, hidden: 2 };
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Changes …' }).click();
+  await page.getByRole('menuitem', { name: 'Changes…' }).click();
   await dialog(page).getByText('7 more may differ: they were not compared.').waitFor();
   await dialog(page).getByText('2 more may differ and must not be shown here.').waitFor();
 });

@@ -75,7 +75,6 @@ const places: Record<string, (page: Page, text: string) => Promise<void>> = {
   },
   'a change': async (page, text) => {
     stage.say(upsert(tool('t', { ...done, kind: 'edit', title: 'Edit a.txt', diffs: diff(text) })));
-    await page.getByRole('button', { name: /^Edit a\.txt/ }).click();
     await page.getByRole('region', { name: /^Changes to/ }).waitFor();
   },
   'a permission': async (page, text) => {

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copyIndex, gitParts } from '../git/index.ts';
+import { copyIndex, findIndex, gitParts } from '../git/index.ts';
 import type { Bounds, Scan } from './bounds.ts';
 
 /**
@@ -55,7 +55,7 @@ export async function changedFiles(
   const place = await mkdtemp(join(tmpdir(), 'liminal-index-'));
   try {
     const index = join(place, 'index');
-    await copyIndex(folder, index, inTime);
+    await copyIndex(await findIndex(folder, inTime), index, inTime);
     const changed: string[] = [];
     const asked = ['--name-only', '-z', '--relative', '--no-renames', '--ignore-submodules=all'];
     const isWhole = await gitParts(

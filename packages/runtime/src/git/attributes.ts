@@ -18,6 +18,7 @@ export async function readAttributes(
   signal: AbortSignal,
 ): Promise<(path: string) => Storing> {
   const byPath = new Map<string, Map<string, string>>();
+  let converts = false;
   if (paths.length > 0) {
     const input = `${paths.join('\0')}\0`;
     const asked = ['check-attr', '-z', '--stdin', 'text', 'eol', 'filter'];
@@ -30,10 +31,10 @@ export async function readAttributes(
       triple = [];
       return true;
     });
+    const setting = await gitOutput(top, ['config', '--get', 'core.autocrlf'], { signal });
+    converts =
+      setting.kind === 'done' && /^(?:true|input|yes|on|1)\n$/i.test(setting.output.toString());
   }
-  const setting = await gitOutput(top, ['config', '--get', 'core.autocrlf'], { signal });
-  const converts =
-    setting.kind === 'done' && /^(?:true|input|yes|on|1)\n$/i.test(setting.output.toString());
   return (path) => {
     const attributes = byPath.get(path);
     const [text, eol, filter] = ['text', 'eol', 'filter'].map((name) => attributes?.get(name));

@@ -34,7 +34,7 @@ export async function findCandidates(
   const folder = await mkdtemp(join(tmpdir(), 'liminal-index-'));
   try {
     const index = join(folder, 'index');
-    const time = await copyIndex(repository.top, index, signal).catch((error: unknown) => {
+    const time = await copyIndex(repository.index, index, signal).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
       throw signal.aborted ? tooSlow() : unavailable('has a git index that cannot be read');
     });

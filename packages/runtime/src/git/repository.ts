@@ -10,6 +10,8 @@ import { type GitAnswer, gitOutput } from './run-git.ts';
 export interface Repository {
   /** The real path of the work tree's top. */
   top: string;
+  /** The path of its index. */
+  index: string;
   /** How objects are named: `sha1` or `sha256`. */
   algorithm: string;
   /** The id of the last commit; undefined before the first one. */
@@ -28,32 +30,31 @@ export interface Repository {
 export async function openRepository(place: Place, signal: AbortSignal): Promise<Repository> {
   const { projectDir } = place;
   const ask = async (...args: string[]) => gitOutput(projectDir, args, { signal });
-  const asked = (name: string) => ask('rev-parse', '--path-format=absolute', name);
-  const [tree, folder, shared, objects, format, head, branch] = await Promise.all([
-    asked('--show-toplevel'),
-    asked('--absolute-git-dir'),
-    asked('--git-common-dir'),
-    ask('rev-parse', '--path-format=absolute', '--git-path', 'objects'),
-    ask('rev-parse', '--show-object-format'),
+  const paths = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir'];
+  const more = ['--git-path', 'objects', '--git-path', 'index', '--show-object-format'];
+  const [about, head, branch] = await Promise.all([
+    ask('rev-parse', '--path-format=absolute', ...paths, ...more),
     ask('rev-parse', '--verify', '-q', 'HEAD'),
     ask('symbolic-ref', '-q', '--short', 'HEAD'),
   ]);
-  const top = await real(lineOf(tree));
+  const lines = lineOf(about).split('\n');
+  const [tree = '', folder = '', shared = '', objects = '', index = '', algorithm = ''] = lines;
+  if (lines.length !== 6)
+    throw unavailable('has a name with a line break, or lies in such a folder');
+  const top = await real(tree);
   // A repository's own settings can name any folder as its work tree.
   if (top === undefined || !contains(top, projectDir)) throw unavailable('is in no git work tree');
-  const parts = [folder, shared, objects].map(lineOf);
-  const places = await Promise.all(
-    [...parts, ...(await objectPlaces(lineOf(objects), place))].map(real),
-  );
+  const parts = [folder, shared, ...(await objectPlaces(objects, place))];
+  const places = await Promise.all(parts.map(real));
   if (!places.every((each) => mayBeShown(each, place))) {
     const why =
       'has its git repository outside the folders that sessions may work in: add the repository’s folder to "roots"';
     throw unavailable(why);
   }
-  const algorithm = lineOf(format);
   const commit = head.kind === 'done' ? lineOf(head) : undefined;
   return {
     top,
+    index,
     algorithm,
     ...(commit !== undefined && { commit }),
     ...(branch.kind === 'done' && { branch: lineOf(branch) }),
@@ -104,7 +105,7 @@ async function readAlternates(folder: string, place: Place): Promise<string> {
   }
 }
 
-/** The one line that git has answered. Throws `DIFF_UNAVAILABLE` if there is none. */
+/** What git has answered, without the last line end. Throws `DIFF_UNAVAILABLE` if there is none. */
 function lineOf(answer: GitAnswer): string {
   switch (answer.kind) {
     case 'done':

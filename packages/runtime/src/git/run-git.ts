@@ -136,15 +136,19 @@ function eachPart(bytes: Buffer, take: (part: Buffer) => boolean): Buffer | unde
   return bytes.subarray(from);
 }
 
+/** The path of the index of the repository that a folder lies in; empty if git cannot tell. */
+export async function findIndex(folder: string, signal: AbortSignal): Promise<string> {
+  const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'index'];
+  const answer = await gitOutput(folder, asked, { signal });
+  return answer.kind === 'done' ? answer.output.toString().replace(/\n$/, '') : '';
+}
+
 /**
- * Copies the repository's index, and gives the copy no time. Git reads files that are younger than the index, by filters,
+ * Copies a repository's index, and gives the copy no time. Git reads files that are younger than the index, by filters,
  * which are programs that the repository names, and may name at any moment. An index without a time is younger than all.
  * Returns the time of the index itself, in ms. Rejects if there is no index, or a larger one.
  */
-export async function copyIndex(folder: string, to: string, signal: AbortSignal): Promise<number> {
-  const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'index'];
-  const answer = await gitOutput(folder, asked, { signal });
-  const path = answer.kind === 'done' ? answer.output.toString().replace(/\n$/, '') : '';
+export async function copyIndex(path: string, to: string, signal: AbortSignal): Promise<number> {
   // A pipe must not be waited for.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let time: number;

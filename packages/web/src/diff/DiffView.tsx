@@ -10,7 +10,7 @@ import css from './DiffView.module.css';
 import { type DiffLine, type LineDiff, lineDiff } from './line-diff.ts';
 import { labelOf } from '../words/label.ts';
 
-interface DiffViewProps extends Pick<DiffLinesProps, 'whole'> {
+interface DiffViewProps extends Omit<DiffLinesProps, 'diff'> {
   diff: FileDiff;
   /** Whether to show the file's name. */
   named: boolean;
@@ -18,20 +18,22 @@ interface DiffViewProps extends Pick<DiffLinesProps, 'whole'> {
 
 interface DiffLinesProps {
   diff: LineDiff;
+  /** Lines shown at first, unless only a few more would be hidden. */
+  visible?: number | undefined;
   /** A person must see the whole text: only a part that is too long for one layout is folded. */
   whole?: boolean;
 }
 
 /** Longer diffs (lines) are folded, unless only a few lines would be hidden. */
-const visible = 20;
-const slack = 4;
+const visibleLines = 20;
+export const slack = 4;
 /** Lines added per click, so that the page stays responsive. */
 const step = 2000;
 /** Characters laid out at a time, where more than that are in fewer lines. */
 const most = 200_000;
 
 /** One file's change, line by line, in the colours of its language. */
-export function DiffView({ diff, named, whole = false }: DiffViewProps) {
+export function DiffView({ diff, named, visible, whole = false }: DiffViewProps) {
   const made = lineDiff(diff);
   return (
     <div className={css.diff} data-whole={whole}>
@@ -43,13 +45,13 @@ export function DiffView({ diff, named, whole = false }: DiffViewProps) {
       {made.lines.length === 0 && (
         <p className={css.path}>{diff.oldText == null ? 'An empty file' : 'No change'}</p>
       )}
-      <DiffLines diff={made} whole={whole} />
+      <DiffLines diff={made} visible={visible} whole={whole} />
     </div>
   );
 }
 
 /** The lines of a change, with their numbers in the file where these are known. */
-export function DiffLines({ diff, whole = false }: DiffLinesProps) {
+export function DiffLines({ diff, visible = visibleLines, whole = false }: DiffLinesProps) {
   const [chosen, setCount] = useRemembered<number | undefined>(`diff ${diff.path}`, undefined);
   const { lines, added, removed } = diff;
   const lang = languageOfFile(diff.path);

@@ -1,7 +1,7 @@
 import { cpuMsOf } from '@liminal/testkit/cpu-time';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { lineDiff, totalChange } from './line-diff.ts';
+import { hunksDiff, lineDiff, totalChange } from './line-diff.ts';
 
 const diff = (oldText: string | undefined, newText: string) => ({ path: 'a.ts', oldText, newText });
 
@@ -21,6 +21,51 @@ it('a change is shown with the lines around it', () => {
     ['same', 'line 13', 13, 13],
   ]);
   expect(made).toMatchObject({ added: 1, removed: 1 });
+});
+
+it('lines have their numbers in the file where the agent gives that of the first', () => {
+  const part = { ...diff('a\nb\n', 'a\nB\nc\n'), oldLine: 41, newLine: 51 };
+  const numbers = (of: typeof part | ReturnType<typeof diff>) =>
+    lineDiff(of).lines.map(({ kind, number }) => [kind, number]);
+  expect(numbers(part)).toEqual([
+    ['same', 51],
+    ['removed', 42],
+    ['added', 52],
+    ['added', 53],
+  ]);
+  expect(numbers(diff(undefined, 'a\nb\n'))).toEqual([
+    ['added', 1],
+    ['added', 2],
+  ]);
+  expect(numbers(diff('a\n', 'b\n'))).toEqual([
+    ['removed', undefined],
+    ['added', undefined],
+  ]);
+});
+
+it('hunks keep their numbers, and each line is in the text that is coloured', () => {
+  const hunks = [
+    { oldStart: 10, newStart: 12, lines: [' a', '-b', '+B'] },
+    { oldStart: 30, newStart: 32, lines: ['+c', ' d', String.raw`\ No newline at end of file`] },
+  ];
+  const made = hunksDiff({ path: 'a.ts', change: 'modified', added: 2, removed: 1, hunks });
+  expect(made.lines.map(({ kind, text, number }) => [kind, text, number])).toEqual([
+    ['same', 'a', 12],
+    ['removed', 'b', 11],
+    ['added', 'B', 13],
+    ['gap', '', undefined],
+    ['added', 'c', 32],
+    ['same', 'd', 33],
+  ]);
+  const [before, after] = [made.before.split('\n'), made.after.split('\n')];
+  for (const { text, oldLine, newLine } of made.lines) {
+    if (oldLine !== undefined) expect(before[oldLine - 1]).toBe(text);
+    if (newLine !== undefined) expect(after[newLine - 1]).toBe(text);
+  }
+  expect([before, after]).toEqual([
+    ['a', 'b', 'd'],
+    ['a', 'B', 'c', 'd'],
+  ]);
 });
 
 it('changes that are far apart have a gap between them', () => {

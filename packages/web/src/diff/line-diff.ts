@@ -38,7 +38,7 @@ export function lineDiff(diff: FileDiff): LineDiff {
   const cached = known.get(diff);
   if (cached !== undefined) return cached;
   const [before, after] = [diff.oldText ?? '', diff.newText];
-  const lines = compare(before, after);
+  const lines = compare(before, after).map((line) => ({ ...line, number: numberOf(line, diff) }));
   const made = {
     path: diff.path,
     before,
@@ -49,6 +49,13 @@ export function lineDiff(diff: FileDiff): LineDiff {
   };
   known.set(diff, made);
   return made;
+}
+
+/** A new file begins at its first line. */
+function numberOf({ oldLine, newLine }: DiffLine, diff: FileDiff): number | undefined {
+  const newFirst = diff.newLine ?? (diff.oldText == null ? 1 : undefined);
+  const [line, first] = newLine === undefined ? [oldLine, diff.oldLine] : [newLine, newFirst];
+  return line === undefined || first === undefined ? undefined : first + line - 1;
 }
 
 /** The change of a file whose lines the server has compared. */

@@ -46,7 +46,7 @@ export function SessionItems({ session }: { session: SessionSummary }) {
       )}
       {session.importedFrom === undefined && (
         <MenuItem icon={<FileDiff size={14} />} onClick={() => housekeeping.showChanges(session)}>
-          Changes …
+          Changes…
         </MenuItem>
       )}
       {agent?.usesGrants === true && (

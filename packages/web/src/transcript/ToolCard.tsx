@@ -49,8 +49,9 @@ export function ToolCard(props: ToolCardProps) {
   const showsBelow = hasBelow && (isSubagent(call) ? isAtWork : wasLive);
   const question = isQuestion(call) ? approval?.title : undefined;
   const worthWatching = useWorthWatching(call, phase);
-  const isLive = showsBelow || worthWatching || isOwn === true;
-  const open = chosen ?? (question === undefined && opensItself(phase, isLive));
+  const isEdit = phase === 'done' && call.diffs !== undefined && call.diffs.length > 0;
+  const isShown = showsBelow || worthWatching || isOwn === true || isEdit;
+  const open = chosen ?? (question === undefined && opensItself(phase, isShown));
   const bodyId = useId();
   const said = approval === undefined || waits ? undefined : saidWith(approval);
   const words = toolWords(call, folder);
@@ -110,9 +111,9 @@ export function ToolCard(props: ToolCardProps) {
   );
 }
 
-/** Errors and live calls open by themselves; a waiting call is shown above the composer. */
-function opensItself(phase: ToolPhase, isLive: boolean): boolean {
-  return phase === 'failed' || isLive;
+/** Errors, live calls and edits open by themselves; a waiting call is shown above the composer. */
+function opensItself(phase: ToolPhase, isShown: boolean): boolean {
+  return phase === 'failed' || isShown;
 }
 
 /** A program that runs this long (ms) is shown live; for a shorter one, its line is enough. */

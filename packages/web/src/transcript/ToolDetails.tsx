@@ -1,6 +1,6 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
 import type { ReactNode } from 'react';
-import { DiffView } from '../diff/DiffView.tsx';
+import { EditDiffs } from './EditDiffs.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { CodeBlock } from '../markdown/CodeBlock.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
@@ -37,9 +37,7 @@ export function ToolDetails(props: ToolDetailsProps) {
   return (
     <>
       <ToolFiles call={call} folder={folder} />
-      {diffs.map((diff, index) => (
-        <DiffView key={index} diff={diff} named={diffs.length > 1} />
-      ))}
+      <EditDiffs diffs={diffs} />
       {diffs.length === 0 && <Invocation call={call} folder={folder} />}
       {children}
       <Output

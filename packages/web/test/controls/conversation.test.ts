@@ -79,17 +79,21 @@ tryControls([
       {
         name: 'an edit',
         find: button(/^Edit c\.ts/),
-        effect: (page) => page.getByRole('region', { name: /^Changes to/ }).waitFor(),
+        effect: (page) =>
+          page.getByRole('region', { name: /^Changes to/ }).waitFor({ state: 'detached' }),
         undo: (page) => button(/^Edit c\.ts/)(page).click(),
       },
       {
+        name: 'the file of an edit',
+        find: button('c.ts'),
+        effect: (page) => button('Close file')(page).waitFor(),
+        undo: (page) => button('Close file')(page).click(),
+      },
+      {
         name: 'the fold of a long diff',
-        find: button(/^Edit c\.ts/),
-        use: async (page, control, way) => {
-          await press(page, control, way);
-          await press(page, button(/^Show \d+ more lines/)(page), way);
-        },
+        find: button(/^Show \d+ more lines/),
         effect: isOpen('Show less'),
+        undo: (page) => button('Show less')(page).click(),
       },
       {
         name: 'what changed in files',

@@ -17,7 +17,13 @@ const Patched = z.looseObject({
   filePath: z.string(),
   originalFile: z.string().nullish(),
   content: z.string().optional(),
-  structuredPatch: z.array(z.looseObject({ lines: z.array(z.string()) })),
+  structuredPatch: z.array(
+    z.looseObject({
+      lines: z.array(z.string()),
+      oldStart: z.number().optional(),
+      newStart: z.number().optional(),
+    }),
+  ),
 });
 
 /** A subagent's report, without Claude Code's words to the model about it. */
@@ -95,10 +101,12 @@ function patchDiffs(structured: unknown): FileDiff[] {
   if (structuredPatch.length === 0) {
     return content === undefined ? [] : [{ path, oldText: originalFile ?? null, newText: content }];
   }
-  return structuredPatch.map(({ lines }) => ({
+  return structuredPatch.map(({ lines, oldStart, newStart }) => ({
     path,
     oldText: side(lines, '-'),
     newText: side(lines, '+'),
+    ...(oldStart !== undefined && { oldLine: oldStart }),
+    ...(newStart !== undefined && { newLine: newStart }),
   }));
 }
 

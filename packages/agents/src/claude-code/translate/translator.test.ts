@@ -260,7 +260,13 @@ test('file tools say what kind they are, where they work and what they change', 
     diffs: [{ path: '/project/notes.txt', oldText: 'two', newText: 'zwei' }],
   });
   expect(itemsOf(edited, 'function_call_output')[1]?.diffs).toEqual([
-    { path: '/project/notes.txt', oldText: 'one\ntwo\nthree', newText: 'one\nzwei\nthree' },
+    {
+      path: '/project/notes.txt',
+      oldText: 'one\ntwo\nthree',
+      newText: 'one\nzwei\nthree',
+      oldLine: 1,
+      newLine: 1,
+    },
   ]);
   expect(itemsOf(await respond('tool-write'), 'function_call_output')[0]?.diffs).toEqual([
     { path: '/project/new.txt', oldText: null, newText: 'fresh\n' },

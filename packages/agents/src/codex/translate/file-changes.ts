@@ -99,10 +99,13 @@ function filesIn(diff: string): ChangedFile[] | undefined {
 /** One for each part of a file; a new or deleted file has but one, as one without lines has that was made or moved. */
 function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[] {
   const path = isAbsolute(name) ? name : resolve(folder, name);
-  const parts = hunks.length > 0 ? hunks : [{ lines: [] }];
-  return parts.map(({ lines }) => {
+  if (hunks.length === 0)
+    return [isNew ? { path, newText: '' } : { path, oldText: '', newText: '' }];
+  return hunks.map(({ lines, oldStart, newStart }) => {
     const newText = textOf(lines, '-');
-    return isNew ? { path, newText } : { path, oldText: textOf(lines, '+'), newText };
+    if (isNew) return { path, newText };
+    const oldText = textOf(lines, '+');
+    return { path, oldText, newText, oldLine: oldStart, newLine: newStart };
   });
 }
 

@@ -203,13 +203,20 @@ function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   if (kind.type === 'add') return [{ path, newText: diff }];
   if (kind.type === 'delete') return [{ path, oldText: diff, newText: '' }];
   const to = kind.move_path ?? path;
-  const hunks = diff.split(/(?<![^\n])@@[^\n]*\n/).slice(1);
-  return hunks.map((hunk) => {
+  const hunks = diff.split(/(?<![^\n])(?=@@[^\n]*\n)/).filter((part) => part.startsWith('@@'));
+  return hunks.map((part) => {
+    const hunk = part.slice(part.indexOf('\n') + 1);
     const lines = hunk.split(/(?<=\n)/).filter((line) => !line.startsWith('\\'));
     const without = (mark: string): string =>
       lines.flatMap((line) => (line.startsWith(mark) ? [] : [line.slice(1)])).join('');
-    return { path: to, oldText: without('+'), newText: without('-') };
+    return { path: to, oldText: without('+'), newText: without('-'), ...startsOf(part) };
   });
+}
+
+/** The numbers of the first lines, which the head of a part has: `@@ -12,7 +12,8 @@`. */
+function startsOf(part: string): Pick<FileDiff, 'oldLine' | 'newLine'> {
+  const [, oldLine, newLine] = /^@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})/.exec(part) ?? [];
+  return newLine === undefined ? {} : { oldLine: Number(oldLine), newLine: Number(newLine) };
 }
 
 /** How a tool's call ended. */

@@ -289,6 +289,25 @@ test('a change of files grows while the model writes it', () => {
   }
 });
 
+test('the parts of a changed file have their first lines’ numbers', () => {
+  const diff = [
+    '@@ -12,3 +12,4 @@ function greet() {',
+    ' a\n-b\n+B\n+BB\n c',
+    '@@ -40 +41 @@',
+    '-@@ -7 +7 @@\n+d',
+    '@@ no numbers @@',
+    '-e\n+f\n',
+  ];
+  const change = { path: '/project/a.ts', kind: { type: 'update' }, diff: diff.join('\n') };
+  const item = { type: 'fileChange', id: 'c', changes: [change], status: 'completed' };
+  const path = '/project/a.ts';
+  expect(itemsOf(told([completed(item)]).response, 'function_call')[0]?.diffs).toEqual([
+    { path, oldText: 'a\nb\nc\n', newText: 'a\nB\nBB\nc\n', oldLine: 12, newLine: 12 },
+    { path, oldText: '@@ -7 +7 @@\n', newText: 'd\n', oldLine: 40, newLine: 41 },
+    { path, oldText: 'e\n', newText: 'f\n' },
+  ]);
+});
+
 test('what the model types into a running command is shown, and its waiting is not', () => {
   const run = { type: 'commandExecution', id: 'run', command: 'npm init', processId: '7' };
   const typed = (stdin: string): Notification => [
@@ -476,19 +495,24 @@ test.each([
     'a deleted file',
     ['deleted file mode 100644', '--- a/n', '+++ /dev/null'],
     ['-one'],
-    { oldText: 'one\n', newText: '' },
+    { oldText: 'one\n', newText: '', oldLine: 1, newLine: 2 },
   ],
   [
     'lines that look like heads',
     ['--- a/n', '+++ b/n'],
     ['--- a/x', '+++ b/x', ' diff --git a/y b/y'],
-    { oldText: '-- a/x\ndiff --git a/y b/y\n', newText: '++ b/x\ndiff --git a/y b/y\n' },
+    {
+      oldText: '-- a/x\ndiff --git a/y b/y\n',
+      newText: '++ b/x\ndiff --git a/y b/y\n',
+      oldLine: 1,
+      newLine: 1,
+    },
   ],
   [
     'texts without an end of line',
     ['--- a/n', '+++ b/n'],
     ['-one', '\\ No newline at end of file', '+two', '\\ No newline at end of file'],
-    { oldText: 'one', newText: 'two' },
+    { oldText: 'one', newText: 'two', oldLine: 1, newLine: 1 },
   ],
 ])('%s in a git diff', (_, head, lines, texts) => {
   const own = (other: string) => lines.filter((one) => !one.startsWith(other) && one[0] !== '\\');

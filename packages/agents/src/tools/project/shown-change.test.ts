@@ -10,6 +10,8 @@ test('a change is shown with three lines around it', () => {
     path: '/p/a',
     oldText: before.slice(7, 14).join(''),
     newText: after.slice(7, 14).join(''),
+    oldLine: 8,
+    newLine: 8,
   });
 });
 
@@ -24,6 +26,8 @@ test.each([
     path: '/p/a',
     oldText: before,
     newText: after,
+    oldLine: 1,
+    newLine: 1,
   });
 });
 

@@ -18,7 +18,8 @@ export function shownChange(path: string, oldText: string | undefined, newText: 
   while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   const part = (lines: readonly string[]): string =>
     lines.slice(Math.max(0, start - around), lines.length - Math.max(0, end - around)).join('');
-  return { path, oldText: part(before), newText: part(after) };
+  const line = Math.max(0, start - around) + 1;
+  return { path, oldText: part(before), newText: part(after), oldLine: line, newLine: line };
 }
 
 /** The lines of a text, each with its line end. */

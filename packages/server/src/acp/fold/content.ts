@@ -46,6 +46,6 @@ export function toolContent(
   const content = [...(text === '' ? [] : [textBlock(text)]), ...blocks.map(blockOf)];
   return [
     ...content.map((one) => ({ type: 'content' as const, content: one })),
-    ...diffs.map((diff) => ({ type: 'diff' as const, ...diff })),
+    ...diffs.map(({ oldLine: _, newLine: __, ...diff }) => ({ type: 'diff' as const, ...diff })),
   ];
 }
