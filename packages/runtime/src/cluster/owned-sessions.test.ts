@@ -59,7 +59,7 @@ function openOwned() {
     },
     letGo: async (session: Session) => {
       steps.push(`letGo ${session.sessionId}`);
-      inMemory.splice(inMemory.indexOf(session as unknown as FakeSession), 1);
+      inMemory.splice(inMemory.indexOf(session), 1);
     },
   };
   const takeSession = async (id: string, fence: number) => {
@@ -163,7 +163,7 @@ test('INV-8: a lost session ends its turn and its agent, and leaves memory', asy
 });
 
 test('a session that is not in use is released at the next look, and its agent ended', async () => {
-  const { owned, ownership, load, steps } = openOwned();
+  const { ownership, load, steps } = openOwned();
   await ownership.take(sessionId);
   await ownership.take('two');
   load(false);

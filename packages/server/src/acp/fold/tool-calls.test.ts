@@ -1,0 +1,375 @@
+import { expect, test } from 'vitest';
+import { diagnosis, metaOf, ownMeta } from './meta.ts';
+import { noticeOf } from './notice.ts';
+import {
+  announced,
+  type ApprovalItem,
+  type CallItem,
+  changed,
+  cleared,
+  cutOff,
+  ended,
+  hasInput,
+  type OutputOf,
+  questioned,
+  questionFace,
+  shown,
+} from './tool-calls.ts';
+
+const call: Extract<CallItem, { type: 'function_call' }> = {
+  type: 'function_call',
+  id: 'a',
+  callId: 'call-a',
+  name: 'Bash',
+  arguments: '{"command":"ls"}',
+  origin: 'agent',
+};
+const script = {
+  type: 'script_execution',
+  id: 's',
+  code: 'return 1;',
+  origin: 'agent',
+} as CallItem;
+const diffs = [{ path: '/a', oldText: 'b', newText: 'c' }];
+const output = (said: string, more: object = {}) =>
+  ({
+    type: 'function_call_output',
+    id: 'out',
+    callId: 'call-a',
+    output: said,
+    success: true,
+    origin: 'tool_harness',
+    ...more,
+  }) as OutputOf;
+const scriptOutput = (result: string, more: object = {}) =>
+  ({
+    type: 'script_execution_output',
+    id: 'out',
+    scriptId: 's',
+    result,
+    success: true,
+    origin: 'tool_harness',
+    ...more,
+  }) as OutputOf;
+
+const words = (text: string) => ({ type: 'content', content: { type: 'text', text } });
+const terminal = { type: 'terminal', terminalId: 'a' };
+const diff = { type: 'diff', path: '/a', oldText: 'b', newText: 'c' };
+const plain = { isTerminal: false };
+const inTerminal = { isTerminal: true };
+
+test('a call is announced with its input once that is whole, and by its title or its name', () => {
+  const whole = { isWhole: true, isTerminal: false, parent: undefined };
+  const shared = { sessionUpdate: 'tool_call', toolCallId: 'a', name: 'Bash' };
+  expect(announced(call, whole)).toEqual({
+    ...shared,
+    title: 'Bash',
+    kind: 'other',
+    rawInput: { command: 'ls' },
+    status: 'in_progress',
+  });
+  const named: CallItem = { ...call, title: 'List', kind: 'execute', locations: [{ path: '/a' }] };
+  expect(announced(named, { ...whole, isWhole: false })).toEqual({
+    ...shared,
+    title: 'List',
+    kind: 'execute',
+    locations: [{ path: '/a' }],
+    status: 'pending',
+  });
+});
+
+test('a call in a terminal, of a subagent, with diffs is announced with all of that', () => {
+  const look = { isWhole: true, isTerminal: true, parent: 'p' };
+  expect(announced({ ...call, diffs }, look)).toMatchObject({
+    content: [terminal, diff],
+    _meta: {
+      terminal_info: { terminal_id: 'a' },
+      liminal: { parentToolCallId: 'p' },
+      claudeCode: { parentToolUseId: 'p' },
+    },
+  });
+});
+
+test('a script is announced with its code', () => {
+  expect(announced(script, { isWhole: true, isTerminal: false, parent: undefined })).toEqual({
+    sessionUpdate: 'tool_call',
+    toolCallId: 's',
+    title: 'Script',
+    name: 'script',
+    kind: 'execute',
+    rawInput: { code: 'return 1;' },
+    status: 'in_progress',
+  });
+});
+
+test.each([
+  ['', {}],
+  ['{"a', '{"a'],
+  ['[1]', [1]],
+])('arguments are shown as their JSON, and else as they came: %j', (json, rawInput) => {
+  const look = { isWhole: true, isTerminal: false, parent: undefined };
+  expect(announced({ ...call, arguments: json }, look)).toMatchObject({ rawInput });
+});
+
+test('only what has changed of a call is sent', () => {
+  const options = { tellsInput: false, begins: false, isTerminal: false };
+  expect(changed(call, { ...call, arguments: '{}' }, options)).toBeUndefined();
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+  expect(changed(call, call, { ...options, begins: true })).toEqual({
+    ...update,
+    status: 'in_progress',
+  });
+  expect(changed(call, call, { ...options, tellsInput: true })).toEqual({
+    ...update,
+    rawInput: { command: 'ls' },
+  });
+  expect(changed(call, { ...call, title: 'List', diffs }, options)).toEqual({
+    ...update,
+    title: 'List',
+    content: [diff],
+  });
+  expect(changed(call, { ...call, diffs }, { ...options, isTerminal: true })).toEqual({
+    ...update,
+    content: [terminal, diff],
+  });
+});
+
+test('what a call has shown so far replaces what it had shown', () => {
+  const options = { isTerminal: false, printed: '', begins: false };
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+  expect(shown(call, output('Hi'), options)).toEqual({ ...update, content: [words('Hi')] });
+  expect(shown(call, output('Hi'), { ...options, begins: true })).toEqual({
+    ...update,
+    status: 'in_progress',
+    content: [words('Hi')],
+  });
+});
+
+test('what a call prints in a terminal is sent to that, with its content only if there is more', () => {
+  const options = { isTerminal: true, printed: 'new', begins: false };
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+  const meta = { _meta: { terminal_output: { terminal_id: 'a', data: 'new' } } };
+  expect(shown(call, output('Hi new'), options)).toEqual({ ...update, ...meta });
+  expect(shown(call, output('Hi new', { diffs }), options)).toEqual({
+    ...update,
+    content: [terminal, diff],
+    ...meta,
+  });
+});
+
+test('an output’s own diffs come in place of its call’s', () => {
+  const options = { isTerminal: false, printed: '', begins: false };
+  const own = [{ path: '/b', oldText: null, newText: 'd' }];
+  expect(shown({ ...call, diffs }, output(''), options).content).toEqual([diff]);
+  expect(shown({ ...call, diffs }, output('', { diffs: [] }), options).content).toEqual([diff]);
+  expect(shown({ ...call, diffs }, output('', { diffs: own }), options).content).toMatchObject([
+    { type: 'diff', path: '/b', newText: 'd' },
+  ]);
+});
+
+test('a call that succeeded has its output for people and for programs', () => {
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+  expect(ended(call, output('Hi'), { ...plain, printed: '' })).toEqual({
+    ...update,
+    status: 'completed',
+    content: [words('Hi')],
+    rawOutput: { output: 'Hi' },
+  });
+  expect(ended(call, output('Hi', { exitCode: 0 }), { ...plain, printed: '' }).rawOutput).toEqual({
+    output: 'Hi',
+    exitCode: 0,
+  });
+  expect(ended(script, scriptOutput('1'), { ...plain, printed: '' })).toEqual({
+    ...update,
+    toolCallId: 's',
+    status: 'completed',
+    content: [words('1')],
+    rawOutput: { result: '1' },
+  });
+});
+
+test('a call that failed has the reason, in its output or its error', () => {
+  const error = { code: 'A', message: 'It broke.', stack: 'at home', details: { b: 1 } };
+  const broken = { code: 'A', message: 'It broke.', details: { b: 1 } };
+  const end = (more: OutputOf) => ended(call, more, { ...plain, printed: '' });
+  expect(end(output('', { success: false, error }))).toMatchObject({
+    status: 'failed',
+    content: [words('It broke.')],
+    rawOutput: { output: '', error: broken },
+  });
+  // It broke off after it had succeeded.
+  expect(end(output('Hi', { error }))).toMatchObject({
+    status: 'failed',
+    content: [words('Hi')],
+    rawOutput: { error: broken },
+  });
+  expect(end(output('', { success: false }))).toMatchObject({
+    status: 'failed',
+    content: [],
+    rawOutput: { error: { code: 'TOOL_FAILED', message: 'The tool failed.' } },
+  });
+  expect(end(output('', { success: false, exitCode: 2 })).rawOutput).toEqual({
+    output: '',
+    exitCode: 2,
+    error: { code: 'TOOL_FAILED', message: 'The program ended with exit code 2.' },
+  });
+  expect(
+    ended(script, scriptOutput('', { success: false, error }), { ...plain, printed: '' }).rawOutput,
+  ).toEqual({ result: '', error: broken });
+});
+
+test('a call in a terminal ends there, with the last that it printed and its exit code', () => {
+  const end = (out: OutputOf, printed: string) => ended(call, out, { isTerminal: true, printed });
+  expect(end(output('Hi all', { exitCode: 3 }), 'all')).toMatchObject({
+    content: [terminal],
+    _meta: {
+      terminal_output: { terminal_id: 'a', data: 'all' },
+      terminal_exit: { terminal_id: 'a', exit_code: 3, signal: null },
+    },
+  });
+  expect(end(output('Hi'), '')._meta).toEqual({
+    terminal_exit: { terminal_id: 'a', exit_code: null, signal: null },
+  });
+  const error = { code: 'A', message: 'It broke.' };
+  expect(end(output('', { success: false, error }), '').content).toEqual([
+    terminal,
+    words('It broke.'),
+  ]);
+});
+
+test('a call without an output ends with its turn', () => {
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+  const exit = { terminal_exit: { terminal_id: 'a', exit_code: null, signal: null } };
+  expect(cutOff(call, undefined, plain)).toEqual({ ...update, status: 'completed' });
+  expect(cutOff(call, undefined, inTerminal)).toEqual({
+    ...update,
+    status: 'completed',
+    _meta: exit,
+  });
+  const error = { code: 'A', message: 'It broke.', stack: 'at home' };
+  expect(cutOff({ ...call, diffs }, error, inTerminal)).toEqual({
+    ...update,
+    status: 'failed',
+    content: [terminal, words('It broke.'), diff],
+    rawOutput: { error: { code: 'A', message: 'It broke.' } },
+    _meta: exit,
+  });
+  expect(cutOff(call, error, plain).content).toEqual([words('It broke.')]);
+  expect(cutOff(script, error, plain).content).toEqual([words('It broke.')]);
+});
+
+test('a call whose output is withdrawn shows only its diffs', () => {
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
+  expect(cleared({ ...call, diffs })).toEqual({ ...update, content: [diff] });
+  expect(cleared(call)).toEqual({ ...update, content: [] });
+  expect(cleared(script).content).toEqual([]);
+});
+
+const question = (more: object = {}) =>
+  ({
+    type: 'approval',
+    id: 'q',
+    approvalId: 'q',
+    callId: 'call-a',
+    title: 'Run it?',
+    options: [],
+    origin: 'agent',
+    ...more,
+  }) as unknown as ApprovalItem;
+const asked = { name: 'Edit', arguments: '{"a":1}', kind: 'edit' };
+
+test('a question about a call shows the call in the question’s words', () => {
+  expect(questioned(call, question(), plain)).toEqual({
+    toolCallId: 'a',
+    title: 'Run it?',
+    name: 'Bash',
+    rawInput: { command: 'ls' },
+  });
+  expect(questioned(call, question({ asked }), inTerminal)).toEqual({
+    toolCallId: 'a',
+    title: 'Run it?',
+    name: 'Edit',
+    kind: 'edit',
+    rawInput: { a: 1 },
+    content: [terminal],
+  });
+  expect(questioned(script, question({ asked }), plain)).toMatchObject({
+    name: 'script',
+    rawInput: { code: 'return 1;' },
+  });
+});
+
+test('a question says who asks, what for, and what the call said before', () => {
+  const earlier = { title: 'List', arguments: '{"a":0}' };
+  const more = { askedBy: 'Claude', description: 'It lists files.', earlier };
+  const content = [
+    words('Claude asks:'),
+    words('It lists files.'),
+    words(
+      `Before, the call said:\n\n${JSON.stringify({ title: 'List', arguments: { a: 0 } }, null, 2)}`,
+    ),
+  ];
+  expect(questioned({ ...call, diffs }, question(more), plain).content).toEqual([...content, diff]);
+  expect(questionFace(question(more))).toEqual({ content });
+  const titled = question({ earlier: { title: 'List' } });
+  expect(questionFace(titled).content).toEqual([
+    words(`Before, the call said:\n\n${JSON.stringify({ title: 'List' }, null, 2)}`),
+  ]);
+});
+
+test('a question about a call that the client does not know shows what is asked', () => {
+  expect(questionFace(question())).toEqual({});
+  expect(questionFace(question({ asked: { ...asked, diffs } }))).toEqual({
+    name: 'Edit',
+    kind: 'edit',
+    rawInput: { a: 1 },
+    content: [diff],
+  });
+});
+
+test.each<[string, boolean]>([
+  ['{"a":1}', true],
+  ['{"a":1} \n', true],
+  ['{"a":1', false],
+  ['"}', false],
+  ['"a}"', false],
+  ['{"a":"}', false],
+  ['{}}', false],
+  ['[1]', false],
+  ['', false],
+])('the arguments %j are all there: %s', (json, isWhole) => {
+  expect(hasInput({ ...call, arguments: json })).toBe(isWhole);
+});
+
+test('the code of a script is all there', () => {
+  expect(hasInput(script)).toBe(true);
+});
+
+test('a notice has the first line as its title, and the rest below', () => {
+  const notice = { sessionUpdate: 'notice', severity: 'info' };
+  expect(noticeOf('info', ' One. \n\n Two.\nThree. \n')).toEqual({
+    ...notice,
+    title: 'One. ',
+    description: 'Two.\nThree.',
+  });
+  expect(noticeOf('info', 'One.')).toEqual({ ...notice, title: 'One.' });
+});
+
+test('_meta has only fields with a value', () => {
+  const about = { replaces: 'a', error: undefined } as unknown as Parameters<typeof metaOf>[0];
+  expect(metaOf(about)).toStrictEqual({ _meta: { liminal: { replaces: 'a' } } });
+  expect(metaOf({})).toEqual({});
+  expect(metaOf({}, { a: 1 })).toEqual({ _meta: { a: 1 } });
+  expect(ownMeta({ a: 1, b: undefined })).toStrictEqual({ _meta: { liminal: { a: 1 } } });
+  expect(ownMeta({ b: undefined })).toEqual({});
+});
+
+test('an error for programs has its details, and not its stack', () => {
+  const error = { code: 'A', message: 'B', stack: 'C' };
+  expect(diagnosis(error)).toStrictEqual({ code: 'A', message: 'B' });
+  expect(diagnosis({ ...error, details: 1 })).toStrictEqual({
+    code: 'A',
+    message: 'B',
+    details: 1,
+  });
+});
