@@ -48,7 +48,7 @@ const scriptOutput = (result: string, more: object = {}) =>
     scriptId: 's',
     result,
     success: true,
-    origin: 'tool_harness',
+    origin: 'script_harness',
     ...more,
   }) as OutputOf;
 
