@@ -4,6 +4,7 @@ import { bundleServer } from './bootstrap/bundle.mjs';
 import { chromium, headlessShell } from './bootstrap/chromium.mjs';
 import { complain } from './bootstrap/complain.mjs';
 import { install } from './bootstrap/install.mjs';
+import { needsOf } from './bootstrap/needs.mjs';
 import { root } from './bootstrap/root.mjs';
 import { runOwnNode } from './bootstrap/run-own-node.mjs';
 import { testServices } from './bootstrap/services.mjs';
@@ -14,17 +15,22 @@ import { buildWeb } from './bootstrap/web.mjs';
 async function test(only) {
   try {
     await install(root);
-    const browser = await chromium();
-    const programs = { CHROMIUM_PATH: browser, CHROMIUM_SHELL_PATH: await headlessShell(browser) };
-    await testServices();
-    await buildWeb(root);
-    await bundleServer(root);
+    const needs = needsOf(root, only);
+    const programs = needs.has('browser') ? await browsers() : {};
+    if (needs.has('services')) await testServices();
+    if (needs.has('web')) await buildWeb(root);
+    if (needs.has('bundle')) await bundleServer(root);
     return await runOwnNode(root, ['scripts/checks.ts', ...only], programs);
   } catch (error) {
     complain(error);
     console.log('0 passed, 1 failed');
     return 1;
   }
+}
+
+async function browsers() {
+  const browser = await chromium();
+  return { CHROMIUM_PATH: browser, CHROMIUM_SHELL_PATH: await headlessShell(browser) };
 }
 
 const [command, ...args] = process.argv.slice(2);

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { findChromium } from './chromium.mjs';
 import { isInstalled } from './install.mjs';
 import { hashSources, makeOnce } from './made-of.mjs';
+import { needsOf } from './needs.mjs';
 import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
 import { findPostgres, findPython, findRedis, missingServices } from './services.mjs';
@@ -140,6 +141,39 @@ test('a build is repeated only when its sources have changed', async () => {
   write('packages/a.ts', 'two');
   await make();
   expect(made).toBe(2);
+});
+
+describe('the preparation for some tests', () => {
+  const everything = ['services', 'browser', 'web', 'bundle'];
+  const needs = (...only: string[]) => [...needsOf(root, only)].toSorted();
+
+  test('of all tests, and of a path without tests, is everything', () => {
+    expect(needs()).toEqual(everything.toSorted());
+    expect(needs('no/such/test.ts')).toEqual(everything.toSorted());
+  });
+
+  test('of unit tests is nothing', () => {
+    expect(needs('packages/protocol/src/size.test.ts')).toEqual([]);
+    expect(needs('scripts/bootstrap')).toEqual([]);
+  });
+
+  test('of a test that starts no service is nothing', () => {
+    expect(needs('./packages/server/test/guard.test.ts')).toEqual([]);
+  });
+
+  test('of a test whose helper starts a service is the service', () => {
+    expect(needs('packages/storage/test/redis-tasks.test.ts')).toEqual(['services']);
+    expect(needs(join(root, 'packages/storage/test/postgres.test.ts'))).toEqual(['services']);
+  });
+
+  test('of tests of the page is a browser and the built page', () => {
+    expect(needs('packages/web/test/setup.test.ts')).toEqual(['browser', 'web']);
+  });
+
+  test('of several paths is the sum', () => {
+    const both = ['packages/storage/test/redis-tasks.test.ts', 'packages/web/test/setup.test.ts'];
+    expect(needs(...both)).toEqual(['browser', 'services', 'web']);
+  });
 });
 
 describe('Chromium', () => {

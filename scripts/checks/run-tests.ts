@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startPostgres, startRedis } from '@liminal/testkit';
+import { needsOf } from '../bootstrap/needs.mjs';
+import { root } from '../bootstrap/root.mjs';
 import { readResults, tallyResults } from './test-results.ts';
 import type { Tally } from './tally.ts';
 
@@ -20,13 +22,16 @@ const compileCache = fileURLToPath(new URL('../../node_modules/.cache/tests', im
  * @param only - Files or folders; empty for all.
  */
 export async function runTests(resultsFile: string, only: readonly string[]): Promise<Tally> {
-  const { env, stop } = await shareServices();
+  const needsServices = needsOf(root, only).has('services');
+  const { env, stop } = needsServices ? await shareServices() : noServices;
   try {
     return await run({ ...env, NODE_COMPILE_CACHE: compileCache }, resultsFile, only);
   } finally {
     await stop();
   }
 }
+
+const noServices = { env: process.env, stop: async () => {} };
 
 /** One Redis and one PostgreSQL for all tests that do not end them, unless the environment names running ones. */
 async function shareServices() {
