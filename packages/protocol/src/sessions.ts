@@ -53,7 +53,7 @@ export const SessionSummary = z.object({
   source: z.enum(['liminal', 'agent']),
   /** The value of its setting `model`, as its agent last reported. */
   model: z.string().optional(),
-  /** What all of it has cost so far, in US dollars, as its agent last reported. */
+  /** The session's cost so far in US dollars, as its agent last reported. */
   costUsd: z.number().nonnegative().optional(),
   forkedFrom: ForkOrigin.optional(),
   /** Set for a session from a file: it can be read but not continued. */

@@ -87,7 +87,7 @@ test('a subagent’s session stands below the call that links to it, and asks as
   expect(response).toMatchObject({ status: 'complete' });
 });
 
-test('what a subagent does whose call nobody knows is shown in notices, also if it was not announced', async () => {
+test('a subagent’s session without a known call is shown in notices, announced or not', async () => {
   const { create } = await runAgent({
     turns: [
       {
@@ -114,7 +114,7 @@ test('what a subagent does whose call nobody knows is shown in notices, also if 
   expect(response).toMatchObject({ status: 'complete' });
 });
 
-test('a session that has ended is no subagent’s of another in the same process', async () => {
+test('late updates of an ended session are not shown in another session of the same process', async () => {
   const { create, provider, control } = await runAgent(
     {
       turns: [

@@ -123,7 +123,7 @@ export class LastKnownKeeper {
     });
   }
 
-  /** What has changed since the last report, as by Claude Code's `/effort`: a fork has these settings, too. */
+  /** Returns the settings that changed since the last report, for example by Claude Code's `/effort`: forks copy them. */
   #changed(values: Record<string, string>): [id: string, value: string][] {
     return Object.entries(values).filter(([id, value]) => (this.#values[id] ?? value) !== value);
   }

@@ -23,8 +23,8 @@ interface ChildSessionsOptions {
 }
 
 /**
- * What the sessions say and do, in one turn, that an agent has made for its subagents: below the call that began the
- * subagent if the agent says which, else as notices.
+ * Shows the sessions of an agent's subagents, in one turn: below the call that began the subagent if the agent names this
+ * call, else as notices.
  */
 export class ChildSessions {
   readonly #options: ChildSessionsOptions;

@@ -32,10 +32,10 @@ export interface AcpTranslatorOptions {
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
-/** What a permission request is about: its own words, the id of its call, and the subagent that asks. */
+/** A permission request's own words, the id of its call, and the subagent that asks. */
 type Asked = Partial<AskedWords> & { callId?: string; askedBy?: string };
 
-/** What is shown of a subagent's session; the rest is kept. */
+/** The updates of a subagent's session that are shown; the others are kept. */
 const shownOfChildren = new Set([
   'agent_message_chunk',
   'agent_thought_chunk',
