@@ -59,12 +59,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 /** A command is loaded when it is called: a server need not hold what only the others use. */
 function createProgram(done: (exitCode: number) => void): Command {
-  const program = new Command('liminal')
-    .description('Runs coding agents and loses nothing they say.')
-    .version(version)
-    .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(inWords(text)) })
-    .showHelpAfterError('(./liminal --help lists what there is)');
+  const program = emptyProgram();
 
   const command = (name: string) =>
     program.command(name).addOption(dataOption).addOption(fileOption);
@@ -150,6 +145,14 @@ function createProgram(done: (exitCode: number) => void): Command {
   checkCommands(program, command, done);
   return program;
 }
+
+const emptyProgram = (): Command =>
+  new Command('liminal')
+    .description('Runs coding agents and loses nothing they say.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(inWords(text)) })
+    .showHelpAfterError('(./liminal --help lists what there is)');
 
 /** What most people forget, in words that say what to do. */
 const inWords = (text: string): string =>

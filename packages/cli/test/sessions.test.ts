@@ -74,6 +74,7 @@ describe('a list of sessions', () => {
     await wide.shows(new RegExp(`${sessionId}.*  idle  -  -  /`));
     const narrow = home.atTerminal(['sessions'], 139);
     await narrow.shows(new RegExp(`${sessionId}.*  idle  /`));
+    expect(narrow.output).not.toContain('  -  -  ');
   });
 
   test.each<[string[], number, string]>([
