@@ -16,6 +16,7 @@ import { Announcer } from './Announcer.tsx';
 import { ConnectionNotice } from './ConnectionNotice.tsx';
 import { Home } from './Home.tsx';
 import { useNavigation } from './navigation.tsx';
+import { type Overlay, OverlayContext } from './overlay.ts';
 import { SkipLinks } from './SkipLinks.tsx';
 import { useDocumentMark } from './use-document-mark.ts';
 import { useFocusKeeper } from './use-focus-keeper.ts';
@@ -85,11 +86,13 @@ export function App() {
         <ConnectionNotice />
         {(isNarrow || !isSideShown) && overlay !== 'sidebar' && <ToastShelf />}
         {active === undefined && <Home onNew={sidebar.onNew} />}
-        {kept.map((sessionId) => (
-          <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
-            <SessionPage sessionId={sessionId} />
-          </Activity>
-        ))}
+        <OverlayContext value={setOverlay}>
+          {kept.map((sessionId) => (
+            <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
+              <SessionPage sessionId={sessionId} />
+            </Activity>
+          ))}
+        </OverlayContext>
       </div>
       {overlay === 'sidebar' && (
         <Dialog title="Sessions" look="drawer" onClose={close}>

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
 /**
  * The browser's history. It has an entry for each address that was shown, and one for each layer that is open in front
@@ -51,7 +51,8 @@ export function useLayer(isOpen: boolean, close: () => void): void {
 export function useMenuLayer(): { open: boolean; onOpenChange: (isOpen: boolean) => void } {
   const [open, setOpen] = useState(false);
   useLayer(open, () => setOpen(false));
-  return { open, onOpenChange: (isOpen) => setOpen(isOpen) };
+  const onOpenChange = useCallback((isOpen: boolean) => setOpen(isOpen), []);
+  return { open, onOpenChange };
 }
 
 function openLayer(close: () => void): () => void {

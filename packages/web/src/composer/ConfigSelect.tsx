@@ -2,7 +2,7 @@ import { Combobox } from '@base-ui/react/combobox';
 import { Select } from '@base-ui/react/select';
 import type { ConfigOption } from '@liminal/protocol';
 import { Brain, Check, ChevronDown, Sparkle, UserCheck } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { useMenuLayer } from '../app/history.ts';
 import css from './ConfigSelects.module.css';
 import {
@@ -14,15 +14,18 @@ import {
   needsSearch,
   withTyped,
 } from './config-options.ts';
+import { useOpener } from './open-setting.ts';
 import { labelOf } from '../words/label.ts';
 
 interface ConfigSelectProps {
   option: ConfigOption;
   onChange: (value: string) => Promise<void>;
+  /** Whether the select is among others in a popover, which is opened instead. */
+  isNested: boolean;
 }
 
 /** One setting. A choice shows at once, and is undone if the agent refuses it. */
-export function ConfigSelect({ option, onChange }: ConfigSelectProps) {
+export function ConfigSelect({ option, onChange, isNested }: ConfigSelectProps) {
   const [wanted, setWanted] = useState<{ value: string; instead: string }>();
   const { currentValue } = option;
   const isPending = wanted !== undefined && wanted.instead === currentValue;
@@ -32,7 +35,7 @@ export function ConfigSelect({ option, onChange }: ConfigSelectProps) {
     setWanted({ value: next, instead: currentValue });
     void onChange(next).then(() => setTimeout(() => setWanted(undefined), settling));
   };
-  const shared = { option, value, isPending, onChange: choose };
+  const shared = { option, value, isPending, onChange: choose, isNested };
   return needsSearch(option) ? <LongSelect {...shared} /> : <ShortSelect {...shared} />;
 }
 
@@ -45,10 +48,21 @@ interface ChoiceSelectProps {
   /** Whether the agent has not confirmed it yet. */
   isPending: boolean;
   onChange: (value: string) => void;
+  isNested: boolean;
 }
 
-function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
+/** The state of a select’s menu, which a slash command can open too. */
+function useSelectLayer({ option, isNested }: ChoiceSelectProps) {
   const layer = useMenuLayer();
+  const { onOpenChange } = layer;
+  const open = useCallback(() => onOpenChange(true), [onOpenChange]);
+  useOpener(isNested ? '' : option.id, open);
+  return layer;
+}
+
+function ShortSelect(props: ChoiceSelectProps) {
+  const { option, value, isPending, onChange } = props;
+  const layer = useSelectLayer(props);
   const items = option.options.map((choice) => ({ value: choice.value, label: choice.name }));
   return (
     <Select.Root
@@ -96,8 +110,9 @@ function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) 
 }
 
 /** A select for many choices, with a search field. */
-function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
-  const layer = useMenuLayer();
+function LongSelect(props: ChoiceSelectProps) {
+  const { option, value, isPending, onChange } = props;
+  const layer = useSelectLayer(props);
   const [typed, setTyped] = useState('');
   const listed = option.options.find((choice) => choice.value === value);
   // A typed value is shown until the agent has confirmed it under its own name.

@@ -1,12 +1,13 @@
 import { Popover } from '@base-ui/react/popover';
 import type { ConfigOption } from '@liminal/protocol';
 import { SlidersHorizontal } from 'lucide-react';
-import { memo } from 'react';
+import { memo, useCallback } from 'react';
 import { useMenuLayer } from '../app/history.ts';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import { ConfigSelect } from './ConfigSelect.tsx';
 import css from './ConfigSelects.module.css';
 import { shownOptions } from './config-options.ts';
+import { useOpener } from './open-setting.ts';
 
 interface ConfigSelectsProps {
   options: readonly ConfigOption[];
@@ -46,10 +47,14 @@ export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsPro
   const isMiddling = useMediaQuery('(max-width: 900px)');
   const shown = shownOptions(options);
   const [direct, more] = divide(shown, roomFor({ isNarrow, isMiddling, isBusy }));
-  const select = (option: ConfigOption) => (
+  const { onOpenChange } = layer;
+  const openMore = useCallback(() => onOpenChange(true), [onOpenChange]);
+  useOpener(more.map(({ id }) => id).join(' '), openMore);
+  const select = (option: ConfigOption, isNested = false) => (
     <ConfigSelect
       key={option.id}
       option={option}
+      isNested={isNested}
       onChange={(value) => onChange(option.id, value)}
     />
   );
@@ -71,7 +76,7 @@ export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsPro
                 {more.map((option) => (
                   <div key={option.id} className={css.setting}>
                     <span aria-hidden="true">{option.name}</span>
-                    {select(option)}
+                    {select(option, true)}
                   </div>
                 ))}
               </Popover.Popup>

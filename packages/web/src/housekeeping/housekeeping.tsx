@@ -24,6 +24,8 @@ export interface Housekeeping {
   unarchive: (session: SessionSummary) => void;
   pin: (session: SessionSummary) => void;
   unpin: (session: SessionSummary) => void;
+  /** Asks for another title. */
+  showRename: (session: SessionSummary) => void;
   /** Shows what is always allowed in its project. */
   showGrants: (session: SessionSummary) => void;
   /** Shows the MCP servers of its agent. */
@@ -40,6 +42,8 @@ export interface Housekeeping {
   delete: (session: SessionSummary) => void;
   /** The session was deleted, here or elsewhere: its tab is closed. */
   deleted: (sessionId: string) => void;
+  /** Shows a short message about what was just done. */
+  say: (text: string) => void;
 }
 
 /** A short message about what was just done. */
@@ -65,6 +69,7 @@ const AsideDialog = fetched(() => import('./AsideDialog.tsx'));
 const DirectoriesDialog = fetched(() => import('./DirectoriesDialog.tsx'));
 const GrantsDialog = fetched(() => import('./GrantsDialog.tsx'));
 const SetupDialog = fetched(() => import('./SetupDialog.tsx'));
+const RenameDialog = fetched(() => import('./RenameDialog.tsx'));
 const McpDialog = fetched(() => import('./McpDialog.tsx'));
 
 export function HousekeepingProvider({ children }: { children: ReactNode }) {
@@ -81,6 +86,7 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const [setUp, setSetUp] = useState<{ session: SessionSummary; kind?: SetupKind | undefined }>();
   const [changed, setChanged] = useState<SessionSummary>();
   const [asked, setAsked] = useState<{ session: SessionSummary; question: string }>();
+  const [renamed, setRenamed] = useState<SessionSummary>();
   const [placed, setPlaced] = useState<SessionSummary>();
   const dismiss = useCallback(() => setToast(undefined), []);
   useEffect(
@@ -115,6 +121,8 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       unarchive: ({ sessionId }) => void attempt(requests.unarchive(sessionId)),
       pin: ({ sessionId }) => void attempt(requests.pin(sessionId)),
       unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
+      showRename: setRenamed,
+      say: (text) => setToast({ text }),
       showGrants: setPermitted,
       showMcp: setServed,
       showDirectories: setPlaced,
@@ -163,6 +171,13 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
       {asked !== undefined && <AsideDialog {...asked} onClose={() => setAsked(undefined)} />}
       {placed !== undefined && (
         <DirectoriesDialog session={placed} onClose={() => setPlaced(undefined)} />
+      )}
+      {renamed !== undefined && (
+        <RenameDialog
+          title={renamed.title}
+          onRename={(title) => requests.rename(renamed.sessionId, title)}
+          onClose={() => setRenamed(undefined)}
+        />
       )}
       {served !== undefined && <McpDialog session={served} onClose={() => setServed(undefined)} />}
     </HousekeepingContext>

@@ -135,7 +135,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [answer, askRewind, attempt, blocksOf, cliType, fork, session, sessionId, show, takeBack],
   );
   const steer = (message: string) => actions.steer(message, attachments.take());
-  const page = usePageCommands(info, attempt);
+  const page = usePageCommands({ view, attempt, askRewind, send: actions.send });
   const recall = useEarlierMessages(view, draft, setDraft, takeBack);
   const rewindsConversation = useAgent(cliType)?.rewindsConversation === true;
   const intro = useIntro(info?.session, view.turns.length === 0);

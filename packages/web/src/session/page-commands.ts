@@ -1,15 +1,61 @@
 /** Slash commands of the agents' terminals that the page carries out itself: they are sent to no agent. */
 import type { AgentCommand, AgentInfo, SetupKind } from '@liminal/protocol';
 
-/** What a command shows. */
-export type PageCommand = 'aside' | 'changes' | 'directories' | 'mcp' | 'status' | SetupKind;
+const deeds = [
+  'approvals',
+  'archive',
+  'close',
+  'copy',
+  'delete',
+  'export',
+  'fork',
+  'keys',
+  'model',
+  'new',
+  'plan',
+  'rename',
+  'resume',
+  'rewind',
+  'speed',
+  'work',
+] as const;
+
+/** What the page does with the session, or opens for that. */
+export type Deed = (typeof deeds)[number];
+
+export const isDeed = (command: PageCommand): command is Deed =>
+  (deeds as readonly PageCommand[]).includes(command);
+
+/** What a command shows or does. */
+export type PageCommand = 'aside' | 'changes' | 'directories' | 'mcp' | 'status' | SetupKind | Deed;
 
 interface Entry extends AgentCommand {
   shows: PageCommand;
   isHere: (agent: AgentInfo) => boolean;
-  /** An agent's own command of this name comes first. */
-  yields?: true;
+  /** Whether a command of the agent’s own with the name is used instead. */
+  yields?: boolean;
 }
+
+/** The agents whose own terminals have the commands that the page does for them. */
+const terminals: readonly string[] = ['claude-code', 'codex'];
+
+const deed = (
+  shows: Deed,
+  description: string,
+  more: Partial<Entry> & { cliType?: string } = {},
+): Entry => {
+  const { isHere = () => true, cliType, name = shows, ...rest } = more;
+  const isOf = (agent: AgentInfo): boolean =>
+    cliType === undefined ? terminals.includes(agent.cliType) : agent.cliType === cliType;
+  return {
+    name,
+    description,
+    shows,
+    yields: true,
+    ...rest,
+    isHere: (agent) => isOf(agent) && isHere(agent),
+  };
+};
 
 const ofSetup = (
   shows: 'status' | SetupKind,
@@ -58,26 +104,54 @@ const entries: Entry[] = [
     shows: 'mcp',
     isHere: ({ managesMcp }) => managesMcp === true,
   },
+  deed('new', 'Start another session', { aliases: ['clear'] }),
+  deed('resume', 'Find another session', { aliases: ['continue'] }),
+  deed('rename', 'Give the session another title', { hint: 'title' }),
+  deed('fork', 'Continue in a copy of the session', {
+    aliases: ['branch'],
+    isHere: ({ forks }) => forks === true,
+  }),
+  deed('rewind', 'Go back to before the last message', {
+    aliases: ['checkpoint'],
+    isHere: ({ rewindsConversation }) => rewindsConversation === true,
+  }),
+  deed('copy', 'Copy the last answer'),
+  deed('export', 'Save the session as a file', { aliases: ['share'] }),
+  deed('archive', 'Put the session away'),
+  deed('delete', 'Delete the session'),
+  deed('model', 'Choose the model', { hint: 'model' }),
+  deed('speed', 'Choose the speed', { name: 'fast' }),
+  deed('approvals', 'Choose what needs an approval', { cliType: 'codex' }),
+  deed('work', 'Choose the mode', { name: 'collab', cliType: 'codex' }),
+  deed('plan', 'Plan before anything is changed', { hint: 'what to plan', cliType: 'claude-code' }),
+  deed('keys', 'The keys of this page', { name: 'help', aliases: ['keymap', 'keybindings'] }),
+  deed('close', 'Close the tab; the agent keeps working', { name: 'exit', aliases: ['quit'] }),
 ];
 
+const isNamed = ({ name, aliases = [] }: AgentCommand, text: string): boolean =>
+  name === text || aliases.includes(text);
+
+/** The commands of the page, each with the names that it has beside the agent’s own commands. */
 function entriesFor(agent: AgentInfo | undefined, commands: readonly AgentCommand[]): Entry[] {
-  if (agent === undefined) return [];
-  const own = new Set(commands.map(({ name }) => name));
-  return entries.filter(
-    ({ name, isHere, yields }) => isHere(agent) && !(yields === true && own.has(name)),
-  );
+  const isTaken = (name: string): boolean => commands.some((one) => isNamed(one, name));
+  const here = agent === undefined ? [] : entries.filter(({ isHere }) => isHere(agent));
+  return here.flatMap((entry) => {
+    if (entry.yields !== true) return [entry];
+    const [name, ...aliases] = [entry.name, ...(entry.aliases ?? [])].filter(
+      (one) => !isTaken(one),
+    );
+    return name === undefined ? [] : [{ ...entry, name, aliases }];
+  });
 }
 
-/** The command that a message is, with its words. `commands` are the agent's own. */
+/** The command that a message is, with its words. @param commands - The agent’s own. */
 export function pageCommandIn(
   message: string,
   agent: AgentInfo | undefined,
-  commands: readonly AgentCommand[] = [],
+  commands: readonly AgentCommand[],
 ): { shows: PageCommand; words: string } | undefined {
-  const [, name, words = ''] = /^\/(\S+)(?:\s+([^]*))?$/.exec(message) ?? [];
-  const found = entriesFor(agent, commands).find(
-    (one) => one.name === name || one.aliases?.includes(name ?? '') === true,
-  );
+  const [, name = '', words = ''] = /^\/(\S+)(?:\s+([^]*))?$/.exec(message) ?? [];
+  const found = entriesFor(agent, commands).find((one) => isNamed(one, name));
   return found && { shows: found.shows, words: words.trim() };
 }
 

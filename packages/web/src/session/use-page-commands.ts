@@ -1,15 +1,36 @@
+import type { SessionView, TurnView } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
-import type { SessionInfo } from '@liminal/protocol';
+import {
+  type ConfigOption,
+  type RewindScope,
+  type SessionInfo,
+  type SessionSummary,
+  takenBack,
+} from '@liminal/protocol';
 import { useMemo } from 'react';
 import { useAgent } from '../app/agents.tsx';
+import { useNavigation } from '../app/navigation.tsx';
+import { useOverlay } from '../app/overlay.ts';
+import { useFork } from '../app/use-fork.ts';
+import { openSetting } from '../composer/open-setting.ts';
 import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
-import { pageCommandIn, withPageCommands } from './page-commands.ts';
+import { saveExport } from '../housekeeping/save-export.ts';
+import { writeClipboard } from '../look/use-copy.ts';
+import { answerOf, hasAnswer } from '../transcript/answer-text.ts';
+import { type Deed, isDeed, pageCommandIn, withPageCommands } from './page-commands.ts';
+
+interface PageCommandsOptions {
+  view: SessionView;
+  /** Runs a request; the page shows why it failed. */
+  attempt: (doing: Promise<unknown>) => Promise<void>;
+  askRewind: (turnId: string, scope: RewindScope) => void;
+  send: (message: string) => void;
+}
 
 /** The session with the commands of the page among its own, and a function that carries out a message that is one. */
-export function usePageCommands(
-  info: SessionInfo | undefined,
-  attempt: (doing: Promise<unknown>) => Promise<void>,
-) {
+export function usePageCommands(options: PageCommandsOptions) {
+  const { view, attempt } = options;
+  const { info } = view;
   const { requests } = useClient();
   const { showAside, showChanges, showDirectories, showMcp, showSetup } = useHousekeeping();
   const session = info?.session;
@@ -18,16 +39,18 @@ export function usePageCommands(
     () => info && { ...info, commands: withPageCommands(info.commands, agent) },
     [agent, info],
   );
+  const deeds = useDeeds(options);
   /** Returns whether the message is such a command. */
   const run = (message: string): boolean => {
-    const command = pageCommandIn(message, agent, info?.commands);
+    const command = pageCommandIn(message, agent, info?.commands ?? []);
     if (command === undefined || session === undefined) return false;
     const { shows, words } = command;
     const add = async () => {
       const changed = await requests.changeDirectories(session.sessionId, { add: [words] });
       showDirectories({ ...session, ...changed });
     };
-    if (shows === 'mcp') showMcp(session);
+    if (isDeed(shows)) deeds[shows](session, words);
+    else if (shows === 'mcp') showMcp(session);
     else if (shows === 'aside') showAside(session, words);
     else if (shows === 'changes') showChanges(session);
     else if (shows === 'status') showSetup(session);
@@ -37,4 +60,80 @@ export function usePageCommands(
     return true;
   };
   return { offered, run };
+}
+
+/** What the page does for each command, with the words after the command. */
+function useDeeds({
+  view,
+  attempt,
+  askRewind,
+  send,
+}: PageCommandsOptions): Record<Deed, (session: SessionSummary, words: string) => void> {
+  const { requests } = useClient();
+  const { close } = useNavigation();
+  const { archive, delete: remove, say, showRename } = useHousekeeping();
+  const fork = useFork();
+  const open = useOverlay();
+  /** Sets a setting to the value that the words name, or shows the values. */
+  const choose = ({ sessionId }: SessionSummary, id: string, words: string): void => {
+    const value = valueNamed(view.info, id, words);
+    if (value === undefined) openSetting(id);
+    else void attempt(requests.setConfig(sessionId, id, value));
+  };
+  const copy = async (): Promise<void> => {
+    const turn = view.turns.findLast(hasAnswer);
+    if (turn === undefined) return say('There is no answer to copy yet.');
+    const isCopied = await writeClipboard(answerOf(turn));
+    say(isCopied ? 'Copied the last answer.' : 'The browser does not let the page copy.');
+  };
+  return {
+    approvals: (session, words) => choose(session, 'mode', words),
+    archive,
+    close: ({ sessionId }) => close(sessionId),
+    copy: () => void copy(),
+    delete: remove,
+    export: ({ sessionId }) => void attempt(saveExport(requests, sessionId)),
+    fork: ({ sessionId }) => void attempt(fork(sessionId)),
+    keys: () => open('keys'),
+    model: (session, words) => choose(session, 'model', words),
+    new: () => open('new-session'),
+    plan: ({ sessionId }, words) => {
+      const plan = async (): Promise<void> => {
+        await requests.setConfig(sessionId, 'mode', 'plan');
+        if (words !== '') send(words);
+      };
+      void attempt(plan());
+    },
+    rename: (session, words) => {
+      if (words === '') showRename(session);
+      else void attempt(requests.rename(session.sessionId, words));
+    },
+    resume: () => open('palette'),
+    rewind: () => {
+      const turn = lastAsked(view.turns);
+      if (turn === undefined) say('There is no message to go back to.');
+      else askRewind(turn.turnId, 'conversation');
+    },
+    speed: (session, words) => choose(session, speedOf(view.info)?.id ?? 'speed', words),
+    work: (session, words) => choose(session, 'collaboration_mode', words),
+  };
+}
+
+/** The newest turn that a message of a person’s began, and that was not taken back. */
+function lastAsked(turns: readonly TurnView[]): TurnView | undefined {
+  const gone = takenBack(turns);
+  const isAsked = (item: TurnView['items'][number]): boolean =>
+    item.type === 'message' && item.origin === 'user';
+  return turns.findLast(({ turnId, items }) => !gone.has(turnId) && items.some(isAsked));
+}
+
+const speedOf = (info: SessionInfo | undefined): ConfigOption | undefined =>
+  info?.configOptions.find(({ category }) => category === 'speed');
+
+/** The value of a setting that has these words as its name or id. */
+function valueNamed(info: SessionInfo | undefined, id: string, words: string): string | undefined {
+  const sought = words.toLowerCase();
+  const { options = [] } = info?.configOptions.find((one) => one.id === id) ?? {};
+  const isIt = (text: string): boolean => text.toLowerCase() === sought;
+  return options.find(({ value, name }) => isIt(value) || isIt(name))?.value;
 }

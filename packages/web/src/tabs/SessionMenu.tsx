@@ -19,13 +19,13 @@ import { altKey, commandKey } from '../app/keys.ts';
 import { openFind } from '../session/FindBar.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
-import { saveFile } from '../attachments/use-file.ts';
+import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
+import { saveExport } from '../housekeeping/save-export.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import controls from '../look/controls.module.css';
 import menu from '../look/menu.module.css';
 import { MenuItem } from '../look/MenuItem.tsx';
 import { writeClipboard } from '../look/use-copy.ts';
-import { RenameDialog } from './RenameDialog.tsx';
 import css from './SessionMenu.module.css';
 
 /** The actions on the active session. */
@@ -36,17 +36,12 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const agent = useAgent(session?.cliType);
   const fork = useFork();
   const layer = useMenuLayer();
-  const [renaming, setRenaming] = useState(false);
+  const { showRename } = useHousekeeping();
   const [problem, setProblem] = useState<string>();
 
   const attempt = (doing: Promise<void>) => {
     setProblem(undefined);
     doing.catch((error: unknown) => setProblem(describeError(error).message));
-  };
-
-  const save = async () => {
-    const file = await new Response(await requests.exportSession(sessionId)).blob();
-    saveFile(file, `liminal-${sessionId}.jsonl`);
   };
 
   return (
@@ -61,9 +56,11 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem icon={<Search size={14} />} onClick={openFind} hint={commandKey('F')}>
                 Find in this session
               </MenuItem>
-              <MenuItem icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
-                Rename
-              </MenuItem>
+              {session !== undefined && (
+                <MenuItem icon={<Pencil size={14} />} onClick={() => showRename(session)}>
+                  Rename
+                </MenuItem>
+              )}
               {agent?.forks === true && session?.importedFrom === undefined && (
                 <MenuItem icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
                   Fork
@@ -72,7 +69,10 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </MenuItem>
-              <MenuItem icon={<Download size={14} />} onClick={() => attempt(save())}>
+              <MenuItem
+                icon={<Download size={14} />}
+                onClick={() => attempt(saveExport(requests, sessionId))}
+              >
                 Export
               </MenuItem>
               {preview === sessionId && (
@@ -102,13 +102,6 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
         <p className={css.problem} role="alert">
           {problem}
         </p>
-      )}
-      {renaming && (
-        <RenameDialog
-          title={session?.title ?? ''}
-          onRename={(title) => requests.rename(sessionId, title)}
-          onClose={() => setRenaming(false)}
-        />
       )}
     </>
   );

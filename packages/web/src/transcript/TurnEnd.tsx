@@ -6,6 +6,7 @@ import { useCopy } from '../look/use-copy.ts';
 import { tokens } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
 import { useActivity } from './activity.ts';
+import { answerOf, hasAnswer } from './answer-text.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { ForkHere } from './ForkHere.tsx';
@@ -99,16 +100,12 @@ function tookOf({ startedAt, endedAt }: TurnView): number | undefined {
 /** Copies the agent's answer as Markdown. */
 function CopyAnswer({ turn }: { turn: TurnView }) {
   const { copied, copy } = useCopy();
-  const said = turn.items.filter(
-    (item) => item.type === 'message' && item.origin === 'agent' && item.parentCallId === undefined,
-  );
-  if (said.length === 0) return null;
-  const text = () => said.map((item) => ('content' in item ? item.content : '')).join('\n\n');
+  if (!hasAnswer(turn)) return null;
   return (
     <IconButton
       className={css.action}
       label={copied ? 'Copied' : 'Copy answer'}
-      onClick={() => copy(text())}
+      onClick={() => copy(answerOf(turn))}
     >
       {copied ? <Check size={13} /> : <Copy size={13} />}
     </IconButton>

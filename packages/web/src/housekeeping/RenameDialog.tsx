@@ -11,7 +11,7 @@ interface RenameDialogProps {
   onClose: () => void;
 }
 
-export function RenameDialog({ title, onRename, onClose }: RenameDialogProps) {
+export default function RenameDialog({ title, onRename, onClose }: RenameDialogProps) {
   const [text, setText] = useState(title);
   const [problem, setProblem] = useState<string>();
   const save = async () => {

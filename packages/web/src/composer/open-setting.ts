@@ -1,0 +1,21 @@
+import { useEffect } from 'react';
+
+/** Opens the select of each setting of the session that is shown, by the setting’s id. */
+const openers = new Map<string, () => void>();
+
+/** Opens the select of a setting; does nothing if the session has no such setting. */
+export function openSetting(id: string): void {
+  // The message field takes the focus first.
+  setTimeout(() => openers.get(id)?.(), 0);
+}
+
+/** Lets `openSetting` open these settings while the component is shown. `ids` are separated by spaces. */
+export function useOpener(ids: string, open: () => void): void {
+  useEffect(() => {
+    const own = ids.split(' ').filter((id) => id !== '');
+    for (const id of own) openers.set(id, open);
+    return () => {
+      for (const id of own) if (openers.get(id) === open) openers.delete(id);
+    };
+  }, [ids, open]);
+}

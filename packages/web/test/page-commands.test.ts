@@ -1,0 +1,136 @@
+/** Commands of the agents' terminals that the page carries out. */
+import type { Page } from 'playwright-core';
+import { beforeEach, expect, it } from 'vitest';
+import { message, turn } from './items.ts';
+import { openStage, sessionId, stage } from './stage.ts';
+
+openStage();
+
+const abilities = { forks: true, rewindsConversation: true, available: true, description: '' };
+const agents = [
+  { cliType: 'codex', name: 'Codex', ...abilities },
+  { cliType: 'claude-code', name: 'Claude Code', ...abilities },
+  { cliType: 'demo', name: 'Demo', ...abilities },
+];
+const option = (id: string, category: string, values: string[]) => ({
+  id,
+  name: id,
+  category,
+  currentValue: values[0]!,
+  options: values.map((value) => ({ value, name: `The ${value}` })),
+});
+
+/** The session is one of this agent's, which offers these commands. */
+function play(cliType: string, commands: string[] = []): void {
+  const session = { ...stage.info.session, cliType, state: 'idle' as const };
+  const configOptions = [
+    option('model', 'model', ['large', 'small']),
+    option('mode', 'mode', ['ask', 'plan']),
+  ];
+  const listed = commands.map((name) => ({ name, description: `The agent’s ${name}` }));
+  stage.info = { ...stage.info, session, configOptions, commands: listed };
+}
+
+beforeEach(() => {
+  stage.answer = (_, path) => {
+    if (path === '/api/agents') return { agents };
+    if (path.endsWith('/rewind')) return { files: [], insertions: 0, deletions: 0 };
+    if (path.endsWith('/send')) return { turnId: 't2', queued: false };
+    return undefined;
+  };
+  const entries = [
+    message('u', 'Hello?', { origin: 'user', status: 'complete' }),
+    message('a', 'The *answer*.', { status: 'complete' }),
+  ];
+  stage.history = {
+    entries,
+    turns: [turn('t1', { status: 'complete' })],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+});
+
+async function type(page: Page, text: string): Promise<void> {
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  await composer.fill(text);
+  await composer.press('Enter');
+}
+
+const asked = (path: string) =>
+  stage.requests.flatMap((one) => (one.path.endsWith(path) ? [one.body] : []));
+const sent = () => asked('/send');
+
+it.each([
+  ['/rename', 'dialog', 'Rename the session'],
+  ['/new', 'dialog', 'New session'],
+  ['/clear', 'dialog', 'New session'],
+  ['/resume', 'dialog', 'Commands'],
+  ['/help', 'dialog', 'Keyboard'],
+  ['/rewind', 'dialog', 'Edit and send again'],
+  ['/delete', 'dialog', 'Delete'],
+  ['/model', 'option', 'The small'],
+  ['/approvals', 'option', 'The plan'],
+] as const)(
+  '%s of Codex opens its place in the page, and is sent to nobody',
+  async (command, role, name) => {
+    play('codex');
+    const page = await stage.visit();
+    await type(page, command);
+    await page.getByRole(role, { name }).first().waitFor();
+    expect(sent()).toEqual([]);
+  },
+);
+
+it('/copy copies the last answer, as the agent wrote it', async () => {
+  play('codex');
+  const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.getByText('answer').first().waitFor();
+  await type(page, '/copy');
+  await page.getByText('Copied the last answer.').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('The *answer*.');
+});
+
+it('/export saves the session as a file', async () => {
+  play('codex');
+  const page = await stage.visit();
+  const saving = page.waitForEvent('download');
+  await type(page, '/export');
+  expect((await saving).suggestedFilename()).toBe(`liminal-${sessionId}.jsonl`);
+});
+
+it('words after /rename and /model are the title and the model', async () => {
+  play('codex');
+  const page = await stage.visit();
+  await type(page, '/rename The new shed');
+  await expect.poll(() => asked('/rename')).toContainEqual({ title: 'The new shed' });
+  await type(page, '/model the SMALL');
+  await expect.poll(() => JSON.stringify(asked('/config'))).toContain('small');
+  expect(sent()).toEqual([]);
+});
+
+it('a command that the agent itself offers goes to the agent', async () => {
+  play('claude-code', ['rename', 'clear', 'model']);
+  const page = await stage.visit();
+  await type(page, '/clear');
+  await expect.poll(sent).toHaveLength(1);
+  // The other name is free.
+  await type(page, '/new');
+  await page.getByRole('dialog', { name: 'New session' }).waitFor();
+  expect(sent()).toHaveLength(1);
+});
+
+it('/plan of Claude Code chooses Plan mode, and sends the words', async () => {
+  play('claude-code');
+  const page = await stage.visit();
+  await type(page, '/plan a shed');
+  await expect.poll(sent).toMatchObject([{ message: 'a shed' }]);
+  expect(JSON.stringify(asked('/config'))).toContain('plan');
+});
+
+it('another agent gets such a message as words', async () => {
+  play('demo');
+  const page = await stage.visit();
+  await type(page, '/rename It');
+  await expect.poll(sent).toHaveLength(1);
+  expect(asked('/rename')).toEqual([]);
+});
