@@ -102,7 +102,7 @@ it('words after /rename and /model are the title and the model', async () => {
   play('codex');
   const page = await stage.visit();
   await type(page, '/rename The new shed');
-  await expect.poll(() => asked('/rename')).toContainEqual({ title: 'The new shed' });
+  await expect.poll(() => asked('/title')).toContainEqual({ title: 'The new shed' });
   await type(page, '/model the SMALL');
   await expect.poll(() => JSON.stringify(asked('/config'))).toContain('small');
   expect(sent()).toEqual([]);
@@ -132,5 +132,5 @@ it('another agent gets such a message as words', async () => {
   const page = await stage.visit();
   await type(page, '/rename It');
   await expect.poll(sent).toHaveLength(1);
-  expect(asked('/rename')).toEqual([]);
+  expect(asked('/title')).toEqual([]);
 });
