@@ -1,7 +1,7 @@
 import type { AgentCommand, SessionInfo } from '@liminal/protocol';
 import { ArrowUp, CornerUpRight, Square } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
-import { commandKey, hasCommandKey } from '../app/keys.ts';
+import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
+import { commandKey } from '../app/keys.ts';
 import { isTouch } from '../app/typing.ts';
 import { AttachButton } from '../attachments/AttachButton.tsx';
 import { AttachedFiles } from '../attachments/AttachedFiles.tsx';
@@ -14,22 +14,13 @@ import { useMediaQuery } from '../look/use-media-query.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, isNamed, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
-import {
-  breakLineAtBackslash,
-  isBackTab,
-  stepOf,
-  useDoubleEscape,
-  useLeavesByTab,
-  useModeKey,
-} from './composer-keys.ts';
+import { useComposerKeys, useModeKey, type Way } from './composer-keys.ts';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import type { Recall } from './use-earlier-messages.ts';
 import { giveFocusBack } from './focus-composer.ts';
 import { LongDraftNote, useLongDraft } from './LongDraft.tsx';
 import { PastedTexts, usePasted } from './PastedTexts.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
-
-type Way = 'send' | 'steer';
 
 const none: readonly never[] = [];
 
@@ -76,8 +67,6 @@ export function Composer(props: ComposerProps) {
   });
   const menu = commands.isOpen ? commands : mentions.completion;
   const mode = useModeKey(info?.configOptions ?? none, onConfig);
-  const tab = useLeavesByTab();
-  const isSecondEscape = useDoubleEscape();
   const hasOptions = menu.isOpen && menu.matches.length > 0;
   const hintId = useId();
   const isNarrow = useMediaQuery('(max-width: 560px)');
@@ -107,27 +96,17 @@ export function Composer(props: ComposerProps) {
     // oxlint-disable-next-line react/set-state-in-effect -- the files have been read
     if (isDue) sendDue();
   }, [isDue]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (menu.onKey(event)) return event.preventDefault();
-    tab.onKey(event);
-    if (isBackTab(event) && !tab.leaves() && mode.cycle()) return event.preventDefault();
-    if (isSecondEscape(event) && isEmpty && !running) {
-      // The key itself would close the dialog.
-      event.preventDefault();
-      return onTakeBack();
-    }
-    const step = isBare ? stepOf(event, field.current) : undefined;
-    if (step !== undefined && onRecall(step)) return event.preventDefault();
-    if (event.key !== 'Enter') return;
-    const isCommand = hasCommandKey(event.nativeEvent);
-    // A new line is no answer to a request that is docked.
-    if (isTouch() && !isCommand) return event.stopPropagation();
-    if (event.shiftKey || isEmpty) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (!isCommand && breakLineAtBackslash(field.current)) return;
-    send(isCommand ? 'steer' : 'send');
-  };
+  const keys = useComposerKeys({
+    field,
+    menu,
+    cycleMode: mode.cycle,
+    isEmpty,
+    canStep: isBare,
+    running,
+    onRecall,
+    onTakeBack,
+    send,
+  });
 
   return (
     <form
@@ -176,9 +155,7 @@ export function Composer(props: ComposerProps) {
           }}
           onPaste={onPaste}
           onSelect={mentions.onSelect}
-          onKeyDown={onKeyDown}
-          onFocus={tab.onFocus}
-          onPointerDown={tab.onPointerDown}
+          {...keys}
         />
       </div>
       {isCut && <LongDraftNote length={draft.length} onClear={() => onDraft('')} />}

@@ -1,9 +1,59 @@
 import type { ConfigOption } from '@liminal/protocol';
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { hasCommandKey } from '../app/keys.ts';
+import { isTouch } from '../app/typing.ts';
+import type { Completion } from '../completion/use-completion.ts';
 import { cycledMode, nextChoice } from './config-options.ts';
+import type { Recall } from './use-earlier-messages.ts';
+
+/** Whether a message is sent after the turn that runs, or into it. */
+export type Way = 'send' | 'steer';
+
+interface ComposerKeys {
+  field: RefObject<HTMLTextAreaElement | null>;
+  /** The open menu takes keys first. */
+  menu: Pick<Completion<unknown>, 'onKey'>;
+  cycleMode: () => boolean;
+  isEmpty: boolean;
+  /** Whether the arrow keys may step through earlier messages. */
+  canStep: boolean;
+  running: boolean;
+  onRecall: Recall;
+  onTakeBack: () => void;
+  send: (way: Way) => void;
+}
+
+/** The listeners of the message field. */
+export function useComposerKeys(keys: ComposerKeys) {
+  const { field, menu, cycleMode, isEmpty, canStep, running, onRecall, onTakeBack, send } = keys;
+  const tab = useLeavesByTab();
+  const isSecondEscape = useDoubleEscape();
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (menu.onKey(event)) return event.preventDefault();
+    tab.onKey(event);
+    if (isBackTab(event) && !tab.leaves() && cycleMode()) return event.preventDefault();
+    if (isSecondEscape(event) && isEmpty && !running) {
+      // The key itself would close the dialog.
+      event.preventDefault();
+      return onTakeBack();
+    }
+    const step = canStep ? stepOf(event, field.current) : undefined;
+    if (step !== undefined && onRecall(step)) return event.preventDefault();
+    if (event.key !== 'Enter') return;
+    const isCommand = hasCommandKey(event.nativeEvent);
+    // A new line is no answer to a request that is docked.
+    if (isTouch() && !isCommand) return event.stopPropagation();
+    if (event.shiftKey || isEmpty) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!isCommand && breakLineAtBackslash(field.current)) return;
+    send(isCommand ? 'steer' : 'send');
+  };
+  return { onKeyDown, onFocus: tab.onFocus, onPointerDown: tab.onPointerDown };
+}
 
 /** Up in the first line of the draft goes to an earlier message, down in the last line to a later one. */
-export function stepOf(
+function stepOf(
   { key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent,
   field: HTMLTextAreaElement | null,
 ): 'earlier' | 'later' | undefined {
@@ -15,7 +65,7 @@ export function stepOf(
 }
 
 /** Replaces a backslash before the cursor by a line break, as the terminals do. Returns whether there was one. */
-export function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
+function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
   if (field === null) return false;
   const { value, selectionStart: at, selectionEnd } = field;
   if (at !== selectionEnd || value[at - 1] !== '\\') return false;
@@ -28,7 +78,7 @@ export function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean
 const twice = 1_000;
 
 /** Returns a function that takes each key pressed, and returns whether it is the second of two presses of Escape. */
-export function useDoubleEscape(): (event: KeyboardEvent) => boolean {
+function useDoubleEscape(): (event: KeyboardEvent) => boolean {
   const first = useRef<number>(undefined);
   return ({ key, timeStamp, repeat }) => {
     if (repeat) return false;
@@ -43,7 +93,7 @@ export function useDoubleEscape(): (event: KeyboardEvent) => boolean {
  * Whether Shift+Tab moves the focus instead of changing the mode: after Escape, and while a person goes backwards through
  * the page by that key. Any other key in the field, and a click, end this.
  */
-export function useLeavesByTab() {
+function useLeavesByTab() {
   const leaves = useRef(false);
   const wentBack = useRef(false);
   useEffect(() => {
@@ -68,7 +118,7 @@ export function useLeavesByTab() {
   };
 }
 
-export function isBackTab(
+function isBackTab(
   event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'altKey' | 'ctrlKey' | 'metaKey'>,
 ): boolean {
   const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
