@@ -40,7 +40,13 @@ export const areas: Readonly<Record<string, Area>> = {
     ],
   },
   /** What joins these parts: its tests start whole servers, and take a hundred times as long. */
-  servers: { files: [clusterRuntime], tests: ['packages/runtime/test/cluster/*.test.ts'] },
+  servers: {
+    files: [clusterRuntime],
+    tests: [
+      'packages/runtime/src/cluster/cluster-runtime.test.ts',
+      'packages/runtime/test/cluster/*.test.ts',
+    ],
+  },
   exports: {
     files: [exports, 'packages/runtime/src/exports/*.ts'],
     tests: ['packages/protocol/src/exports/*.test.ts', 'packages/runtime/test/exports.test.ts'],
