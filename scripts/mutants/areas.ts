@@ -39,7 +39,7 @@ export const areas: Readonly<Record<string, Area>> = {
       'packages/runtime/test/cluster/{followed-session,followed-sessions,messenger}.test.ts',
     ],
   },
-  /** What joins these parts: its tests start whole servers, and take a hundred times as long. */
+  /** The class that joins these parts. Its tests start whole servers, and take a hundred times as long. */
   servers: {
     files: [clusterRuntime],
     tests: [

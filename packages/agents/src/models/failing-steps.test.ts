@@ -13,7 +13,7 @@ const call = (name: string, text = '{}', problem?: string): WantedCall => ({
 const failed = (output = 'No.'): Answer => ({ output, success: false });
 const succeeded: Answer = { output: 'Yes.', success: true };
 
-/** What is said after each of these steps. */
+/** The sentence after each of these steps, if there is one. */
 function after(
   ...steps: [calls: WantedCall[], answers: Answer[], finishReason?: string][]
 ): (string | undefined)[] {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InlineThinking, type Piece } from './inline-thinking.ts';
 
-/** What becomes of an answer that comes in these pieces: neighbours of one kind are joined. */
+/** The kinds and texts of an answer in these pieces; neighbours of one kind are joined. */
 function read(pieces: readonly string[]): string[] {
   const thinking = new InlineThinking();
   const found = [...pieces.flatMap((piece) => thinking.read(piece)), ...thinking.end()];

@@ -78,7 +78,7 @@ test('without a project that keeps rules, what is granted holds for the session'
   expect(problems).toEqual([]);
 });
 
-test('a rule that cannot be kept holds for the session, and people are told', async () => {
+test('a rule that cannot be kept holds for the session, and the problem is reported', async () => {
   const { made, problems, added, faults } = permissions({ kept: [] });
   faults.add = true;
   await made.grant([run, edit]);
@@ -97,7 +97,7 @@ test('rules of the session and of the project hold together', async () => {
   expect(await made.allow('execute', [run, edit])).toBe(true);
 });
 
-test('people are asked while the project’s rules cannot be read, and told so', async () => {
+test('people are asked while the project’s rules cannot be read, and the problem is reported', async () => {
   const { made, problems, faults } = permissions({ kept: ['run:npm'] });
   faults.list = true;
   expect(await made.allow('execute', [run])).toBe(false);

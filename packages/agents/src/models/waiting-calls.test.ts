@@ -94,7 +94,7 @@ test('a call is given as it was made first', () => {
 
 const inner = (place: number) => call(scriptCallOf(scriptOf('a'), place), { parentCallId: 'a' });
 
-test('a script with a call that is still asked goes on, with all its calls in their order', () => {
+test('a script with a call that is still asked resumes with all its calls in their order', () => {
   const [one, two, three] = [inner(1), inner(2), inner(3)];
   const items = [
     call('a'),
@@ -135,7 +135,7 @@ test.each<[string, OutputItem[]]>([
       { type: 'message', id: '1:full', content: '', origin: 'agent' },
     ],
   ],
-])('a script that %s does not go on', (_, items) => {
+])('a script that %s does not resume', (_, items) => {
   expect(askedAfter(...items)).toEqual([]);
 });
 

@@ -64,7 +64,7 @@ function openFollowed() {
   };
   const post = (runId?: string) =>
     followed.posted({ info: sessionInfo, ...(runId !== undefined && { runId }) });
-  /** What a reader gets, from this cursor on. */
+  /** The messages that a reader gets from this cursor on. */
   const subscribe = (cursor?: string) => {
     const got: string[] = [];
     const send = ({ message }: { message: ServerMessage }) => {
@@ -303,7 +303,7 @@ test('a run that the log has lost is shown from history as soon as history has i
   expect(calls.slice(before)).toEqual(['resync from the beginning']);
 });
 
-test('a run of which the log gives nothing, and whose end history has, is brought from there once', async () => {
+test('a run that the log lacks, and whose end is in history, is shown from history once', async () => {
   const { followed, keep, faults, calls, post } = openFollowed();
   await followed.open();
   await keep(runNamed('1'));

@@ -133,7 +133,7 @@ test('the same question is worked on once within half a minute of its answer, an
   expect(count).toBe(2);
 });
 
-test('an answer that nobody waits for does nothing', async () => {
+test('an answer without an open question does nothing', async () => {
   const { inboxes, troubles } = await openMessengers(async () => 'Yes.');
   await inboxes.send('instance:a', JSON.stringify({ kind: 'answer', id: 'none', value: 1 }));
   const refusal = { kind: 'refusal', id: 'none', code: 'A', message: 'B' };

@@ -118,7 +118,7 @@ test('a session that cannot be recovered is released, and the next command tries
   const { owned, leases, faults } = openOwned();
   faults.takeSession = new Error('The database is away.');
   const first = owned.act(sessionId, async () => 1);
-  // This command waits for the one before it, which fails.
+  // The second command waits for the first command, which fails.
   const second = owned.act(sessionId, async () => 2);
   await expect(first).rejects.toThrow('The database is away.');
   expect(await second).toEqual({ value: 2 });

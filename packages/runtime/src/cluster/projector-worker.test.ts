@@ -78,7 +78,7 @@ test('INV-2: a turn whose server is dead ends as lost, and all servers are notif
   expect((await leases.holders([`session:${sessionId}`])).size).toBe(0);
 });
 
-test('a turn whose server lives goes on', async () => {
+test('a turn whose server lives continues', async () => {
   const { log, store, leases, recovered } = startWorker();
   await leases.acquire(`session:${sessionId}`, 'b', 100 * LEASE_MS);
   await log.append('run', begun);

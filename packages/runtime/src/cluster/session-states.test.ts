@@ -72,7 +72,7 @@ test.each([
   expect(await states.summaries(['one'])).toEqual(new Map());
 });
 
-test('a session that was never posted is shown as stored, without settings that nobody knows', async () => {
+test('a session that was never posted is shown as stored, without settings', async () => {
   const { states, ownership } = await openStates();
   await ownership.take('one');
   expect(await states.of('one')).toEqual({

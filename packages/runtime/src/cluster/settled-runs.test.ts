@@ -116,7 +116,7 @@ test('a wait that is over looks no more, and one that is aborted ends at once', 
   expect(read).not.toHaveBeenCalled();
 });
 
-test('postings after closing, and for runs that nobody waits for, do nothing', async () => {
+test('postings after closing, and for other runs, do nothing', async () => {
   const { settled, wait, board } = await openSettled();
   await postSettled(board, { runId: 'other', sessionId: 'one' });
   await settled.close();

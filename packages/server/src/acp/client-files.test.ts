@@ -84,7 +84,7 @@ test('a write that the client refuses fails with its sentence', async () => {
   });
 });
 
-test('a write that nobody waits for, or whose connection has ended, fails as it is', async () => {
+test('a write whose caller has given up, or whose connection has ended, fails with the same error', async () => {
   const ended = new Error('The connection has ended.');
   const refusal = new RequestError(-32_000, 'It was cancelled.');
   const failing = (error: Error, given: AbortSignal) => {
