@@ -195,7 +195,7 @@ describe('with a server', () => {
       'an unknown agent',
       ['--agent', 'nobody'],
       1,
-      /^There is no agent nobody: there are .*demo.*\n$/,
+      /^There is no agent nobody\. Choose one of: .*demo.*\n$/,
     ],
     ['no agent', [], 2, /^Say which agent: --agent claude-code\.\n.*--help.*\n$/],
     ['an unknown flag', ['--agent', 'demo', '--fast'], 2, /'--fast'.*\n.*--help.*\n$/],

@@ -2,9 +2,9 @@ type Kind = 'websocket' | 'sse' | 'acpHttp';
 
 /** The number and the limit of long-lived connections. */
 export class Connections {
-  /** `acpHttp`: ACP connections over streamable HTTP, each of many requests. */
+  /** `acpHttp` counts ACP connections over streamable HTTP; each has many requests. */
   readonly open: Record<Kind, number> = { websocket: 0, sse: 0, acpHttp: 0 };
-  /** Followed sessions over all connections. */
+  /** Session subscriptions of all connections. */
   subscriptions = 0;
   readonly #max: number;
 
@@ -17,7 +17,7 @@ export class Connections {
     return websocket + sse + acpHttp >= this.#max;
   }
 
-  /** Counts a connection; the result ends the count, once. */
+  /** Counts a connection. Call the result when it ends; more calls have no effect. */
   enter(kind: Kind): () => void {
     this.open[kind] += 1;
     let left = false;

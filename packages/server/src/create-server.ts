@@ -33,22 +33,22 @@ export interface ServerOptions extends GuardOptions {
   version: string;
   /** The built web app's folder. */
   webDir: string;
-  /** Allows a host that others can reach, without encryption. */
+  /** Allows a host that other machines can reach, without encryption. */
   insecureHost?: boolean;
   limits?: Partial<Limits>;
-  /** What the runtime is counted by; new ones if not given. */
+  /** Counts the runtime's work; a new `Metrics` by default. */
   metrics?: Metrics;
-  /** Without it nothing is logged. */
+  /** Without a logger nothing is logged. */
   logger?: FastifyBaseLogger;
-  /** Without it nothing is traced. */
+  /** Without tracing no spans are made. */
   tracing?: Tracing;
-  /** For tests: checks answers by their schemas, and refusals by their operation's entry. */
+  /** For tests: checks responses by their schemas, and errors by the operation's list. */
   checkAnswers?: boolean;
 }
 
 /**
- * All surfaces of a runtime on one HTTP server; the caller makes it `listen` on `host`. Closing it ends every connection,
- * but not the runtime. Throws `INSECURE_HOST`.
+ * Serves all surfaces of a runtime on one HTTP server; the caller makes it `listen` on `host`. Closing it ends every
+ * connection, but not the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { host, insecureHost = false, logger, webDir } = options;
@@ -70,7 +70,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       handleProtocols: ourProtocol,
       // One frame at a time: a packet can have thousands.
       allowSynchronousEvents: false,
-      // Counted with the other answers.
+      // Pongs are counted with the other messages.
       autoPong: false,
     },
     preClose,
@@ -118,18 +118,18 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(acpRoutes, { runtime, version, connections, limits });
 }
 
-/** Our WebSockets' protocol: a browser that offers protocols requires the server to choose one. */
+/** The protocol of our WebSockets: a browser that offers protocols requires the server to choose one. */
 const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
 
 function insecureHostError(host: string): RequestError {
   return new RequestError(
     'INSECURE_HOST',
-    `On ${host} others could reach this server, and nothing is encrypted: anyone who reads the traffic can run ` +
-      'programs here. Use 127.0.0.1 (through an SSH tunnel or a proxy with TLS), or say --insecure-host.',
+    `Other machines could reach this server on ${host}, without encryption: anyone who reads the traffic can run ` +
+      'programs here. Use 127.0.0.1 (through an SSH tunnel or a proxy with TLS), or set --insecure-host.',
   );
 }
 
-/** Tells every client that the server is closing, so that it reconnects instead of giving up. */
+/** Closes every WebSocket with 1001, so that its client reconnects instead of giving up. */
 function preClose(this: FastifyInstance, done: () => void): void {
   for (const client of this.websocketServer.clients) client.close(1001, 'The server is closing.');
   this.websocketServer.close();

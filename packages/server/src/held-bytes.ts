@@ -1,6 +1,6 @@
 /**
- * Bounds the memory that all clients together take: answers that they do not read, and the parts of bodies and messages
- * that they have sent so far. Each is bounded by itself; a few hundred together would fill the memory.
+ * Bounds the memory that all clients use together: responses that they do not read, and the received parts of bodies
+ * and messages. Each connection has its own bound, but a few hundred together would fill the memory.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,24 +8,24 @@ import type { FastifyInstance } from 'fastify';
 import type { Limits } from './limits.ts';
 
 interface Held {
-  /** Answers of requests under way: those behind the first one wait outside of the socket. */
+  /** The responses of open requests: all but the first wait outside of the socket. */
   responses: Set<ServerResponse>;
-  /** The bytes read of the socket before the body, or message, that is being received. */
+  /** `socket.bytesRead` before the body, or message, that is being received. */
   readFrom: number | undefined;
-  /** Bytes that came from the client, or were taken by it. */
+  /** Bytes that the client has sent or accepted. */
   moved: number;
-  /** Since when none have, in ms. */
+  /** When `moved` last changed, in ms. */
   stillSince: number;
 }
 
 const ofServers = new WeakMap<Server, Map<Socket, Held>>();
 
-/** Between two looks at what is held, ms. */
+/** The interval between two checks, in ms. */
 const LOOK_MS = 100;
 
 /**
- * While more than `limits.heldBytes` are held, the connections end on which nothing has moved for longest. A client that
- * reads, however slowly, outlasts those that do not.
+ * While more than `limits.heldBytes` are held, ends the connections that have been idle the longest. A client that
+ * reads, however slowly, outlasts idle ones.
  */
 export function boundHeldBytes(
   { server }: FastifyInstance,
@@ -66,7 +66,7 @@ export function boundHeldBytes(
   server.once('close', () => clearInterval(timer));
 }
 
-/** Counts what an upgraded connection receives from now on as a message that is not over. */
+/** Counts the bytes that an upgraded connection receives from now on as an unfinished message. */
 export function countMessage(server: Server, socket: Socket): void {
   const held = ofServers.get(server)?.get(socket);
   if (held) held.readFrom = socket.bytesRead;

@@ -2,38 +2,40 @@ import { BLOB_MAX } from '@liminal/protocol';
 
 /** Bounds on what a client can make the server hold. Sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** A request's body. A message of `MESSAGE_MAX` characters can take six bytes for each. */
+  /** A request's body. Each of a message's `MESSAGE_MAX` characters can take six bytes. */
   bodyBytes: number;
   /** An uploaded file. */
   blobBytes: number;
-  /** An uploaded file of a session. */
+  /** An uploaded session file. */
   importBytes: number;
   /** A WebSocket frame from a client. */
   frameBytes: number;
-  /** A message of an ACP client: a prompt has its images within it. */
+  /** A message of an ACP client: a prompt includes its images. */
   acpMessageBytes: number;
-  /** How long an ACP connection over HTTP is kept while its client has no request open. */
+  /** How long an ACP connection over HTTP is kept while its client has no open request. */
   acpIdleMs: number;
-  /** How much may wait in one connection's buffer before its reader counts as slow (invariant 9). */
+  /** How much may wait in one connection's buffer before its client counts as slow (invariant 9). */
   bufferBytes: number;
-  /** How much all clients together may make the server hold: answers that they do not read, and what they have sent of bodies. */
+  /** The total for all clients of unread responses and received parts of bodies. */
   heldBytes: number;
   /** TCP connections. */
   connections: number;
-  /** How many of them may be of strangers: no request on them has passed the guard. At most half of them. */
+  /**
+   * How many TCP connections may be strangers': no request on them has passed the guard. At most half of `connections`.
+   */
   strangers: number;
-  /** How long a stranger may take for the head of a request, and anybody from its first byte to its last. */
+  /** How long a stranger may take for the head of a request, and any client from its first byte to its last. */
   headMs: number;
-  /** How many requests of one connection may wait for their answers. */
+  /** How many requests of one connection may wait for their responses. */
   pipelined: number;
   /** How long a request's body may be silent. */
   silenceMs: number;
-  /** How much of a body is still read once its request is answered, and for how long. */
+  /** How much of a body is still read after its request was answered, and for how long. */
   drainBytes: number;
   drainMs: number;
-  /** How many WebSockets, event streams and ACP connections over HTTP may be open together. */
+  /** How many WebSockets, event streams and ACP connections over HTTP may be open in total. */
   streams: number;
-  /** Sessions that one WebSocket may follow. */
+  /** How many sessions one WebSocket may subscribe to. */
   subscriptionsPerSocket: number;
   /** The time between heartbeats on a WebSocket or event stream. */
   heartbeatMs: number;

@@ -5,9 +5,9 @@ import { LiminalError } from '@liminal/protocol';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Makes a server listen, on `localhost` by each address that the name has: browsers choose among them. Returns the URL
- * of the first address, without a trailing slash. Throws LiminalError `PORT_IN_USE` if a further address is another
- * program's, which would be sent the links that sign in.
+ * Makes a server listen on `host`; for `localhost` on each of its addresses, since browsers choose among them. Returns
+ * the URL of the first address, without a trailing slash. Throws LiminalError `PORT_IN_USE` if another program uses a
+ * further address: it would receive the sign-in links.
  */
 export async function listen(
   app: FastifyInstance,
@@ -25,7 +25,7 @@ export async function listen(
 
 const lookupAll = async (name: string) => lookup(name, { all: true });
 
-/** Hands the connections of one more address to the server, which counts and bounds them like its own. */
+/** Passes the connections of one more address to the server, which counts and bounds them like its own. */
 async function listenAlso({ server }: FastifyInstance, address: { host: string; port: number }) {
   const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
     server.emit('connection', socket),
@@ -36,7 +36,7 @@ async function listenAlso({ server }: FastifyInstance, address: { host: string; 
   listener.listen(address);
   const [error] = (await Promise.race([once(listener, 'listening'), failed])) as [unknown?];
   if (!(error instanceof Error && 'code' in error)) return;
-  // A machine may lack an address of its `localhost`: that of IPv6, for example.
+  // A machine may lack an address of `localhost`, for example the IPv6 one.
   if (error.code !== 'EADDRINUSE') return;
   const { host, port } = address;
   throw new LiminalError(

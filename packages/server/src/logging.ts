@@ -8,18 +8,18 @@ import {
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
-/** About the characters of the longest line: what an agent says of an error may be many millions. */
+/** Approximate length of the longest line, in characters: an agent's error may have many millions. */
 const LINE = 64 * 1024;
-/** A shorter one would hide common words. */
+/** In characters. A shorter secret would hide common words. */
 const SECRET_MIN = 8;
 const hidden = '***';
-/** What is a secret whoever gave it out, by the rules that exports have too. */
+/** Redacts known secret formats, by the same rules as exports. */
 const rules = new Redactor([]);
 
 /**
- * A log of JSON lines without secrets: of an address only the path, since a link carries the token, and no headers;
- * secrets in a URL that an error names are hidden. The lines may be read in a terminal: terminal controls are escaped.
- * @param secrets - Known ones, which are hidden wherever they stand. More may be added to the set later.
+ * A log of JSON lines without secrets: only the path of a URL, since a link contains the token; no headers; secrets in
+ * URLs of errors are hidden. Terminal controls are escaped, since the lines may be read in a terminal.
+ * @param secrets - Known secrets, hidden everywhere. More may be added to the set later.
  */
 export function createLogger(
   level: string,
@@ -36,7 +36,7 @@ export function createLogger(
     err: pino.stdSerializers.err,
   };
   const write = (line: string): void => {
-    // Half of a secret would not be known: so what it is cut in does not stay.
+    // Cut in two steps: a secret that the first cut splits is not recognised, so the second cut removes it.
     const shown = hideSecrets(hideUrlSecrets(cut(line, 4 * LINE)), secrets);
     stream.write(escapeHiddenInJson(cut(shown, LINE)));
   };
@@ -50,7 +50,7 @@ function cut(line: string, length: number): string {
 function hideSecrets(line: string, secrets: ReadonlySet<string>): string {
   let text = line;
   for (const secret of secrets) {
-    // As it stands in JSON.
+    // The secret as JSON writes it.
     const written = JSON.stringify(secret).slice(1, -1);
     if (secret.length >= SECRET_MIN) text = text.replaceAll(written, hidden);
   }

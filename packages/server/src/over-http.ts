@@ -1,4 +1,4 @@
-/** The HTTP under Fastify: how connections and requests are read, and how many of them there may be. */
+/** The HTTP server under Fastify: how connections and requests are read, and how many there may be. */
 import {
   createServer,
   type IncomingMessage,
@@ -17,7 +17,7 @@ import { boundBodies } from './http/request-bodies.ts';
 import type { Limits } from './limits.ts';
 import { boundStrangers } from './strangers.ts';
 
-/** How long a connection may be idle between two requests, ms: longer than the minute of most proxies. */
+/** How long a connection may be idle between two requests, in ms: longer than the minute of most proxies. */
 const KEEP_ALIVE_MS = 72_000;
 
 /** Fastify's options for a server with these limits. */
@@ -27,15 +27,15 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
     forceCloseConnections: true,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
-    // Of its own servers Fastify bounds the first alone, and listens on `localhost` with two.
+    // When Fastify creates several servers (for `localhost`), it bounds only the first, so create our own.
     serverFactory: (handler) =>
       createServer(
         {
           // The guard refuses requests without a host.
           requireHostHeader: false,
-          // Clients may offer what nobody here speaks, such as HTTP/2: their requests are answered as they are.
+          // Ignore upgrades to unsupported protocols, such as HTTP/2, and answer the request.
           shouldUpgradeCallback: (request) => takesUpgrades && upgradeOf(request) !== undefined,
-          // A body may take its time: `boundBodies`.
+          // Bodies have their own bound: `boundBodies`.
           requestTimeout: 0,
           headersTimeout: limits.headMs,
           connectionsCheckingInterval: limits.headMs / 4,
@@ -46,7 +46,7 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
   } satisfies FastifyServerOptions<Server>;
 }
 
-/** Bounds what the clients of a new server can make it hold. Must be called before `guardRequests`. */
+/** Bounds what the clients of a new server can make it hold. Call it before `guardRequests`. */
 export function boundClients(app: FastifyInstance, limits: Limits): void {
   app.server.on('checkExpectation', boundPipeline(refuseExpectation, limits.pipelined));
   boundStrangers(app, limits);
@@ -55,7 +55,7 @@ export function boundClients(app: FastifyInstance, limits: Limits): void {
 }
 
 /**
- * Ends a connection on which more than `max` requests wait for their answers. Node hands over all requests of a packet
+ * Ends a connection on which more than `max` requests wait for their responses. Node delivers all requests of a packet
  * at once, and 64 KiB hold thousands.
  */
 function boundPipeline(handler: RequestListener, max: number): RequestListener {
@@ -65,7 +65,7 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > max) return endUnread(socket);
     waiting.set(socket, count);
-    // Fastify and its static files alone wait for the end of an answer in nearly ten places.
+    // Fastify and its static files alone listen for the end of a response in nearly ten places.
     response.setMaxListeners(20);
     response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
     handler(request, response);
@@ -73,8 +73,8 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
 }
 
 /**
- * Ends a connection in the middle of a packet. Node would hand over the rest of the packet all the same, so its parser
- * (not in Node's types) is made to take the rest for another protocol, as after an upgrade.
+ * Ends a connection in the middle of a packet. Node would still deliver the rest of the packet, so its parser (not in
+ * Node's types) is told to treat the rest as another protocol, as after an upgrade.
  */
 function endUnread(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   const anotherProtocol = 2;

@@ -27,10 +27,10 @@ test.each<[object, string]>([
   [{ list: ['a', 2] }, '`list.1` must be a text'],
   [{ part: { type: 'y' } }, '`part.type` must be "x"'],
   [{ part: {} }, '`part.type` must be "x"'],
-  [{ either: true }, '`either` is of another kind than can be read here'],
+  [{ either: true }, '`either` has an unsupported type'],
   [{ title: 'b' }, '`title` is not valid'],
   [{ link: 'x' }, '`link`: is not a web address'],
-  [{ other: 1 }, 'it has fields that are not known here: other'],
+  [{ other: 1 }, 'it has unknown fields: other'],
   [{ id: '', count: 1 }, '`id` is empty; `count` must be at least 2'],
 ])('SAFE-6 what is wrong with %j is described: %s', (value, problems) => {
   expect(parseInput(schema, value)).toEqual({ problems });

@@ -3,9 +3,9 @@ import type { z } from 'zod';
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
 /**
- * Reads a client’s input by its schema. Returns its value, or the problem of each wrong field, such as "`title` is
+ * Reads a client’s input by its schema. Returns its value, or the problem of each wrong field, for example "`title` is
  * missing; `limit` must be at most 200".
- * @param nameOf - What to call a field by its path.
+ * @param nameOf - Returns how errors name the field at a path.
  */
 export function parseInput<S extends z.ZodType>(
   schema: S,
@@ -22,7 +22,7 @@ export function parseInput<S extends z.ZodType>(
   if (parsed.success) return { value: parsed.data };
   const problems = parsed.error.issues.map(({ path, message }) => {
     const name = path.length === 0 ? '' : nameOf(path.join('.'));
-    // A schema may have a sentence of its own.
+    // A schema may have its own message.
     if (!ours.has(message)) return name === '' ? message : `${name}: ${message}`;
     return `${name === '' ? 'it' : name} ${message}`;
   });
@@ -45,9 +45,9 @@ function problemOf(issue: RawIssue): string {
     case 'invalid_union':
       return Array.isArray(issue['options'])
         ? `must be ${oneOf(issue['options'] as string[])}`
-        : 'is of another kind than can be read here';
+        : 'has an unsupported type';
     case 'unrecognized_keys':
-      return `has fields that are not known here: ${issue.keys.join(', ')}`;
+      return `has unknown fields: ${issue.keys.join(', ')}`;
     default:
       return 'is not valid';
   }

@@ -14,10 +14,10 @@ import { boundClients, overHttp } from './over-http.ts';
 import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
 
-/** A session's file that a page plays. */
+/** A session's file that a page replays. */
 export interface ReplayedFile {
   sessionId: string;
-  /** The file as it is, but unpacked. */
+  /** Reads the unpacked file. */
   read: () => AsyncIterable<Uint8Array>;
   /** Its blobs, by hash. */
   blobs: ReadonlyMap<string, { mimeType: string; read: () => Promise<Uint8Array> }>;
@@ -33,7 +33,7 @@ interface ReplayServerOptions {
   limits?: Partial<Limits>;
 }
 
-/** Serves one file and the page that plays it, to signed-in browsers: it runs nothing and keeps nothing. */
+/** Serves one file, and the page that replays it, to signed-in browsers: it runs nothing and stores nothing. */
 export async function createReplayServer(options: ReplayServerOptions): Promise<FastifyInstance> {
   const { file, version, webDir } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -57,14 +57,18 @@ async function fileRoutes(app: App, { sessionId, read, blobs }: ReplayedFile, ve
     ...routeOf(serverOperations.exportSession),
     handler: async ({ params: { id } }, reply) => {
       if (id === sessionId) return sendExport(reply, read());
-      throw new LiminalError('SESSION_NOT_FOUND', 'This file has another session.');
+      throw new LiminalError(
+        'SESSION_NOT_FOUND',
+        'The replayed file does not contain this session.',
+      );
     },
   });
   app.route({
     ...routeOf(serverOperations.getBlob),
     handler: async ({ params: { hash } }, reply) => {
       const blob = blobs.get(hash);
-      if (!blob) throw new LiminalError('BLOB_NOT_FOUND', 'The session’s file does not have it.');
+      if (!blob)
+        throw new LiminalError('BLOB_NOT_FOUND', 'The replayed file does not contain this blob.');
       return sendBlob(reply, { mimeType: blob.mimeType, bytes: await blob.read() });
     },
   });

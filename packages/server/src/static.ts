@@ -7,8 +7,8 @@ import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, takesHtml } from './pages/send-page.ts';
 
 /**
- * The page inside which the app draws diagrams: it runs the script that it contains, loads nothing, and its origin is
- * not ours, even if it is opened by itself.
+ * The page in which the app draws diagrams: it runs the script that it contains, loads nothing, and has an origin of
+ * its own even if it is opened directly.
  */
 const diagramFrameHeaders = {
   'content-security-policy': [
@@ -28,7 +28,7 @@ const diagramFrameHeaders = {
 /**
  * Serves the web app from its folder: files with a hash in their name are cached for good, others are revalidated.
  * Packed files from the build (`.br`, `.gz`) are sent to clients that accept them. An address without a file is a place
- * inside the app. Files are looked up on each request, so a new build shows at once.
+ * inside the app. Files are looked up on each request, so a new build is served at once.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
   const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));
@@ -53,7 +53,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
         if (path.startsWith(join(webDir, 'diagram-frame.html'))) reply.headers(diagramFrameHeaders);
       },
     });
-    // By its name: for a folder's index no packed file would be used.
+    // By its name: fastify-static does not send packed files for a folder's index.
     files.get('/', async (_, reply) =>
       isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
     );
@@ -65,11 +65,11 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
       return reply.sendFile('index.html');
     }
     const what = `${request.method} ${request.url.split('?')[0]}`;
-    return reply.code(404).send(errorBody('NOT_FOUND', `There is no ${what} here.`));
+    return reply.code(404).send(errorBody('NOT_FOUND', `There is no route ${what}.`));
   });
 }
 
-/** Whether a browser shows the app at this address, and the app finds out what the address means. */
+/** Whether a browser shows the app at this address; the app then interprets the address. */
 function isPlaceInApp(request: FastifyRequest): boolean {
   const { method, url } = request;
   return (method === 'GET' || method === 'HEAD') && takesHtml(request) && !url.startsWith('/api/');

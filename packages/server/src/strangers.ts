@@ -1,6 +1,6 @@
 /**
- * Connections on which no request has passed the guard with a full proof. When a connection is opened only its address is known, so strangers
- * have few places and little time. A signed-in client keeps its connection as long as it likes.
+ * Strangers are connections on which no request has passed the guard with a full proof. A new connection shows only its
+ * address, so strangers have few places and little time. A signed-in client keeps its connection as long as it likes.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,8 +11,8 @@ import type { Limits } from './limits.ts';
 type StrangerLimits = Pick<Limits, 'connections' | 'strangers' | 'headMs'>;
 
 /**
- * Bounds the strangers of a server. A new stranger takes the place of the oldest one if all places are taken, so that
- * people who sign in, or come back, always get one. Must be called before `guardRequests`.
+ * Bounds the strangers of a server. If all places are taken, a new stranger replaces the oldest, so that people who
+ * sign in or return always get a place. Call it before `guardRequests`.
  */
 export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimits): void {
   const { connections, headMs } = limits;
@@ -36,23 +36,23 @@ export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimi
   });
 }
 
-/** Ends the bounds for a connection whose request had a full proof: a cookie alone reaches every port of our host. */
+/** Lifts the bounds for a connection whose request had a full proof: a cookie alone reaches every port of our host. */
 export function admit(server: Server, socket: Socket): void {
   const strangers = ofServers.get(server);
   if (strangers) leave(strangers, socket);
 }
 
-/** The strangers of a server, oldest first, with the timer of those that owe a request. */
+/** The strangers of a server, oldest first, with the timers of those that must send a request. */
 type Strangers = Map<Socket, NodeJS.Timeout | undefined>;
 const ofServers = new WeakMap<Server, Strangers>();
 
-/** Gives a stranger time for the head of a request, its first or the next one. */
+/** Gives a stranger time for the head of its first or next request. */
 function wait(strangers: Strangers, socket: Socket, headMs: number): void {
   if (!strangers.has(socket) || socket.destroyed) return;
   clearTimeout(strangers.get(socket));
   const { bytesRead } = socket;
   const end = (): void => {
-    // Browsers open connections that they may need: one that has sent nothing gets no answer.
+    // Browsers open connections in advance: a connection without any data gets no response.
     if (socket.bytesRead === bytesRead) socket.destroy();
     else refuseSlowRequest(socket);
   };

@@ -8,14 +8,14 @@ import {
   type Tracing,
 } from '@liminal/runtime';
 
-/** How many readers of one session, or of one run, are told of at the same time. */
+/** How many readers of one session, or of one run, are traced at the same time. */
 const READERS_MAX = 8;
 
 type Transport = 'sse' | 'websocket';
 
 /**
- * A runtime for one transport that tells what its readers get: a span for each run and reader, up to a bound. It is part
- * of the turn whose trace the events carry.
+ * Wraps a runtime for one transport: makes a span for each run and reader, up to a bound, of the events sent to the
+ * reader. The span is part of the turn whose trace the events carry.
  */
 export function tracedReaders(
   runtime: Runtime,
@@ -52,11 +52,14 @@ export function tracedReaders(
   return overriding(runtime, { subscribe, followRun });
 }
 
-/** Bounds how many readers are told of. */
+/** Bounds how many readers are traced. */
 class ReaderPlaces {
   readonly #taken = new Map<string, number>();
 
-  /** A place beside the other readers of the same; undefined if there is none left. Call the result once, to leave. */
+  /**
+   * Takes a place among the readers of the same session or run; undefined if none is free. Call the result once, to
+   * free it.
+   */
   take(followed: string): (() => void) | undefined {
     const taken = this.#taken.get(followed) ?? 0;
     if (taken >= READERS_MAX) return undefined;
@@ -69,12 +72,12 @@ class ReaderPlaces {
   }
 }
 
-/** What one reader is given, run by run. */
+/** The messages sent to one reader, one span per run. */
 class Delivery {
   readonly #tracing: Tracing;
   readonly #name: string;
   #stage: Stage | undefined;
-  /** The run that is being told. */
+  /** The run whose messages are being sent. */
   #runId: string | undefined;
 
   constructor(tracing: Tracing, name: string) {
@@ -95,7 +98,7 @@ class Delivery {
     return hasRoom;
   }
 
-  /** The stage of a run: another run's ends with it. */
+  /** The stage of a run; ends the stage of the run before. */
   of(run: TracedRun): Stage | undefined {
     const { runId } = run;
     if (runId !== this.#runId) {
@@ -113,7 +116,7 @@ class Delivery {
   }
 }
 
-/** The same events; how long each takes is how long its reader does before it asks for the next. */
+/** Yields the same events. An event's time is how long the reader takes to request the next. */
 async function* delivered(
   events: AsyncIterable<StreamEvent>,
   delivery: Delivery,

@@ -166,7 +166,7 @@ test('SAFE: a head that comes too slowly is refused with 408', async () => {
     status: 408,
     error: {
       code: 'REQUEST_TIMEOUT',
-      message: 'The rest of the request did not come in time. Send the request again.',
+      message: 'The rest of the request did not arrive in time. Send the request again.',
     },
   });
   await slow.closed;

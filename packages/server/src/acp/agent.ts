@@ -24,13 +24,13 @@ import { modeOption, settingsOf, type ToldSettings } from './settings.ts';
 
 export interface AcpAgentOptions {
   runtime: Runtime;
-  /** The agent type that new sessions are of, and whose sessions are listed. */
+  /** The agent type of new sessions and of the listed sessions. */
   cliType: string;
   version: string;
   onProblem: (error: unknown) => void;
 }
 
-/** One connection's agent: the protocol's methods, by the runtime's. */
+/** The ACP agent of one connection: each ACP method calls the runtime. */
 export function acpAgent(options: AcpAgentOptions): AgentApp {
   const client = new AcpClient(options);
   const session = methods.agent.session;
@@ -100,7 +100,7 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     });
 }
 
-/** How long opening a session waits for its agent's settings, ms: clients show only those that the answer has. */
+/** How long opening a session waits for the agent's settings, in ms: clients show only settings of the response. */
 const settingsMs = 3_000;
 
 interface Attached {
@@ -108,7 +108,7 @@ interface Attached {
   place: ProjectPlace;
 }
 
-/** What one client has open. */
+/** The sessions that one client has open. */
 class AcpClient {
   context: AgentContext | undefined;
   readonly #options: AcpAgentOptions;
@@ -188,7 +188,7 @@ class AcpClient {
 
   async list(cwd: string | null | undefined) {
     const { runtime, cliType } = this.#options;
-    // Sessions know their folders by where they really are.
+    // Sessions store the real path of their folder.
     const folder = cwd == null ? undefined : await realpath(cwd).catch(() => cwd);
     const projects = await runtime.listProjects();
     const sessions = projects
@@ -256,7 +256,7 @@ class AcpClient {
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
     const { projectDir } = (await runtime.info(sessionId)).session;
-    // Whoever has left meanwhile would stay attached for ever.
+    // Detach if the client closed in the meantime.
     if (this.#hasLeft) throw badParams('The connection has ended.');
     const place = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
@@ -264,7 +264,7 @@ class AcpClient {
     const told = { runtime, client, capabilities, ...place, onProblem };
     const attached = new AttachedSession({ ...told, ...(asked && { asked }) });
     this.#sessions.set(sessionId, { attached, place });
-    // Only an agent that runs knows its settings. One that cannot start says so when it is asked for something.
+    // Only a running agent knows its settings. An agent that cannot start reports the error on the next request.
     runtime.prewarm(sessionId).catch(() => {});
     try {
       await attached.attach({ replay });
@@ -275,13 +275,13 @@ class AcpClient {
     }
     const now = await runtime.info(sessionId);
     attached.noteSettings(now);
-    // After the answer: only then the client knows the session.
+    // The client knows the session's id only after the response.
     setImmediate(() => attached.tellInfo());
     return settingsOf(now.configOptions);
   }
 }
 
-/** What a client names for its session. Throws a RequestError. */
+/** The MCP servers and folders that a client names for its session. Throws a RequestError. */
 function namedIn({ mcpServers, additionalDirectories = [] }: Named) {
   for (const folder of additionalDirectories) checkFolder(folder, 'additionalDirectories');
   return { mcpServers: namedMcpServers(mcpServers), additionalDirectories };
@@ -289,10 +289,8 @@ function namedIn({ mcpServers, additionalDirectories = [] }: Named) {
 
 type Named = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDirectories'>;
 
-/** The server's own folder is nobody's project. Throws a RequestError. */
+/** Rejects relative paths: the server's own folder is not a project. Throws a RequestError. */
 function checkFolder(folder: string, field = 'cwd'): void {
   if (isAbsolute(folder)) return;
-  throw badParams(
-    `The folder “${folder}” is not an absolute path, as the protocol has it (${field}).`,
-  );
+  throw badParams(`“${folder}” is not an absolute path: ACP requires one in ${field}.`);
 }

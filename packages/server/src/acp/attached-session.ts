@@ -32,46 +32,46 @@ import { withBytes } from './with-bytes.ts';
 export interface AttachedSessionOptions extends AttachedPlace {
   runtime: Runtime;
   onProblem: (error: unknown) => void;
-  /** What the client waits for since it opened the session before. */
+  /** The client's running prompts, if it had opened the session before. */
   asked?: OwnTurns;
 }
 
 interface OwnTurn {
   ended: PromiseWithResolvers<Response>;
-  /** Resolves when it runs, or stands in the queue, or was refused. */
+  /** Resolves when the turn runs, is queued, or was rejected. */
   taken: Promise<void>;
-  /** It has ended, and the client may not have been told: another's may run by now. */
+  /** The turn has ended, though its updates may not have been sent: another client's turn may already run. */
   isOver: boolean;
 }
 
-/** By turn. */
+/** By turn id. */
 type OwnTurns = Map<string, OwnTurn>;
 
-/** What a client is told of a run: all of it as it happens, all that has happened, or only what comes from now on. */
+/** Which updates of a run the client gets: all, only history (no live notices), or only changes from now on. */
 type Part = 'all' | 'history' | 'news';
 
-/** How much is read at once of a session that is loaded. */
+/** Turns per page when a loaded session is read. */
 const pageSize = 200;
 
 /**
- * One session as one client follows it: its runs, one after another and each event once, in the client's own time. A
- * client that is slow holds up nobody, and what it has missed is read from the log, or from history.
+ * One client's subscription to a session: sends the session's runs one after another and each event once. A slow
+ * client delays nobody: events that it missed are read from the log or from history.
  */
 export class AttachedSession {
   readonly #options: AttachedSessionOptions;
   readonly #questions: Questions;
   readonly #left = new AbortController();
-  /** Runs that the client was told of, or is to be. */
+  /** Runs that were sent to the client, or will be. */
   readonly #known = new Set<string>();
-  /** Turns that the client has asked for, and that have not ended. */
+  /** The client's prompts whose turns have not ended. */
   readonly #own: OwnTurns;
   #subscription: Subscription | undefined;
   #detach: (() => void) | undefined;
   readonly #begun = Promise.withResolvers<HistoryMessage>();
   #hasBegun = false;
-  /** The runs that are being told, one after another. */
+  /** Sends the runs, one after another. */
   #telling: Promise<void> = Promise.resolve();
-  /** What is being told besides. */
+  /** Sends all other updates. */
   #tellingInfo: Promise<void> = Promise.resolve();
   readonly #hasSettings = Promise.withResolvers<void>();
   #info: SessionInfo | undefined;
@@ -87,8 +87,8 @@ export class AttachedSession {
   }
 
   /**
-   * Follows the session from now on, or from its beginning with `replay`; resolves when the client has been told all up to
-   * now. Rejects if there is no such session.
+   * Subscribes to the session from now on, or from its beginning with `replay`. Resolves when all updates up to now
+   * were sent. Rejects if the session does not exist.
    */
   async attach({ replay }: { replay: boolean }): Promise<void> {
     const { runtime, sessionId } = this.#options;
@@ -104,7 +104,7 @@ export class AttachedSession {
       ...clientTerminals(this.#options),
     });
     const newest = await this.#begun.promise;
-    // An editor shows what the agent knows.
+    // Withdrawn turns are left out: an editor shows what the agent knows.
     const turns = replay
       ? withoutTakenBack([...(await this.#older(newest)), ...newest.turns])
       : newest.turns;
@@ -114,27 +114,27 @@ export class AttachedSession {
     await Promise.all(told);
   }
 
-  /** Runs that began while older ones were being read. */
+  /** Runs that began while older runs were being read. */
   readonly #early: string[] = [];
 
-  /** Resolves when the agent's settings are known, or it has none to tell within the limit. */
+  /** Resolves when the agent's settings are known, or after `limitMs`: an agent may have no settings. */
   async settingsKnown(limitMs: number): Promise<void> {
     await Promise.race([this.#hasSettings.promise, delay(limitMs, undefined, { ref: false })]);
   }
 
-  /** Tells what is known of the session itself, from now on: the client knows its id. */
+  /** Starts sending the session's title, settings and commands. Call it once the client knows the session's id. */
   tellInfo(): void {
     this.#tellsInfo = true;
     this.#infoChanged();
   }
 
-  /** Settings as they are, told with an answer: they are not told again. */
+  /** Marks the settings as sent: the response to the client contains them. */
   noteSettings(info: SessionInfo): void {
     this.#toldInfo.options = JSON.stringify(settingsOf(info.configOptions).configOptions);
     this.#toldInfo.mode = modeOption(info.configOptions)?.currentValue ?? '';
   }
 
-  /** Sends a message and resolves when its turn is over and all of it was told. Throws a RequestError. */
+  /** Sends a message. Resolves when its turn has ended and all its updates were sent. Throws a RequestError. */
   async prompt(
     message: string,
     blocks: ContentBlock[],
@@ -147,7 +147,7 @@ export class AttachedSession {
     const taken = Promise.withResolvers<void>();
     this.#own.set(turnId, { ended, taken: taken.promise, isOver: false });
     const stop = () => {
-      // A connection that ends aborts its requests as well: what they have begun goes on.
+      // A closed connection also aborts its requests, but their turns continue.
       if (!(signal.reason instanceof RequestError)) return;
       this.#stop(turnId).catch(this.#options.onProblem);
     };
@@ -165,32 +165,34 @@ export class AttachedSession {
     }
   }
 
-  /** Stops what the client waits for, what it has only just sent too; if that is nothing, stops what runs. */
+  /** Stops the client's own prompts, including those just sent; without any, stops the running turn. */
   async cancel(): Promise<void> {
     const waiting = [...this.#own.keys()];
     for (const turnId of waiting.toReversed()) await this.#stop(turnId);
     if (waiting.length === 0) await this.#options.runtime.cancel(this.#options.sessionId);
   }
 
-  /** As `cancel`; resolves when the client has been told how all that it waits for has ended. */
+  /** Like `cancel`, but resolves when the ends of all the client's prompts were sent. */
   async stopAll(): Promise<void> {
     const own = [...this.#own.values()];
     await this.cancel();
     await Promise.allSettled(own.map(({ ended }) => ended.promise));
   }
 
-  /** The client has left, or wants no more of the session: what it began and did not stop goes on. */
+  /** Detaches a client that has left or closed the session. Turns that it began and did not stop continue. */
   leave(): void {
     for (const { ended } of this.handOver().values()) ended.resolve(cancelled);
   }
 
-  /** Leaves, too, for a client that opens the session once more. What it waits for is answered from there. */
+  /** Detaches the client because it opens the session again. Returns its prompts for the new attachment. */
   handOver(): OwnTurns {
     this.#left.abort();
     this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
-    this.#begun.reject(badParams('The session was closed, or opened again, while it was opened.'));
+    this.#begun.reject(
+      badParams('The session was closed, or opened again, while it was being opened.'),
+    );
     return this.#own;
   }
 
@@ -228,7 +230,7 @@ export class AttachedSession {
       case 'session:deleted':
         return this.leave();
       default:
-      // What items show is read from the runs' events.
+      // Items are read from the events of their runs.
     }
   }
 
@@ -250,7 +252,7 @@ export class AttachedSession {
     return older.toReversed().flat();
   }
 
-  /** Tells of a run once. Resolves when it was told up to now. */
+  /** Sends a run, once. Resolves when its updates up to now were sent. */
   async #next(runId: string, what: Part): Promise<void> {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
@@ -280,7 +282,7 @@ export class AttachedSession {
     const { signal } = this.#left;
     const isOwn = this.#own.has(runId);
     const first = await runtime.getRun(runId);
-    // Of a session that is loaded the client shows nothing yet.
+    // A client that loads a session shows none of its messages yet.
     const isShown = isOwn && what !== 'history';
     let state = await this.#catchUp(startRunFold(), first, what, isShown);
     isUpToNow();
@@ -308,7 +310,7 @@ export class AttachedSession {
   ): Promise<RunFoldState> {
     const isLive = what === 'all';
     const { state: next, told } = foldSnapshot(state, response, this.#shows, isOwn, isLive);
-    // A question that waits is news to everybody who comes.
+    // An open question is sent to every client that attaches.
     const due = what === 'news' ? told.filter(({ kind }) => kind === 'question') : told;
     for (const one of due) await this.#tell(one);
     return next;
@@ -400,15 +402,15 @@ export class AttachedSession {
   }
 }
 
-/** What a message may have is told with the settings, as soon as the agent runs: it may have none. */
+/** `accepts` is set with the settings as soon as the agent runs; an agent may have no settings. */
 const areSettingsKnown = ({ configOptions, accepts, lastKnown }: SessionInfo): boolean =>
   lastKnown !== true && (configOptions.length > 0 || accepts !== undefined);
 
-/** The client began none of these messages, or did not wait for them. */
+/** The client did not send the waiting messages, or did not wait for them. */
 const pausedNotice = (count: number): string =>
-  `The queue is paused: ${count === 1 ? 'a message waits' : `${count} messages wait`}.\nSend a message to go on.`;
+  `The queue is paused: ${count === 1 ? 'a message waits' : `${count} messages wait`}.\nSend a message to continue.`;
 
-/** How a turn ends for its client that never ran, or goes on without it. */
+/** The end of a turn that never ran, or that continues after its client has detached. */
 const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
 
 const isOver = (run: Pick<Response, 'status'> | undefined): boolean =>

@@ -9,20 +9,20 @@ import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '@liminal/runtime';
 import { clientPath, type ProjectPlace } from './client-paths.ts';
 
-/** A client, and a session that it has open. */
+/** A client, and a session that it has opened. */
 export interface AttachedPlace extends ProjectPlace {
   client: AgentContext;
   capabilities: ClientCapabilities;
   sessionId: string;
 }
 
-/** A request that is given up when the signal aborts. */
+/** Request options: stop waiting for the response when the signal aborts. */
 export const until = (signal: AbortSignal) => ({
   cancellationSignal: signal,
   stopWaitingOnCancel: true,
 });
 
-/** The files of a client as far as it offers them. */
+/** Reads and writes files through the client, as far as its capabilities allow. */
 export function clientFiles(place: AttachedPlace): Pick<AttachedClient, 'readText' | 'writeText'> {
   const {
     client,
@@ -52,7 +52,7 @@ export function clientFiles(place: AttachedPlace): Pick<AttachedClient, 'readTex
         try {
           await client.request(methods.client.fs.writeTextFile, asked, until(signal));
         } catch (error) {
-          // Its own word, unlike that of a connection that has ended, or that nobody waits for any more.
+          // The client itself refused, unlike after a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;
           throw new LiminalError('CLIENT_REFUSED', error.message, { cause: error });
         }

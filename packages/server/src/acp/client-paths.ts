@@ -1,13 +1,13 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type * as Acp from '@agentclientprotocol/sdk';
 
-/** A project's folder as the client calls it, and as it really is: editors know their files by the first. */
+/** A project's folder: `cwd` is the client's path, which its editor knows, and `projectDir` the real path. */
 export interface ProjectPlace {
   cwd: string;
   projectDir: string;
 }
 
-/** A path as the client calls it: absolute, as ACP has all paths, while an agent may name one from its project on. */
+/** Returns the client's path: absolute, as ACP requires. An agent's `path` may be relative to the project. */
 export function clientPath({ cwd, projectDir }: ProjectPlace, path: string): string {
   const whole = resolve(projectDir, path);
   const inside = relative(projectDir, whole);
@@ -17,7 +17,7 @@ export function clientPath({ cwd, projectDir }: ProjectPlace, path: string): str
 
 type Places = Pick<Acp.ToolCallUpdate, 'locations' | 'content'>;
 
-/** A call with its files as the client calls them. */
+/** Rewrites a tool call's paths to the client's own. */
 export function withClientPaths<Call extends Places>(call: Call, place: ProjectPlace): Call {
   const { locations, content } = call;
   return {

@@ -7,10 +7,10 @@ import type { AttachedClient } from '@liminal/runtime';
 import { type AttachedPlace, until } from './client-files.ts';
 import { clientPath } from './client-paths.ts';
 
-/** How long a client may take to say what a program has printed, and to end it, ms. */
+/** How long a client may take to return a program's output, or to kill or release its terminal, in ms. */
 const answerMs = 10_000;
 
-/** The terminals of a client, if it offers them. */
+/** Runs programs in the client's terminals, if it offers them. */
 export function clientTerminals(place: AttachedPlace): Pick<AttachedClient, 'runProgram'> {
   const { client, capabilities, sessionId } = place;
   if (capabilities.terminal !== true) return {};

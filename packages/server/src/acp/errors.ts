@@ -18,7 +18,7 @@ const codes: Readonly<Record<string, number>> = {
   AUTHENTICATION: authRequired,
 };
 
-/** An error of ours as JSON-RPC has it: our sentence, with our code in its data. */
+/** Converts an error to a JSON-RPC error with its message, and with Liminal's code in `data`. */
 export function requestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const code = error instanceof LiminalError ? error.code : 'INTERNAL';

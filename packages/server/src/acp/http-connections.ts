@@ -14,7 +14,7 @@ interface HttpConnectionsOptions {
 interface HttpConnection {
   server: AcpServer;
   cliType: string;
-  /** Undefined for a program with the token. */
+  /** The caller's browser; undefined for a program with the token. */
   device: DeviceConnection | undefined;
   leave: () => void;
   openRequests: number;
@@ -25,9 +25,9 @@ interface HttpConnection {
 const idHeader = 'acp-connection-id';
 
 /**
- * ACP connections over streamable HTTP. The SDK keeps a connection until its client deletes it; here it also ends when
- * its client has had no request open for `limits.acpIdleMs`, and when its browser is signed out. A connection belongs
- * to the caller that opened it: to any other its id is unknown.
+ * ACP connections over streamable HTTP. The SDK keeps a connection until its client deletes it; this class also ends a
+ * connection when its client has had no request open for `limits.acpIdleMs`, and when its browser is signed out. A
+ * connection belongs to the caller that opened it: for any other caller its id is unknown.
  */
 export class HttpConnections {
   readonly #connections: Connections;
@@ -40,8 +40,8 @@ export class HttpConnections {
   }
 
   /**
-   * The agent type of the connection that a request names, `''` if its caller has no such connection: it is then answered
-   * as unknown. Undefined if the request names none: it must say an agent type.
+   * The agent type of the connection that a request names. `''` if the caller has no such connection: the request is
+   * then rejected as unknown. Undefined if the request names no connection: it must name an agent type.
    */
   typeIn(request: FastifyRequest): string | undefined {
     const id = request.headers[idHeader];
@@ -50,7 +50,7 @@ export class HttpConnections {
     return this.#find(String(id), cliType, request) ? cliType : '';
   }
 
-  /** Answers a request of an agent type's clients; `makeAgent` is called for a new connection. */
+  /** Handles a request of an agent type's client; calls `makeAgent` for a new connection. */
   answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -107,7 +107,7 @@ export class HttpConnections {
     return connection;
   }
 
-  /** Keeps a connection while one of its requests is open, and for `acpIdleMs` after the last. */
+  /** Keeps a connection while a request of its client is open, and for `acpIdleMs` after the last one. */
   #hold(connection: HttpConnection, id: string, reply: FastifyReply): void {
     connection.openRequests += 1;
     clearTimeout(connection.idle);
@@ -131,7 +131,7 @@ export class HttpConnections {
   }
 }
 
-/** A server whose first request may open its only connection. */
+/** An AcpServer that reports when its first request opens its only connection. */
 class OpeningServer extends AcpServer {
   readonly #onOpened: (server: AcpServer, id: string) => void;
 

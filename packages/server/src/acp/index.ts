@@ -1,6 +1,6 @@
 /**
- * Liminal as an ACP agent, for editors. In come JSON-RPC messages of ACP v1 by WebSocket or HTTP, each connection for
- * one agent type; out go a session's runs as the protocol's updates, made by the pure `fold/`, and people's questions.
- * A client is a reader of the session beside all others: what it asks goes to the runtime as anybody's request does.
+ * Liminal as an ACP agent, for editors. Input: JSON-RPC messages of ACP v1 by WebSocket or HTTP; each connection is for
+ * one agent type. Output: a session's runs as ACP updates, made by the pure `fold/`, and questions for people. An ACP
+ * client subscribes to a session like every other client, and its commands go to the runtime like theirs.
  */
 export { acpRoutes } from './routes.ts';

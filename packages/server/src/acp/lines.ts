@@ -4,15 +4,15 @@ import { type AgentApp, ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import type { FastifyRequest } from 'fastify';
 import { type UpgradeProtocol, upgradeOf } from '../auth/access.ts';
 
-/** Each message is a line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
+/** Each message is one line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
 const protocol: UpgradeProtocol = 'acp-lines';
 
-/** Between two signs of life that the system asks for, ms. */
+/** The delay before the system probes an idle TCP connection, in ms. */
 const keepAliveMs = 30_000;
 
 export const wantsLines = (request: FastifyRequest): boolean => upgradeOf(request) === protocol;
 
-/** Speaks lines on a request's socket from now on. */
+/** Switches a request's socket to ACP in lines. */
 export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: number): void {
   socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, keepAliveMs);
   socket.on('error', () => socket.destroy());
@@ -21,7 +21,7 @@ export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: num
   );
   const input = Readable.toWeb(socket) as ReadableStream<Uint8Array>;
   const stream = ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes });
-  // A client that has only ended its side still reads; without this the socket would stay half open.
+  // A client that has closed only its own side still reads; without the timeout the socket would stay half open.
   void agent.connect(stream).closed.then(() => {
     socket.setTimeout(keepAliveMs, () => socket.destroy());
     socket.destroySoon();

@@ -36,7 +36,7 @@ test('names become such that all agents take, and stay apart', () => {
 
 test('one that no agent can reach is refused, with what is wrong', () => {
   const http = { name: 'web', type: 'http' as const, url: 'file:///etc/passwd', headers: [] };
-  expect(() => namedMcpServers([http])).toThrow(/not as they should be.*web\.url/s);
+  expect(() => namedMcpServers([http])).toThrow(/Invalid mcpServers.*web\.url/s);
   const within = { name: 'own', type: 'acp' as const, serverId: '1' };
   expect(() => namedMcpServers([within])).toThrow('The MCP server “own” cannot be reached');
 });

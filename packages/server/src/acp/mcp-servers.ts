@@ -3,22 +3,22 @@ import { type McpServer, McpServers } from '@liminal/protocol';
 import { z } from 'zod';
 import { badParams } from './errors.ts';
 
-/** The longest name that all agents take. */
+/** The longest name that all agents accept. */
 const maxName = 64;
 
 /**
- * The MCP servers that a client names, by names that all agents take. Throws a RequestError for one that no agent can
- * reach.
+ * Converts a client's MCP servers, with names that all agents accept. Throws a RequestError for a server that no agent
+ * can reach.
  */
 export function namedMcpServers(servers: readonly AcpMcpServer[] = []): McpServers {
   const named: Record<string, unknown> = {};
   for (const server of servers) named[freeName(server.name, named)] = ours(server);
   const parsed = McpServers.safeParse(named);
   if (parsed.success) return parsed.data;
-  throw badParams(`These MCP servers are not as they should be. ${z.prettifyError(parsed.error)}`);
+  throw badParams(`Invalid mcpServers. ${z.prettifyError(parsed.error)}`);
 }
 
-/** Clients take any words for a name; agents make names of tools of it. */
+/** A name for the agents, which use it in tool names. Clients may send any text as a name. */
 function freeName(name: string, taken: Readonly<Record<string, unknown>>): string {
   const plain = name.replaceAll(/[^\w-]+/g, '_').slice(0, maxName) || '_';
   let [free, count] = [plain, 1];
@@ -36,7 +36,7 @@ function ours(server: AcpMcpServer): McpServer {
   }
   const { name, type } = server;
   if (type === 'acp') {
-    throw badParams(`The MCP server “${name}” cannot be reached: no agent takes one over ACP.`);
+    throw badParams(`The MCP server “${name}” cannot be used: no agent supports MCP over ACP.`);
   }
   return { type, url: server.url, headers: record(server.headers) };
 }

@@ -8,8 +8,8 @@ export interface Prompt {
 }
 
 /**
- * A prompt in our form: one text, and what is beside it. A link between words stands in the text as a mention of its
- * file, if it lies in the project, or by its name. One that comes right after a word is an attachment.
+ * Converts a prompt to one text and its attachments. A link after a space is also added to the text: as a mention if
+ * its file lies in the project, else by its name. A link right after a word is only an attachment.
  */
 export function readPrompt(prompt: readonly Acp.ContentBlock[], place: ProjectPlace): Prompt {
   let message = '';
@@ -40,7 +40,7 @@ function readLink({ uri, name, ...link }: Acp.ResourceLink, { cwd, projectDir }:
   return { words: mentionOf(path), link: { ...mentionLink(projectDir, path), ...more } };
 }
 
-/** A file's path from a folder; undefined if it lies elsewhere. */
+/** The file's path relative to `parent`; undefined if the file lies elsewhere. */
 function pathIn(parent: string, uri: string): string | undefined {
   const folder = parent.endsWith('/') ? parent : `${parent}/`;
   try {
@@ -72,7 +72,10 @@ function readBlock(
 
 const nowhere = 'attachment:///';
 
-/** The store keeps a file by its content: its address, if that leads anywhere, is its name from then on. */
+/**
+ * The resource's name. The blob store addresses a file by its content, so the client's URI becomes the name; an
+ * `attachment:` URI only encodes a name.
+ */
 function nameIn(uri: string): string {
   if (!uri.startsWith(nowhere)) return uri;
   try {

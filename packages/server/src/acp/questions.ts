@@ -16,13 +16,13 @@ export interface QuestionsOptions {
   capabilities: ClientCapabilities;
   runtime: Pick<Runtime, 'answerApproval'>;
   sessionId: string;
-  /** A client answered in a way that does not count: another client was first, or the answer is none. */
+  /** Reports an answer that does not count: another client was first, or the answer is invalid. */
   onProblem: (error: unknown) => void;
 }
 
 /**
- * What people are asked, in this client too: the first answer counts, wherever it is given. A client that goes away, or
- * cannot ask, leaves the question to the others.
+ * Asks an ACP client the session's questions, like every other client: the first answer counts, wherever it is given. A
+ * client that disconnects, or cannot ask, leaves the question to the others.
  */
 export class Questions {
   readonly #options: QuestionsOptions;
@@ -44,7 +44,7 @@ export class Questions {
       .finally(() => this.#open.delete(approvalId));
   }
 
-  /** It is answered, or not asked any more: the client closes its dialog. */
+  /** Closes the client's dialog: the question was answered or withdrawn. */
   answered(approvalId: string): void {
     this.#open.get(approvalId)?.abort();
   }
@@ -56,7 +56,7 @@ export class Questions {
   async #ask(approval: ApprovalItem, toolCall: ToolCallUpdate, signal: AbortSignal): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const takesForms = this.#options.capabilities.elicitation?.form != null;
-    // A client that sends a form has not been shown the options.
+    // A client that answers a form was not shown the options.
     const isSent = takesForms && defaultOption(approval.options, 'allow') !== undefined;
     const answer =
       approval.form && isSent
@@ -66,7 +66,7 @@ export class Questions {
     await runtime.answerApproval(sessionId, approval.approvalId, answer);
   }
 
-  /** Undefined if the client gave no answer: it says so when its person stops the turn. */
+  /** Undefined if the client gave no answer, for example because its user stops the turn. */
   async #choose(
     { options, form }: ApprovalItem,
     toolCall: ToolCallUpdate,
@@ -78,7 +78,8 @@ export class Questions {
       {
         sessionId,
         toolCall,
-        // What a form asks cannot be said here: another client can, or it is refused.
+        // A permission request has no form, so only the rejecting options are offered; another client can fill in the
+        // form.
         options: options
           .filter(({ kind }) => form === undefined || kind.startsWith('reject'))
           .map(optionOf),

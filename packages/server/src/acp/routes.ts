@@ -28,14 +28,14 @@ interface Options {
 const Query = z.object({ agent: z.string().min(1) });
 
 /**
- * `/acp?agent=TYPE`: a connection is a client's, for one agent type. By WebSocket or streamable HTTP, as the protocol's
- * SDK has them, or by lines, as on stdio. `@fastify/websocket` must be registered already.
+ * `/acp?agent=TYPE`: each connection serves one client and one agent type. By WebSocket or streamable HTTP, as in the
+ * protocol's SDK, or by lines, as on stdio. `@fastify/websocket` must be registered already.
  */
 export async function acpRoutes(app: App, options: Options): Promise<void> {
   const { connections, limits } = options;
   const agents = new Agents(options);
   const httpConnections = new HttpConnections(options);
-  // A server of its own, since the other one's messages are short.
+  // A WebSocket server of its own, since the messages of `/ws` are shorter.
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.acpMessageBytes,
@@ -54,10 +54,10 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  /** Hands the connection of an upgrade request to ACP, by WebSocket or by lines. */
+  /** Switches an upgrade request's connection to ACP, by WebSocket or by lines. */
   const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
     const { socket } = request.raw;
-    // The client may have left while its agent type was looked up.
+    // The client may have left during the lookup of its agent type.
     if (socket.destroyed) return void reply.hijack();
     const leave = connections.enter('websocket');
     upgraded.add(socket);
@@ -89,7 +89,7 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
     speak(request.raw, socket, Buffer.alloc(0));
   };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    // The SDK takes only a path.
+    // The SDK accepts only a path.
     request.raw.url = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const isNew = request.ws || request.headers['acp-connection-id'] === undefined;
     if (connections.full && isNew) {
@@ -116,7 +116,7 @@ export async function acpRoutes(app: App, options: Options): Promise<void> {
   });
 }
 
-/** An agent of the protocol for each connection. */
+/** Makes the ACP agent of each connection. */
 class Agents {
   readonly #options: Options;
 
@@ -128,24 +128,24 @@ class Agents {
     return Query.safeParse(request.query).data?.agent !== undefined;
   }
 
-  /** Throws `INVALID_REQUEST`. */
+  /** The agent type that the query names. Throws `INVALID_REQUEST`. */
   async typeIn(request: FastifyRequest): Promise<string> {
     const cliType = Query.safeParse(request.query).data?.agent;
     const agents = await this.#options.runtime.listAgents();
     const types = agents.map((one) => one.cliType);
     if (cliType === undefined) {
-      const problem = `Say which agent: /acp?agent=… (${types.join(', ')}).`;
+      const problem = `Name the agent in the URL: /acp?agent=… (${types.join(', ')}).`;
       throw new RequestError('INVALID_REQUEST', problem);
     }
     if (types.includes(cliType)) return cliType;
-    const problem = `There is no agent ${cliType}: there are ${types.join(', ')}.`;
+    const problem = `There is no agent ${cliType}. Choose one of: ${types.join(', ')}.`;
     throw new RequestError('INVALID_REQUEST', problem);
   }
 
   make(cliType: string, { log }: FastifyRequest): AgentApp {
     const { runtime, version } = this.#options;
     const onProblem = (error: unknown) =>
-      log.warn({ err: error, cliType }, 'an ACP client had trouble');
+      log.warn({ err: error, cliType }, 'an ACP client could not be served');
     return cutDeepMessages(acpAgent({ runtime, cliType, version, onProblem }));
   }
 

@@ -1,10 +1,10 @@
-/** A session's settings and commands in ACP's words. */
+/** Converts a session's settings and commands to ACP. */
 import type * as Acp from '@agentclientprotocol/sdk/unstable';
 import type { AgentCommand, ConfigOption } from '@liminal/protocol';
 
 export interface ToldSettings {
   configOptions: Acp.SessionConfigOption[];
-  /** For clients that know no config options: the option of the category `mode`. */
+  /** For clients without support for config options: the option of the category `mode`. */
   modes?: Acp.SessionModeState;
 }
 
@@ -43,7 +43,7 @@ function optionOf(option: ConfigOption): Acp.SessionConfigOption {
   };
 }
 
-/** Groups, if there are any: then choices without one are a group without a name. */
+/** If one choice has a group, all choices are grouped; those without a group go into a group without a name. */
 function choicesOf({ options }: ConfigOption): Acp.SessionConfigSelectOptions {
   const choices = options.map(({ value, name, description, group = '' }) => ({
     group,

@@ -61,7 +61,7 @@ test.each<[string, ContentBlock, unknown]>([
 
 test('FR-039-02: what the store no longer has is told in words', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:2' } as const;
-  expect(await told(image)).toEqual({ type: 'text', text: '(A file that is no longer there.)' });
+  expect(await told(image)).toEqual({ type: 'text', text: '(This file is no longer stored.)' });
 });
 
 test('FR-039-02: so is what a tool has shown, beside what needs no bytes', async () => {

@@ -4,7 +4,7 @@ import { ownMeta } from './fold/meta.ts';
 
 const address = 'blob:';
 
-/** An update with the bytes that the fold has only named; what is no longer there is named in words. */
+/** Adds the blobs' bytes to an update; a blob that no longer exists becomes a text that says so. */
 export async function withBytes(
   update: Acp.SessionUpdate,
   blobs: Pick<Runtime, 'getBlob'>,
@@ -44,7 +44,7 @@ async function filled(
   const hash = hashIn(block);
   if (hash === undefined) return block;
   const found = await blobs.getBlob(hash).catch(() => undefined);
-  if (found === undefined) return { type: 'text', text: '(A file that is no longer there.)' };
+  if (found === undefined) return { type: 'text', text: '(This file is no longer stored.)' };
   if (block.type === 'resource') return resourceOf(block, Buffer.from(found.bytes));
   const data = Buffer.from(found.bytes).toString('base64');
   const { _meta: _, ...rest } = block as Acp.ImageContent & { type: 'image' };
@@ -63,6 +63,6 @@ function resourceOf(
   return { type: 'resource', resource: { uri, ...(mimeType != null && { mimeType }), ...content } };
 }
 
-/** A file that has only a name has an address that leads nowhere. */
+/** The name itself if it is a URL, else an `attachment:` URI with the name. */
 const addressOf = (name: string): string =>
   URL.canParse(name) ? name : `attachment:///${encodeURIComponent(name)}`;

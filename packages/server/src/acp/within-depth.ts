@@ -7,8 +7,8 @@ import type {
 import { withinDepth } from '@liminal/protocol';
 
 /**
- * The same agent, which gets a client's messages without the parts that are nested too deeply. The SDK repeats an invalid
- * message in its answer, and ends the connection if it cannot write that as JSON.
+ * Cuts parts that are nested too deeply from a client's messages. The SDK repeats an invalid message in its response,
+ * and ends the connection if it cannot write the response as JSON.
  */
 export function cutDeepMessages(app: AgentApp): AgentApp {
   // The SDK's server passes options that its types do not declare.

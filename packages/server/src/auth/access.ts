@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
 /**
  * - `open`: nothing.
- * - `page`: a GET by a signed-in browser's cookie is enough. Only for answers that are the same for everyone, since
- *   the cookie reaches every port of our host.
+ * - `page`: a GET with the cookie of a signed-in browser is enough. Only for answers that are the same for everyone,
+ * since
  * - `signed-in`: the token, or a browser's cookie with its key. Every route that does not choose has this.
  */
 export type Access = 'open' | 'page' | 'signed-in';
@@ -32,7 +32,7 @@ export interface GuardedRoute {
   upgrades: readonly UpgradeProtocol[];
 }
 
-/** Returns the access of the request's route. The page for unknown addresses has that of a page. */
+/** Returns the access of the request's route; `page` for unknown addresses. */
 export function accessOf(request: FastifyRequest): Access {
   if (request.is404) return 'page';
   return request.routeOptions.config.access ?? 'signed-in';

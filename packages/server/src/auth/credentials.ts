@@ -2,14 +2,14 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 /** The credentials of a signed-in browser. Neither opens anything alone. */
 export interface Device {
-  /** Sent to every port of our host, as cookies are: other programs there can read it. */
+  /** Sent to every port of our host, like all cookies: other programs there can read it. */
   cookie: string;
   /** Kept where only pages of our own origin can read it, and sent with every request. */
   key: string;
 }
 
 /**
- * Remembers which browsers are signed out; signed-in ones need no memory. `add` and `addAll` take effect even if they
+ * Remembers the signed-out browsers; signed-in browsers are not stored. `add` and `addAll` take effect even if they
  * throw: the error means that the sign-out could not be stored.
  */
 export interface SignedOut {
@@ -26,23 +26,23 @@ export interface SignedOut {
 /** Checks the proofs of requests. */
 export interface Credentials {
   isToken(candidate: string): boolean;
-  /** A code for a link that signs one browser in, once. */
+  /** A code for a link that signs in one browser, once. */
   newCode(): string;
   /** Uses a link: it is valid (`in`), was used before (`used`), or is unknown. */
   takeLink(candidate: string): 'in' | 'used' | 'unknown';
   newDevice(): Device;
-  /** The browser of a cookie, if it is signed in. */
+  /** The id of a cookie's browser, if the browser is signed in. */
   deviceOf(cookie: string): string | undefined;
   isKeyOf(deviceId: string, candidate: string): boolean;
   readonly signedOut: SignedOut;
 }
 
-/** How many codes may wait for their browsers; past that the oldest becomes invalid. */
+/** How many codes may be unused at a time; a further code makes the oldest invalid. */
 const maxCodes = 100;
 
 /**
  * The token opens everything: as a bearer token, or in a link that signs a browser in, like a code. A browser's
- * credentials follow from the token and the browser's id, so that any server with the same token accepts them.
+ * credentials are derived from the token and the browser's id, so any server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
   const codes = new Set<string>();
@@ -84,7 +84,7 @@ function newDeviceId(generation: number): string {
   return `${time}~${count}~${randomBytes(12).toString('base64url')}`;
 }
 
-/** Whether a browser signed in before the generation began; an id without a generation is from before the first. */
+/** Whether a browser signed in before the generation began. An id without a generation is older than the first one. */
 export function isBefore(generation: number, deviceId: string): boolean {
   const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
   return !(count >= generation);
@@ -96,7 +96,7 @@ function keep(hashes: Set<string>, hash: string): void {
   if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
 }
 
-/** Until the server ends. */
+/** Remembers sign-outs until the server stops. */
 function signedOutInMemory(): SignedOut {
   const out = new Set<string>();
   const listeners: (() => void)[] = [];

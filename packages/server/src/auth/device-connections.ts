@@ -6,15 +6,15 @@ export type EndConnection = () => void;
 /** A browser's connection, from its request to its end. */
 export interface DeviceConnection {
   readonly deviceId: string;
-  /** Replaces how the connection is ended: by the protocol that it speaks now. */
+  /** Replaces the function that ends the connection, after a change of protocol. */
   endBy(end: EndConnection): void;
-  /** The connection is over, or must be left alone. */
+  /** Stops tracking the connection: it has ended, or must not be ended. */
   leave(): void;
-  /** Something of the same browser that outlives this connection. */
+  /** Tracks something of the same browser that outlives this connection. */
   another(end: EndConnection): DeviceConnection;
 }
 
-/** The requests and connections under way of each signed-in browser: they end when the browser is signed out. */
+/** The open requests and connections of each signed-in browser: they end when the browser is signed out. */
 export class DeviceConnections {
   readonly #signedOut: SignedOut;
   readonly #byDevice = new Map<string, Set<{ end: EndConnection }>>();
@@ -28,7 +28,7 @@ export class DeviceConnections {
     const connection = { end };
     const open = this.#byDevice.get(deviceId) ?? new Set();
     this.#byDevice.set(deviceId, open.add(connection));
-    // The browser may have been signed out since its request came.
+    // The browser may have been signed out since its request arrived.
     if (this.#signedOut.has(deviceId)) queueMicrotask(() => connection.end());
     return {
       deviceId,

@@ -1,4 +1,4 @@
-/** Every request and every upgrade passes here first: checks its host, its origin and its credentials. */
+/** Checks the host, the origin and the credentials of every request and upgrade, before the routes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../http/errors.ts';
 import { signedInPage, unauthorizedPage } from '../pages/messages.ts';
@@ -18,21 +18,23 @@ export interface GuardOptions extends HostOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request with a browser's credentials. */
+    /** Set for a request with a browser's credentials. */
     deviceConnection: DeviceConnection | undefined;
   }
 }
 
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
-/** How a browser sends its key: in a header, or among the protocols of a WebSocket, which has no custom headers. */
+/**
+ * How a browser sends its key: in a header, or among the protocols of a WebSocket, which cannot have custom headers.
+ */
 const keyHeader = 'x-liminal-key';
 const keyProtocol = 'liminal.key.';
 
 /**
  * Adds the checks to an instance, before its routes; `@fastify/cookie` and, for upgrades, `@fastify/websocket` must be
- * registered already. A route says in its config what it asks for (`access`, `upgrades`): nothing is read from the text
- * of the address, which has many spellings for one route.
+ * registered already. Each route's config (`access`, `upgrades`) sets its checks, not the text of the address, which
+ * has many spellings for one route.
  */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
   const { credentials } = options;
@@ -42,7 +44,7 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    // The connection of a refused upgrade has no further use.
+    // The connection of a rejected upgrade has no further use.
     if (request.ws) reply.header('connection', 'close');
     const isProgram = hasToken(request, credentials);
     checkSource(request, options, isProgram);
@@ -79,14 +81,14 @@ function checkSource(request: FastifyRequest, options: GuardOptions, isProgram: 
   if (!isHostAllowed(request, options)) {
     throw new RequestError(
       'HOST_NOT_ALLOWED',
-      'This server does not go by that name. Use the address it printed, or add the name to "allowedHosts".',
+      'The Host header does not name this server. Use the address that it printed, or add the name to "allowedHosts".',
     );
   }
   const refusal = refuseOrigin(request, options.allowedOrigins, isProgram);
   if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
 }
 
-/** A connection changes its protocol only where the route speaks that protocol. */
+/** Rejects an upgrade to a protocol that the route does not support. */
 function checkUpgrade(request: FastifyRequest): void {
   if (!request.ws || takesUpgrade(request)) return;
   throw new RequestError(
@@ -95,7 +97,7 @@ function checkUpgrade(request: FastifyRequest): void {
   );
 }
 
-/** Ends the request, or the connection that it becomes, when its browser is signed out. */
+/** Ends the request, or its upgraded connection, when its browser is signed out. */
 function enter(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -105,11 +107,13 @@ function enter(
   const { socket } = request.raw;
   const connection = connections.enter(deviceId, () => socket.destroy());
   request.deviceConnection = connection;
-  // An upgraded connection has no answer that could close.
+  // An upgraded connection has no response that could close.
   (request.ws ? socket : reply.raw).once('close', () => connection.leave());
 }
 
-/** Signs the browser in. Its page stores the key for our origin only, and replaces the link in its history. */
+/**
+ * Signs the browser in. The page stores the key for our origin only, and replaces the link in the browser's history.
+ */
 function letIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -129,8 +133,8 @@ export function clearDevice(request: FastifyRequest, reply: FastifyReply): void 
 }
 
 /**
- * The signed-in browser of a request's cookie. Programs on other ports of our host can set cookies of our name too, so
- * any valid one counts.
+ * The signed-in browser of a request's cookie. Programs on other ports of our host can set cookies with our name, so
+ * any valid cookie counts.
  */
 export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
   const prefix = `${cookieName(request)}=`;
@@ -171,8 +175,8 @@ function isReading({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Uses the link that the request's address is, if it is one. Only a page that a person opens uses a link up: not the
- * preview of a link in a chat (HEAD), what a page fetches, or what a browser loads before somebody wants it.
+ * Uses the link in the request's address, if there is one. Only a page that a person opens uses up a link: not the
+ * preview of a link in a chat (HEAD), a page's fetch, or a browser's prefetch.
  */
 function takeLink(request: FastifyRequest, credentials: Credentials) {
   const { path, secret } = splitLink(request.url);
@@ -182,7 +186,7 @@ function takeLink(request: FastifyRequest, credentials: Credentials) {
   return { path, result: credentials.takeLink(secret) };
 }
 
-/** A link's secret, a code or the token, and its path without that; the path never leads to another host. */
+/** A link's secret (a code or the token), and its path without the secret; the path never leads to another host. */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
   const path = `/${pathname.replace(/^[/\\]+/, '')}`;
@@ -193,12 +197,12 @@ function splitLink(url: string): { path: string; secret: string | undefined } {
   return { path: search.size === 0 ? path : `${path}?${search}`, secret };
 }
 
-/** Sent with every answer: our pages load nothing foreign, and no foreign page embeds or reads ours. */
+/** Sent with every response: our pages load nothing foreign, and no foreign page embeds or reads ours. */
 const securityHeaders = {
   'content-security-policy': [
     "default-src 'self'",
     "script-src 'self'",
-    // Rendered code and diagrams are coloured by style attributes.
+    // Style attributes colour code and diagrams.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",

@@ -1,4 +1,4 @@
-/** The names that the server answers to: protects against DNS rebinding. */
+/** The host names that the server accepts: protects against DNS rebinding. */
 import type { FastifyRequest } from 'fastify';
 
 const hostHeader = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
@@ -7,7 +7,7 @@ const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 export interface HostOptions {
   /** The host the server listens on. */
   host: string;
-  /** Further names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
+  /** More names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
   allowedHosts: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Whether a request's Host header names this server: by one of its own names on its own port, or by an allowed one. */
+/** Whether a request's Host header names this server: one of its own names with its own port, or an allowed name. */
 export function isHostAllowed(request: FastifyRequest, options: HostOptions): boolean {
   const header = request.headers.host?.toLowerCase() ?? '';
   if (namesAnotherHost(request, header)) return false;
@@ -42,7 +42,7 @@ function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
   if (isLoopback(host)) return [...loopbackNames, host];
-  // A client that names the very address of its connection was not led here by a foreign name.
+  // A client that uses the address of its connection as host was not misled by a foreign name.
   const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
 }

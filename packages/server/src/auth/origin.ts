@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 
 const safeMethods = ['GET', 'HEAD'];
 
-/** Why a request must be refused because of its origin; undefined if it may go on. */
+/** Why a request must be rejected because of its origin; undefined if it is allowed. */
 export function refuseOrigin(
   request: FastifyRequest,
   allowedOrigins: readonly string[],
@@ -22,12 +22,12 @@ export function refuseOrigin(
   return undefined;
 }
 
-/** The host is already known to be ours, so a page of the same host is ours, too. */
+/** The host is already known to be ours, so a page of the same host is also ours. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-/** Browsers mark such requests even without an Origin. Following a link from elsewhere to a page does no harm. */
+/** Browsers mark such requests even without an Origin. A link from another site to a page is harmless. */
 function isForeignFetch({ headers, method }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== 'cross-site' && site !== 'same-site') return false;

@@ -6,19 +6,19 @@ import { inTurn } from './in-turn.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
-/** Types that a browser shows in the page, and cannot run; any other file is a download. */
+/** Types that a browser can show but not run; any other file is sent as a download. */
 const shown = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
-/** A type that a header can have. */
+/** A type that is valid in a header. */
 const sendable = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
-/** A blob opened by its address is nothing but itself. */
+/** A blob that is opened by its address may load and run nothing. */
 const policy = "default-src 'none'; sandbox";
 
-/** The files of messages: each is uploaded as it is, and named by its content. */
+/** The files of messages: uploaded as they are, and named by the hash of their content. */
 export async function blobRoutes(
   app: App,
   { runtime, maxBytes }: { runtime: Runtime; maxBytes: number },
 ) {
-  // Each body is bytes here, JSON too.
+  // Every body is read as bytes, including JSON.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -47,16 +47,16 @@ export async function blobRoutes(
   });
 }
 
-/** Sends a file of a message so that a browser cannot run it. */
+/** Sends a message's file so that a browser cannot run it. */
 export function sendBlob(
   reply: FastifyReply,
   { bytes, mimeType }: { bytes: Uint8Array; mimeType: string },
 ): FastifyReply {
   reply.header('content-security-policy', policy).header('x-content-type-options', 'nosniff');
-  // It cannot change: its name is its content.
+  // A blob cannot change: its name is the hash of its content.
   reply.header('cache-control', 'private, max-age=31536000, immutable');
   if (!shown.test(mimeType)) reply.header('content-disposition', 'attachment');
-  // A damaged type, or one that an agent made up.
+  // The type may be damaged, or made up by an agent.
   const type = sendable.test(mimeType) ? mimeType : 'application/octet-stream';
   return reply.type(type).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

@@ -1,4 +1,4 @@
-/** Gives a code to requests that Node or `ws` would refuse before any route, in words of their own. */
+/** Adds an error code to responses for requests that Node or `ws` reject before any route. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,9 +19,9 @@ const broken: Refusal = {
 const slow: Refusal = {
   status: '408 Request Timeout',
   code: 'REQUEST_TIMEOUT',
-  message: 'The rest of the request did not come in time. Send the request again.',
+  message: 'The rest of the request did not arrive in time. Send the request again.',
 };
-/** What Node's parser refuses, by its code. */
+/** By the error code of Node's parser. */
 const refusals: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: slow,
   HPE_HEADER_OVERFLOW: {
@@ -37,29 +37,32 @@ const refusals: Record<string, Refusal> = {
   },
 };
 
-/** For data that Node's parser refuses. */
+/** Rejects data that Node's parser cannot read. */
 export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Duplex): void {
   const refusal = refusals[code] ?? broken;
   if (refusal === slow) refuseSlowRequest(socket);
   else refuse(socket, refusal);
 }
 
-/** For a request whose head or body stopped to come. Who has sent nothing is sent nothing: browsers open such connections. */
+/**
+ * Rejects a request whose head or body has stopped. A client that has sent nothing gets no response: browsers open such
+ * connections in advance.
+ */
 export function refuseSlowRequest(socket: Duplex): void {
   if (socket instanceof Socket && socket.bytesRead === 0) socket.destroy();
   else refuse(socket, slow);
 }
 
-/** Adds the rest to an instance; `@fastify/websocket` must be registered already. */
+/** Adds an error code to failed WebSocket handshakes; `@fastify/websocket` must be registered already. */
 export function refuseBrokenRequests(app: FastifyInstance): void {
   app.websocketServer.on('wsClientError', (_error, socket) => {
-    refuse(socket, { ...broken, message: 'This is not how a WebSocket is opened.' });
+    refuse(socket, { ...broken, message: 'The WebSocket handshake is invalid.' });
   });
 }
 
-/** For a request with an `Expect` header that nobody understands. */
+/** Rejects a request with an unsupported `Expect` header. */
 export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const body = JSON.stringify(errorBody('INVALID_REQUEST', 'What is expected cannot be met.'));
+  const body = JSON.stringify(errorBody('INVALID_REQUEST', 'The Expect header is not supported.'));
   response.writeHead(400, { 'content-type': 'application/json', connection: 'close' }).end(body);
 }
 
@@ -69,6 +72,6 @@ function refuse(socket: Duplex, { status, code, message }: Refusal): void {
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-  // A client that never ends its side would otherwise keep the connection, and its place within the limit.
+  // A client that never closes its side would otherwise keep the connection, and its place within the limit.
   if (socket instanceof Socket) socket.destroySoon();
 }

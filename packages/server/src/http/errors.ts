@@ -2,7 +2,7 @@ import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The server's own refusals. */
+/** The codes of the server's own errors. */
 export type ServerErrorCode =
   | 'UNAUTHORIZED'
   | 'HOST_NOT_ALLOWED'
@@ -40,13 +40,13 @@ type StorageErrorCode =
   | 'STALE_OWNER'
   | 'REDIS_UNAVAILABLE';
 
-/** Each code for people has its status in the protocol. */
+/** Each code that people can see has a status in the protocol. */
 refusals satisfies Record<
   RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode,
   number
 >;
 
-/** Fastify's own refusals, in our words. */
+/** Fastify's errors, with our codes and messages. */
 const frameworkCodes = new Map(
   Object.entries<{ code: ServerErrorCode; message: string }>({
     FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
@@ -61,14 +61,14 @@ const frameworkCodes = new Map(
     },
     FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
       code: 'INVALID_REQUEST',
-      message: 'The body is not as long as its Content-Length says.',
+      message: 'The length of the body differs from its Content-Length.',
     },
     FST_STATIC_FORBIDDEN_PATH: { code: 'NOT_FOUND', message: 'There is no such file.' },
     FST_ERR_BAD_URL: { code: 'INVALID_PATH', message: 'The path is not a valid URL path.' },
   }),
 );
 
-/** The server's own refusal of a request. */
+/** The server's error for a rejected request. */
 export class RequestError extends LiminalError {
   declare readonly code: ServerErrorCode;
 
@@ -77,7 +77,9 @@ export class RequestError extends LiminalError {
   }
 }
 
-/** An error for a reader: its own words if they are meant for people, otherwise no internals. */
+/**
+ * The status and body for an error: its message if it is meant for people, otherwise a general one without internals.
+ */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
   const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
   if (error instanceof LiminalError && status !== undefined) {
@@ -87,11 +89,11 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
   if (known) return { status: refusals[known.code], body: errorBody(known.code, known.message) };
   return {
     status: 500,
-    body: errorBody('INTERNAL', 'Something went wrong in the server. Its log says what.'),
+    body: errorBody('INTERNAL', 'The server failed to handle the request. See its log.'),
   };
 }
 
-/** A refusal by Fastify that is not in the table. */
+/** A Fastify error with a 4xx status that is not in the table. */
 function otherFrameworkRefusal(error: unknown) {
   const isRefusal =
     codeOf(error).startsWith('FST_ERR_') &&
@@ -101,17 +103,17 @@ function otherFrameworkRefusal(error: unknown) {
   if (!isRefusal) return undefined;
   return {
     code: 'INVALID_REQUEST',
-    message: 'The request is not one that is understood.',
+    message: 'The request is not supported.',
   } as const;
 }
 
-/** Refusals of a server that ends or lacks something: that is logged once, and not for each who asks. */
+/** Errors of a server that is stopping or not ready: their cause is logged once, not for each request. */
 const expected: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
   'NOT_READY',
   'SHUTTING_DOWN',
 ]);
 
-/** Fastify's error handler: every refusal is an `ErrorBody`; other errors are logged. */
+/** Fastify's error handler: sends each error as an `ErrorBody`, and logs unexpected ones. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
   const hasBrokenOff = request.raw.destroyed && !request.raw.complete;

@@ -10,13 +10,13 @@ import type { App } from './schema.ts';
 interface ExportRoutesOptions {
   runtime: Runtime;
   version: string;
-  /** The most bytes of a file that is imported. */
+  /** The largest file that can be imported, in bytes. */
   maxBytes: number;
 }
 
-/** Sessions as files: neither way is one whole in memory. */
+/** Exports and imports of sessions as files; both stream, so a file is never whole in memory. */
 export async function exportRoutes(app: App, { runtime, version, maxBytes }: ExportRoutesOptions) {
-  // Each body is a file here, and is read as it comes.
+  // Every body is a file, and is read as a stream.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
 
@@ -38,14 +38,14 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
       try {
         return await reply.code(201).send(await runtime.importSession(pieces));
       } finally {
-        // Otherwise a reading that was given up keeps what is left of the body. It ends with the next piece.
+        // Ends an abandoned import at its next piece. Otherwise it would keep the rest of the body.
         pieces.return().catch(() => undefined);
       }
     },
   });
 }
 
-/** Sends a session's file as it comes. */
+/** Streams a session's file. */
 export function sendExport(
   reply: FastifyReply,
   file: AsyncIterable<string | Uint8Array>,
@@ -54,7 +54,10 @@ export function sendExport(
   return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(inBytes(file)));
 }
 
-/** The bytes of a file, since a text that waits to be read would take up to three times its length; other work runs between them. */
+/**
+ * The bytes of a file: a text that waits to be read would take up to three times its length. Yields to other work in
+ * between.
+ */
 async function* inBytes(file: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of file) {
     yield typeof piece === 'string' ? Buffer.from(piece) : piece;

@@ -9,7 +9,7 @@ interface Options {
   runtime: Pick<Runtime, 'troubles'>;
 }
 
-/** The routes without authorisation: whether the server is there, and whether it is ready. They say nothing else. */
+/** The routes without authorisation: whether the server runs, and whether it is ready. They reveal nothing else. */
 export async function healthRoutes(app: App, { version, runtime }: Options) {
   app.route({
     ...routeOf(serverOperations.health),

@@ -2,13 +2,13 @@ import type { EventEmitter } from 'node:events';
 import { FewAtOnce, othersFirst } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** How many answers of one route are made at the same time. */
+/** How many responses of one route are made at the same time. */
 const AT_ONCE = 4;
 
 /**
- * Hooks for one route whose answers can have megabytes: a few are made at the same time, up to their last byte, and other
- * work runs between them. Clients take turns. No answer is made for a client that has left meanwhile, or has not read the
- * answers before.
+ * Hooks for a route whose responses can have megabytes: only a few are made at the same time, other work runs in
+ * between, and clients take turns. No response is made for a client that has left, or has not read its earlier
+ * responses.
  */
 export function inTurn() {
   const places = new FewAtOnce(AT_ONCE);
@@ -26,7 +26,7 @@ export function inTurn() {
   return {
     async preHandler(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { raw } = request;
-      // Node gives an answer its socket once all answers before have been sent.
+      // Node assigns the socket to a response once all earlier responses were sent.
       if (!reply.raw.socket) await eitherOf([reply.raw, 'socket'], [raw, 'close']);
       await begin(request, reply);
       await othersFirst();
@@ -34,7 +34,7 @@ export function inTurn() {
       end(reply);
       reply.hijack();
     },
-    /** Bytes, since a text that waits to be read would take up to three times its length. */
+    /** Converts to bytes: a text that waits to be read would take up to three times its length. */
     async onSend(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
       end(reply);
       return typeof payload === 'string' ? Buffer.from(payload) : payload;
@@ -42,7 +42,7 @@ export function inTurn() {
   };
 }
 
-/** A browser by its id; programs, which share one token, by their address and the name that each gives itself. */
+/** A browser's id; for programs, which share one token, the address and the user agent. */
 function clientOf({ deviceConnection, ip, headers }: FastifyRequest): string {
   return deviceConnection?.deviceId ?? `${ip} ${headers['user-agent']}`;
 }

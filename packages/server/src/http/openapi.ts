@@ -27,7 +27,7 @@ export function openApiRoute(app: App, { version }: { version: string }) {
       {
         openapi: '3.1.0',
         info: { title: 'Liminal', version },
-        // Wherever it is served: a server may have any address.
+        // Relative, since a server may have any address.
         servers: [{ url: '/' }],
         paths: paths({ ...operations, ...serverOperations }),
         components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
@@ -38,12 +38,12 @@ export function openApiRoute(app: App, { version }: { version: string }) {
   );
 }
 
-/** Unknown fields are ignored, and more may come. */
+/** Allows unknown fields: the server ignores them, and may add some. */
 const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-/** Each operation has its own name as `operationId`, by which generated clients call it. */
+/** Each operation's name is its `operationId`, which names it in generated clients. */
 function paths(all: Record<string, Operation>) {
   const byPath = Map.groupBy(Object.entries(all), ([, { path }]) =>
     path.replaceAll(/:(\w+)/g, '{$1}'),
@@ -78,7 +78,7 @@ function answer(operation: Operation): ZodOpenApiResponsesObject {
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-/** Its refusals, besides those of any request. */
+/** The operation's own errors, besides those of any request. */
 function refused(operation: Operation): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Bounds for bodies of requests that come slowly, or that are not read to their end. */
+/** Bounds for request bodies that arrive slowly, or that are not read to their end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -8,14 +8,14 @@ import { refuseSlowRequest } from './broken-requests.ts';
 type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
 
 /**
- * A body may take as long as it needs, but not be silent for `silenceMs`. A request that is answered before its body is
- * over is read a little further, so that its client comes to read the answer.
+ * A body may take any time, but must not be silent for `silenceMs`. If a request is answered before its body has
+ * arrived, some of the body is still read, so that the client can read the response.
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);
   app.addHook('onSend', async ({ raw }, reply) => {
     if (raw.complete || !hasBody(raw)) return;
-    // Node would close the connection with the answer, and the client could lose the answer.
+    // Node would close the connection with the response, and the client could lose the response.
     const isLast = !reply.raw.shouldKeepAlive;
     reply.removeHeader('connection');
     reply.raw.shouldKeepAlive = true;
@@ -32,7 +32,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 interface Incoming {
   response: ServerResponse;
   bytesRead: number;
-  /** Since when no byte has come, in ms. */
+  /** When the last byte arrived, in ms. */
   silentSince: number;
 }
 
@@ -52,7 +52,7 @@ function refuseSilentBodies(server: Server, silenceMs: number): void {
   server.once('close', () => clearInterval(timer));
 }
 
-/** Whether the client has sent nothing for too long; what waits to be read is the server's own slowness. */
+/** Whether the client has sent nothing for too long. Unread data means that the server is slow, not the client. */
 function isSilent(request: IncomingMessage, one: Incoming, silenceMs: number): boolean {
   const { bytesRead } = request.socket;
   const now = performance.now();
@@ -68,7 +68,7 @@ function refuse({ socket }: IncomingMessage, { headersSent }: ServerResponse): v
   else refuseSlowRequest(socket);
 }
 
-/** Reads what is left of a body, up to the bounds; then the connection ends. */
+/** Reads the rest of a body up to the bounds; past them the connection ends. */
 function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): void {
   const end = (): void => void request.destroy();
   const timer = setTimeout(end, drainMs).unref();
@@ -82,7 +82,7 @@ function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): v
   request.resume();
 }
 
-/** Ends the connection once the answer is sent. */
+/** Ends the connection once the response was sent. */
 function endAfter(response: ServerResponse, socket: Socket): void {
   if (response.writableFinished) socket.destroySoon();
   else response.once('finish', () => socket.destroySoon());

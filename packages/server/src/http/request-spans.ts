@@ -11,7 +11,7 @@ import { newId, newTrace, type Tracing } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from './schema.ts';
 
-/** A request's span, until it is answered. */
+/** A request's span until its response. */
 interface OpenSpan extends SpanPlace {
   parentSpanId: string | undefined;
   /** ms since the epoch. */
@@ -19,8 +19,8 @@ interface OpenSpan extends SpanPlace {
 }
 
 /**
- * Tells each command as a span: one that brings a message, whose turn is then part of it, and any other that names its
- * trace. Requests that are refused before their command, as those of strangers are, have none.
+ * Makes a span for each command that sends a message (the turn is part of the span), and for each other command that
+ * names a trace. Requests that are rejected before their command, such as those of strangers, have no span.
  */
 export function traceRequests(app: App, tracing: Tracing): void {
   const open = new WeakMap<FastifyRequest, OpenSpan>();
@@ -39,7 +39,7 @@ export function traceRequests(app: App, tracing: Tracing): void {
   });
 }
 
-/** A body's own trace is newer than that of the headers. */
+/** The trace context of the body, which is newer, or else of the headers. */
 function callerOf({ body, headers }: FastifyRequest): TraceContext | undefined {
   const said = typeof body === 'object' && body !== null && 'traceContext' in body;
   const given = said ? TraceContext.safeParse(body.traceContext).data : undefined;
@@ -58,7 +58,7 @@ function begin(caller: SpanPlace | undefined, reply: FastifyReply, tracing: Trac
   };
 }
 
-/** The body of a request whose turn is a part of the request. */
+/** The body with the span as its trace context, so that its turn is part of the span. */
 function within(span: OpenSpan, caller: TraceContext | undefined, body: unknown): unknown {
   const traceContext: TraceContext = { ...caller, traceparent: writeTraceparent(span) };
   return typeof body === 'object' ? { ...body, traceContext } : body;

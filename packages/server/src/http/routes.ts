@@ -13,7 +13,7 @@ import { answerError, describeError } from './errors.ts';
 import { inTurn } from './in-turn.ts';
 import type { App } from './schema.ts';
 
-/** The answer of operations without a result. */
+/** The response of operations without a result. */
 const Done = z.object({});
 
 declare module 'fastify' {
@@ -60,7 +60,7 @@ export function routeOf<O extends Operation>(operation: O) {
   };
 }
 
-/** Their answers can have megabytes. */
+/** Operations whose responses can have megabytes. */
 const large: ReadonlySet<string> = new Set(['history', 'getRun', 'search', 'readFile', 'diff']);
 
 /** A route for each operation of the runtime. */
@@ -82,13 +82,13 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
   }
 }
 
-/** A body with the trace context of its request's headers, if it has none of its own. */
+/** Adds the trace context of the request's headers to a body that has none. */
 function withTrace(body: unknown, headers: Record<string, unknown>): unknown {
   const traceContext = readTrace(headers);
   return traceContext && typeof body === 'object' ? { traceContext, ...body } : body;
 }
 
-/** For tests: makes an instance fail on a refusal that the operation's entry does not name. */
+/** For tests: fails on an error code that the operation does not list. */
 export function checkRefusals(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { operation } = request.routeOptions.config;

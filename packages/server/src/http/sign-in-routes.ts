@@ -15,10 +15,10 @@ export async function signInRoutes(app: App, { credentials }: { credentials: Cre
     ...routeOf(serverOperations.signOut),
     handler: async (request, reply) => {
       const device = deviceIn(request, credentials);
-      // This request is answered, though its browser is signed out.
+      // Keep this request's connection: it must be answered, although its browser is signed out.
       request.deviceConnection?.leave();
       clearDevice(request, reply);
-      // Either takes effect before it throws.
+      // Both calls take effect before they throw.
       if (request.body?.everywhere === true) credentials.signedOut.addAll();
       else if (device !== undefined) credentials.signedOut.add(device);
       return {};

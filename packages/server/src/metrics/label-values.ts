@@ -1,12 +1,12 @@
-/** What a label says of a value that is one too many. */
+/** The label for values beyond the bound. */
 const otherValue = 'other';
 
-/** The longest value, in characters. */
+/** The longest label value, in characters. */
 const LENGTH_MAX = 100;
 
 /**
- * Bounds the distinct values of a label: each is kept in memory, by us and by whoever reads the metrics, and an agent may
- * name as many models and codes as it likes. The first ones are kept; later ones are `other`.
+ * Bounds the distinct values of a label: the server and each metrics store keep all of them in memory, and an agent may
+ * report any number of models and codes. The first values are kept; later ones become `other`.
  */
 export class LabelValues {
   readonly #max: number;

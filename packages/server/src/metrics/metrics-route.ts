@@ -12,15 +12,15 @@ interface Options {
   metrics: Metrics;
 }
 
-/** How often the delay of the event loop is measured, ms: each time wakes the process. */
+/** How often the delay of the event loop is measured, in ms: each measurement wakes the process. */
 const LOOP_MS = 50;
-/** From nanoseconds to seconds. */
+/** Nanoseconds to seconds. */
 const NANO = 1e-9;
 
-/** What was counted, and the present state of the process and its sessions, in Prometheus' text format. */
+/** Serves the counters, and the present state of the process and its sessions, in Prometheus' text format. */
 export async function metricsRoute(app: App, { runtime, connections, metrics }: Options) {
   const sessions = new Map<string, SessionSummary>();
-  // No agent is started only to count its own sessions.
+  // Do not start an agent only to count its own sessions.
   const options = { ownOnly: true };
   const stopWatching = runtime.watchSessions(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
@@ -40,7 +40,7 @@ export async function metricsRoute(app: App, { runtime, connections, metrics }: 
     connectionGauges(now, connections);
     sessionGauges(now, [...sessions.values()]);
     runtimeGauges(now, await runtime.gauges());
-    // While Redis is away the rest is still told.
+    // Without Redis the other metrics are still sent.
     await runtime.metrics().then((behind) => historyGauges(now, behind), notTold);
     reply.type(now.contentType);
     const all = await Registry.merge([metrics.registry, now]).metrics();
@@ -70,18 +70,18 @@ function processGauges(registry: Registry): void {
   );
 }
 
-/** Since the last time; idle time between two measurements is no delay. */
+/** Measures since the last scrape, without the idle time between two measurements. */
 function loopGauges(registry: Registry, loop: ReturnType<typeof monitorEventLoopDelay>): void {
   const gauge = gaugesOf(registry);
   const delay = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - LOOP_MS / 1_000);
   gauge(
     'nodejs_eventloop_delay_p99_seconds',
-    'How late the server comes to new work: the 99th percentile since the last scrape.',
+    'Delay of the event loop: the 99th percentile since the last scrape.',
     delay(loop.percentile(99)),
   );
   gauge(
     'nodejs_eventloop_delay_max_seconds',
-    'The same, the longest since the last scrape.',
+    'Delay of the event loop: the maximum since the last scrape.',
     delay(loop.max),
   );
   loop.reset();
@@ -92,7 +92,7 @@ function connectionGauges(registry: Registry, { open, subscriptions }: Connectio
   gauge('liminal_websockets', 'Open WebSockets.', open.websocket);
   gauge('liminal_event_streams', 'Open streams of server-sent events.', open.sse);
   gauge('liminal_acp_http_connections', 'Open ACP connections over HTTP.', open.acpHttp);
-  gauge('liminal_subscriptions', 'Sessions followed, over all connections.', subscriptions);
+  gauge('liminal_subscriptions', 'Session subscriptions of all connections.', subscriptions);
 }
 
 function sessionGauges(registry: Registry, sessions: readonly SessionSummary[]): void {
@@ -116,7 +116,7 @@ function runtimeGauges(registry: Registry, gauges: RuntimeGauges): void {
   gauge('liminal_turns_running', 'Turns under way on this server.', gauges.turns);
   gauge(
     'liminal_queued_messages',
-    'Messages that wait for their turn, in the sessions that this server has in memory.',
+    'Queued messages of the sessions that this server has in memory.',
     gauges.queuedMessages,
   );
   gauge(
@@ -124,10 +124,14 @@ function runtimeGauges(registry: Registry, gauges: RuntimeGauges): void {
     'Permission requests on this server that wait for an answer.',
     gauges.approvalsWaiting,
   );
-  gauge('liminal_readers', 'Readers of sessions, once for each session.', gauges.readers);
+  gauge(
+    'liminal_readers',
+    'Subscribers of sessions, counted once for each session.',
+    gauges.readers,
+  );
   gauge(
     'liminal_readers_behind',
-    'Readers whose connection takes less than there is: they get fewer, newer states.',
+    'Subscribers with a slow connection: they get fewer, newer states.',
     gauges.slowReaders,
   );
   agentGauges(registry, gauges.agents ?? []);
@@ -138,12 +142,12 @@ function agentGauges(registry: Registry, agents: NonNullable<RuntimeGauges['agen
   const processes = new Gauge({
     ...shared,
     name: 'liminal_agent_processes',
-    help: 'Processes of agents and of all that they have started, by agent type; `tools` are those of bare models. Only on Linux: elsewhere nothing tells which they are.',
+    help: 'Processes of agents, with all processes that they started, by agent type; `tools` are those of bare models. Only on Linux: other systems do not mark them.',
   });
   const memory = new Gauge({
     ...shared,
     name: 'liminal_agent_resident_memory_bytes',
-    help: 'Their resident memory; what several processes share is counted for each.',
+    help: 'Resident memory of the processes of agents; memory that processes share is counted for each.',
   });
   for (const { cliType: agent, processes: count, residentBytes } of agents) {
     processes.set({ agent }, count);
@@ -156,12 +160,12 @@ function historyGauges(registry: Registry, { openRuns, backlogRuns, lagEvents }:
   gauge('liminal_runs_open', 'Runs under way, on all servers.', openRuns);
   gauge(
     'liminal_projector_backlog_runs',
-    'Runs that have ended and are not in history yet, on all servers.',
+    'Runs that have ended but are not in history yet, on all servers.',
     backlogRuns,
   );
   gauge(
     'liminal_projector_lag_events',
-    'Events that history lacks of the runs that this server brings there.',
+    'Events not yet in history, of the runs that this server projects.',
     lagEvents,
   );
 }

@@ -2,68 +2,68 @@ import type { Meter, MeteredTurn } from '@liminal/runtime';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { LabelValues } from './label-values.ts';
 
-/** How many models are told apart for each agent type, and how many codes of errors and refusals. */
+/** The number of distinct models for each agent type, and of distinct error codes. */
 const MODELS_MAX = 30;
 const CODES_MAX = 60;
 
 const turnLabels = ['agent', 'model'] as const;
 type TurnLabel = (typeof turnLabels)[number];
 
-/** What this server has counted since it started, in Prometheus' terms. No label holds an id, a path or a secret. */
+/** This server's counters since its start, for Prometheus. No label holds an id, a path or a secret. */
 export class Metrics implements Meter {
   readonly registry = new Registry();
   readonly #models = new Map<string, LabelValues>();
   readonly #codes = new LabelValues(CODES_MAX);
   readonly #turns = this.#counter(
     'liminal_turns_total',
-    'Turns that have ended, by how they ended: complete, error or aborted.',
+    'Ended turns by status: complete, error or aborted.',
     [...turnLabels, 'status'],
   );
   readonly #errors = this.#counter(
     'liminal_turn_errors_total',
-    'Turns that have ended in an error, by its code.',
+    'Turns that ended with an error, by error code.',
     ['agent', 'code'],
   );
   readonly #tokens = this.#counter(
     'liminal_tokens_total',
-    'Tokens of the turns that have ended, as their agents count them: input (all of it), output, and the parts of the input that came from the cache (cache_read) or went there (cache_creation).',
+    'Tokens of ended turns, as counted by their agents: input (all of it), output, and the parts of the input that were read from the cache (cache_read) or written to it (cache_creation).',
     [...turnLabels, 'kind'],
   );
   readonly #cost = this.#counter(
     'liminal_cost_dollars_total',
-    'What the turns that have ended have cost in US dollars, where their agents tell.',
+    'Cost of ended turns in US dollars, as far as their agents report it.',
     turnLabels,
   );
   readonly #firstText = this.#histogram(
     'liminal_first_text_seconds',
-    'From the beginning of a turn to the first words of its agent.',
+    'Time from the beginning of a turn to the first text of its agent.',
     [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80],
     turnLabels,
   );
   readonly #duration = this.#histogram(
     'liminal_turn_seconds',
-    'From the beginning of a turn to its end.',
+    'Time from the beginning of a turn to its end.',
     [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600],
     turnLabels,
   );
   readonly #approvals = this.#histogram(
     'liminal_approval_wait_seconds',
-    'How long permission requests have waited, up to an answer or the end of their turn.',
+    'How long permission requests waited for an answer or the end of their turn.',
     [1, 5, 15, 60, 300, 900, 3_600, 14_400],
     ['agent'],
   );
   readonly #appends = this.#histogram(
     'liminal_log_append_seconds',
-    'How long the log takes to store some events of a turn; nobody sees them before.',
+    'How long the log takes to store events of a turn; clients get them only afterwards.',
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   );
   readonly #refusedAppends = this.#counter(
     'liminal_log_refusals_total',
-    'How often the log has refused events; they are kept and given to it again.',
+    'How often the log has rejected events; they are kept and appended again.',
   );
   readonly #refusals = this.#counter(
     'liminal_http_refusals_total',
-    'HTTP requests that were refused or have failed, by code.',
+    'HTTP requests that were rejected or failed, by code.',
     ['code'],
   );
 
@@ -92,7 +92,7 @@ export class Metrics implements Meter {
     this.#refusedAppends.inc();
   }
 
-  /** A request was refused, or has failed. */
+  /** Counts a request that was rejected or failed. */
   refused(code: string): void {
     this.#refusals.inc({ code: this.#codes.bound(code) });
   }

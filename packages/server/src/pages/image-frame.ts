@@ -3,7 +3,7 @@ import { RequestError } from '../http/errors.ts';
 import { escapeHtml } from './layout.ts';
 import { sendPage } from './send-page.ts';
 
-/** The policy of the frame: it shows one image, and can do nothing else. */
+/** The frame's policy: it shows one image, and can do nothing else. */
 const policy = [
   "default-src 'none'",
   'img-src https:',
@@ -13,19 +13,20 @@ const policy = [
 ].join('; ');
 
 /**
- * A frame around an image from the web, for a user who has asked to see it. The app's own policy allows no foreign
- * image, so that an agent's text cannot call home; this one does, and the browser fetches the image, not the server.
+ * A frame around an image from the web, for a user who chose to see it. The app's own policy allows no foreign image,
+ * so that an agent's text cannot send data out; the frame's policy allows one. The browser fetches the image, not the
+ * server.
  */
 export function imageFrameRoute(app: FastifyInstance): void {
   app.route<{ Querystring: { url?: unknown } }>({
     method: 'GET',
     url: '/api/image-frame',
-    // A frame can send no key; the answer has nothing of ours.
+    // A frame cannot send a key; the response contains nothing of ours.
     config: { access: 'page' },
     handler: async ({ query }, reply) => {
       const { url } = query;
       if (typeof url !== 'string' || url.length > 4096 || !isOverTls(url)) {
-        const problem = 'Say which image, by an address with https: ?url=…';
+        const problem = 'Name the image by an https URL: ?url=…';
         throw new RequestError('INVALID_QUERY', problem);
       }
       reply.header('content-security-policy', policy).header('x-frame-options', 'SAMEORIGIN');

@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify';
 export const signInScriptPath = '/sign-in.js';
 
 /**
- * On the page of a browser that is not signed in: stores the address that the person wanted. On the page that signs the
- * browser in: stores the key, and replaces the link in the browser's history by the link's path, or by the wanted address
- * of the last hour if the link leads to the start page.
+ * On the page of a browser that is not signed in: stores the wanted address. On the page that signs the browser in:
+ * stores the key, and replaces the link in the browser's history by the link's path, or, if the link leads to the start
+ * page, by the wanted address of the last hour.
  */
 const script = `const { key, path } = document.currentScript.dataset;
 if (key === undefined) {
@@ -20,7 +20,7 @@ if (key === undefined) {
 }
 `;
 
-/** The script of the page that signs a browser in; the page has the key, and the script nothing secret. */
+/** Serves the script of the sign-in page; the page holds the key, and the script no secret. */
 export function signInScriptRoute(app: FastifyInstance): void {
   app.get(signInScriptPath, { config: { access: 'open' } }, async (_, reply) =>
     reply.type('text/javascript').send(script),

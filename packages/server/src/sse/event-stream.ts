@@ -5,21 +5,21 @@ export interface ServerSentEvent {
   event: string;
   /** One line of JSON. */
   data: string;
-  /** Comes back as `Last-Event-ID`. */
+  /** Returned by the client as `Last-Event-ID` when it reconnects. */
   id?: string | undefined;
 }
 
 interface EventStreamOptions {
-  /** How much may wait for a slow reader before `send` returns false (bytes). */
+  /** How many bytes may wait for a slow client before `send` returns false. */
   bufferBytes: number;
   heartbeatMs: number;
-  /** A stream that was full has emptied. */
+  /** Called when a full stream has emptied. */
   onDrained: () => void;
-  /** Its reader has left, or it was ended. */
+  /** Called when the client has left or the stream was ended. */
   onClosed: () => void;
 }
 
-/** Server-sent events to one reader, with regular comments so that no proxy closes the connection. */
+/** A stream of server-sent events to one client, with regular comments so that no proxy closes the connection. */
 export class EventStream {
   readonly #readable: Readable;
   readonly #onDrained: () => void;
@@ -39,7 +39,7 @@ export class EventStream {
     this.#push(': open\n\n');
   }
 
-  /** Always takes an event; false when the waiting bytes have reached the bound, until `onDrained`. */
+  /** Always accepts an event; returns false when the waiting bytes have reached the bound, until `onDrained`. */
   send({ event, data, id }: ServerSentEvent): boolean {
     return this.#push(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${data}\n\n`);
   }
@@ -50,7 +50,7 @@ export class EventStream {
     this.#readable.push(null);
   }
 
-  /** Makes the stream the answer to a request. */
+  /** Makes the stream the response to a request. */
   answer(reply: FastifyReply): FastifyReply {
     return reply
       .header('content-type', 'text/event-stream; charset=utf-8')

@@ -4,9 +4,9 @@ import type { Limits } from '../limits.ts';
 import { EventStream } from './event-stream.ts';
 
 interface Callbacks {
-  /** A stream that was full has emptied. */
+  /** Called when a full stream has emptied. */
   onDrained: () => void;
-  /** The reader has left. */
+  /** Called when the client has left. */
   onClosed: () => void;
 }
 

@@ -32,7 +32,10 @@ const forms = {
 };
 type Form = (typeof forms)[keyof typeof forms];
 
-/** A run as its canonical events, each named by its type; or as one `snapshot` once the log has dropped them; in the form that is asked for. */
+/**
+ * Streams a run's canonical events, each named by its type, or one `snapshot` if the log has dropped them, in the
+ * requested form.
+ */
 export async function runStreamRoute(app: App, { runtime, streams }: Options) {
   app.route({
     ...routeOf(serverOperations.followRun),
@@ -40,7 +43,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
     handler: async (request, reply) => {
       const { id } = request.params;
       const after = positionIn(id, lastEventId(request.headers));
-      // Browsers reconnect after the end of a stream, until the answer is 204.
+      // Browsers reconnect after the end of a stream, until the response is 204.
       const waits = request.query.wait === '1';
       const form = forms[request.query.format ?? 'canonical'];
       const run = await runtime.getRun(id).catch((error: unknown) => {
@@ -64,7 +67,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
       };
       const feed = await runtime.followRun(id, { after, signal: gone.signal, waits });
       copy(feed, stream, form, waitForRoom, gone.signal).catch((error: unknown) => {
-        request.log.error({ err: error }, 'a run’s stream broke off');
+        request.log.error({ err: error }, 'a run’s event stream failed');
       });
       return stream.answer(reply);
     },

@@ -13,13 +13,13 @@ interface Options {
   streams: EventStreams;
 }
 
-/** A session as server-sent events: the WebSocket's messages, each with its cursor as id. */
+/** Streams a session as server-sent events: the WebSocket's messages, each with its cursor as id. */
 export async function sessionStreamRoute(app: App, { runtime, connections, streams }: Options) {
   app.route({
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,
     handler: async ({ params: { id }, query, headers }, reply) => {
-      // Refuses an unknown session before the status is sent.
+      // Rejects an unknown session before the status is sent.
       await runtime.status(id);
       const stream = streams.open({
         onDrained: () => subscription.drained(),
@@ -45,7 +45,10 @@ export async function sessionStreamRoute(app: App, { runtime, connections, strea
   });
 }
 
-/** `session:upsert` is the event `upsert`; an `error` would look like the browser's own, so that is `problem`. */
+/**
+ * `session:upsert` becomes the event `upsert`. An event `error` would look like the browser's own, so errors are
+ * `problem`.
+ */
 function toEvent(outgoing: Outgoing): ServerSentEvent {
   const { message } = outgoing;
   const event = message.type === 'session:error' ? 'problem' : message.type.replace(/^\w+:/, '');

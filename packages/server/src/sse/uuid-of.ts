@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const Uuid = z.uuid();
-/** As docs/protocol.md names it, so that others can find the same ids. */
+/** Defined in docs/protocol.md, so that other programs can compute the same ids. */
 const namespace = Buffer.from('598d8923bdcb4fd5802269c0a9b6401b', 'hex');
 
-/** The UUID that stands for an id: itself if it is one, else of version 5 (RFC 9562), from its UTF-8. */
+/** The UUID of an id: the id itself if it is a UUID, else a UUID of version 5 (RFC 9562) of its UTF-8. */
 export function uuidOf(id: string): string {
   if (Uuid.safeParse(id).success) return id;
   const bytes = createHash('sha1').update(namespace).update(id).digest();

@@ -15,7 +15,7 @@ interface Options {
   limits: Limits;
 }
 
-/** One client's WebSocket: its subscriptions, and how fast it reads. */
+/** One client's WebSocket: its subscriptions, its unsent messages, and its loads. */
 export class Connection {
   readonly #runtime: Runtime;
   readonly #connections: Connections;
@@ -23,7 +23,7 @@ export class Connection {
   readonly #outbox: Outbox;
   readonly #subscriptions = new Map<string, Subscription>();
   #sessionList: SessionListFeed | undefined;
-  /** Loads that wait for room, or for the load under way: a first answer can have 8 MiB. */
+  /** Loads that wait for room, or for the running load: a first answer can have 8 MiB. */
   readonly #loads: (() => Promise<void>)[] = [];
   #isLoading = false;
 
@@ -34,7 +34,7 @@ export class Connection {
     this.#outbox = new Outbox(socket, limits.bufferBytes, () => this.#drained());
   }
 
-  /** Handles a frame; one that is not a message is answered with an error, and the connection stays. */
+  /** Handles a frame. An invalid message is answered with an error, and the connection stays open. */
   receive(text: string): void {
     const message = parseMessage(text);
     if (typeof message === 'string') return this.#refuse('INVALID_MESSAGE', message);
@@ -60,7 +60,7 @@ export class Connection {
     this.#sessionList?.close();
   }
 
-  /** Subscribing to a session again starts over from the given cursor. */
+  /** Subscribing to a session again starts anew from the given cursor. */
   #subscribe({ sessionId, cursor, deltas }: Subscribe): void {
     this.#unsubscribe(sessionId);
     if (this.#subscriptions.size >= this.#limits.subscriptionsPerSocket) {
@@ -93,7 +93,7 @@ export class Connection {
     subscription.close();
   }
 
-  /** Subscribing again starts over, with all sessions. */
+  /** Subscribing again starts anew, with all sessions. */
   #watchSessions(): void {
     this.#sessionList?.close();
     this.#sessionList = new SessionListFeed(
@@ -131,7 +131,7 @@ export class Connection {
   }
 }
 
-/** Returns a sentence instead for a frame that is not a message. */
+/** Returns the problem as a sentence if the frame is not a message. */
 function parseMessage(text: string): ClientMessage | string {
   let json: unknown;
   try {

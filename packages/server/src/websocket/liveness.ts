@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 /**
- * Ends a connection whose other side has vanished: it has a whole interval (ms) to answer a ping. While the socket is
- * paused no answer is read; then its other side is there if it takes some of what waits for it.
+ * Ends a connection whose client has vanished: the client has a whole interval (ms) to answer a ping. While the socket
+ * is paused no answers are read; then a client that accepts some of the waiting bytes counts as alive.
  */
 export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket): void {
   let heard = true;
@@ -20,10 +20,12 @@ export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket
   socket.once('close', () => clearInterval(timer));
 }
 
-/** The most bytes of a socket that wait for its client while its pings are answered. */
+/** How many unsent bytes a socket may have before a ping ends it. */
 const PONGS_MAX = 64 * 1024;
 
-/** Answers the pings of a socket that does not do so itself. One whose client reads no answers ends. */
+/**
+ * Answers the pings of a socket that does not do so itself. Ends the socket if its client does not read the answers.
+ */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data: Buffer) => {
     if (socket.bufferedAmount > PONGS_MAX) socket.terminate();

@@ -1,11 +1,11 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** A generous estimate of a waiting message's size besides its bytes. */
+/** A generous estimate of a waiting message's overhead, in bytes. */
 const messageItself = 2_000;
 
 /**
- * The unsent messages of one socket: reports when they are too many, and when they have been sent. Until they have been
- * sent nothing more is read from the socket, so that a client that reads no answers cannot ask for more of them.
+ * The unsent messages of one socket: reports when there are too many, and when they were sent. Until then nothing is
+ * read from the socket, so that a client that does not read answers cannot ask for more.
  */
 export class Outbox {
   readonly #socket: WebSocket;
@@ -15,21 +15,21 @@ export class Outbox {
   /** The number of unsent messages. */
   #waiting = 0;
 
-  /** `bound` in bytes. */
+  /** @param bound - In bytes. */
   constructor(socket: WebSocket, bound: number, onDrained: () => void) {
     this.#socket = socket;
     this.#bound = bound;
     this.#onDrained = onDrained;
   }
 
-  /** While true, only answers should be sent. */
+  /** While true, send only answers. */
   get full(): boolean {
     return this.#full;
   }
 
   /**
-   * Always takes a message (JSON in UTF-8); false when the waiting bytes have reached the bound, until `onDrained`.
-   * Many sockets share the same bytes.
+   * Always accepts a message (JSON in UTF-8); returns false when the waiting bytes have reached the bound, until
+   * `onDrained`. Many sockets share the same bytes.
    */
   send(message: Buffer): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
@@ -60,7 +60,7 @@ export class Outbox {
 
   readonly #onSent = (): void => {
     this.#waiting -= 1;
-    // A socket that was ended has no waiting bytes, and needs no more.
+    // A closed socket has no waiting bytes, and accepts no more.
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.#full || this.#size > this.#bound / 4) return;
     this.#full = false;

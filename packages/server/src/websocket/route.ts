@@ -14,7 +14,7 @@ interface Options {
   limits: Limits;
 }
 
-/** The WebSocket surface; `@fastify/websocket` must be registered already. Commands go by HTTP. */
+/** The WebSocket surface; `@fastify/websocket` must be registered already. Commands use HTTP. */
 export async function webSocketRoute(app: App, options: Options) {
   const { connections, limits } = options;
   app.route({

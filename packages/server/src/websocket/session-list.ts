@@ -1,7 +1,7 @@
 import type { ServerMessage, SessionSummary } from '@liminal/protocol';
 import type { Runtime, SessionsChange } from '@liminal/runtime';
 
-/** The list of sessions for one reader. While the reader is slow, it keeps only the last state of each session. */
+/** Sends the list of sessions to one client. While the client is slow, only the last state of each session is kept. */
 export class SessionListFeed {
   readonly #changed = new Map<string, SessionSummary>();
   readonly #removed = new Set<string>();
@@ -38,7 +38,7 @@ export class SessionListFeed {
       this.#changed.delete(id);
       this.#removed.add(id);
     }
-    // The first message is sent even without sessions: it says that there are none.
+    // Send the first message even without sessions, so that the client knows that there are none.
     if (!this.#isFull() || this.#isNew) this.#flush();
   }
 

@@ -1,11 +1,11 @@
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 
-/** Ends a failed socket. A client that breaks the rules, or vanishes, is not our fault: it is only logged as `info`. */
+/** Ends a failed socket. A client that breaks the protocol, or vanishes, is not our fault: logged only as `info`. */
 export function endFailedSocket(error: Error, socket: WebSocket, request: FastifyRequest): void {
   const code = 'code' in error ? String(error.code) : '';
   const isClients = code.startsWith('WS_ERR_') || ['ECONNRESET', 'EPIPE'].includes(code);
-  if (isClients) request.log.info({ code }, 'a WebSocket broke off');
+  if (isClients) request.log.info({ code }, 'a WebSocket client vanished or broke the protocol');
   else request.log.error({ err: error }, 'a WebSocket failed');
   socket.terminate();
 }

@@ -87,14 +87,14 @@ test('nobody comes in without the token, without an agent, or for one that is no
     status: 400,
     error: {
       code: 'INVALID_REQUEST',
-      message: 'Say which agent: /acp?agent=… (scripted, demo).',
+      message: 'Name the agent in the URL: /acp?agent=… (scripted, demo).',
     },
   });
   const [byPost, nobody] = await Promise.all([
     fetch(address('http', 'nobody'), { method: 'POST', headers: bearer, body: '{}' }),
     refusal(address('ws', 'nobody')),
   ]);
-  const there = 'There is no agent nobody: there are scripted, demo.';
+  const there = 'There is no agent nobody. Choose one of: scripted, demo.';
   expect(nobody).toMatchObject({ status: 400, error: { message: there } });
   expect(byPost.status).toBe(400);
   expect(await byPost.json()).toMatchObject({ error: { message: there } });

@@ -1,4 +1,4 @@
-/** Our content in ACP's words. Bytes that only the blob store has are named by their address: see `withBytes`. */
+/** Converts content blocks to ACP. Blocks of the blob store keep their address instead of bytes: see `withBytes`. */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ContentBlock, FileDiff } from '@liminal/protocol';
 import { ownMeta } from './meta.ts';
@@ -30,14 +30,14 @@ type Media = Extract<ContentBlock, { type: 'image' | 'audio' }>;
 function mediaOf({ type, mimeType, data, uri, name }: Media): Acp.ContentBlock {
   const isStored = data === undefined && uri?.startsWith('blob:') === true;
   if (data === undefined && uri !== undefined && !isStored) {
-    // Bytes that lie elsewhere: ACP has only a link for them.
+    // ACP has only a link for bytes at another address.
     return { type: 'resource_link', uri, name: name ?? uri, mimeType };
   }
   const address = isStored ? { blob: uri } : {};
   return { type, mimeType, data: data ?? '', ...ownMeta({ name, ...address }) };
 }
 
-/** What a tool has shown, and the changes of files that it makes. */
+/** The output of a tool call, and the file changes that it makes. */
 export function toolContent(
   text: string,
   blocks: readonly ContentBlock[],

@@ -1,4 +1,4 @@
-/** A form in the protocol's own words. What it has no field for (a header, previews, room for own text) is in `_meta`. */
+/** Converts a form to ACP. Fields that ACP lacks (a header, previews, room for own text) go into `_meta`. */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { Form, FormField } from '@liminal/protocol';
 

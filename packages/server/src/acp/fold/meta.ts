@@ -1,24 +1,27 @@
-/** What ACP has no field for, in `_meta`: under `liminal`, and where editors already look for it. */
+/** Fields that ACP lacks, in `_meta`: under `liminal`, and under the keys that editors already read. */
 import type { ErrorObject } from '@liminal/protocol';
 
 type Meta = Record<string, unknown>;
 
 export interface About {
-  /** The call of the subagent that a message or call belongs to, as the client knows it. */
+  /** The client's id of the subagent call that a message or call belongs to. */
   parent?: string | undefined;
-  /** The message that this one stands for, which the client was told of before. */
+  /** The id of the earlier message that this message replaces. */
   replaces?: string;
-  /** The message does not count any more. */
+  /** The message no longer counts. */
   withdrawn?: true;
-  /** Why the message broke off. */
+  /** Why the message ended early. */
   error?: ErrorObject;
-  /** The message is Liminal's, and no agent's. */
+  /** The message is Liminal's, not an agent's. */
   notice?: 'info' | 'error';
-  /** The run's error, which its agent did not say. */
+  /** The run's error, which its agent did not report. */
   turnError?: ErrorObject;
 }
 
-/** As fields of an update: none if there is nothing to say. `_meta.claudeCode` is as in Claude Code's own adapter. */
+/**
+ * Returns `_meta` with these fields, or no `_meta` if all are undefined. `_meta.claudeCode` is as in Claude Code's
+ * own adapter.
+ */
 export function metaOf({ parent, ...own }: About, besides: Meta = {}): { _meta?: Meta } {
   const known = Object.entries(own).filter(([, value]) => value !== undefined);
   const liminal = { ...Object.fromEntries(known), ...(parent && { parentToolCallId: parent }) };
@@ -30,13 +33,13 @@ export function metaOf({ parent, ...own }: About, besides: Meta = {}): { _meta?:
   return Object.keys(meta).length === 0 ? {} : { _meta: meta };
 }
 
-/** Fields of ours alone; none if none has a value. */
+/** Returns `_meta.liminal` with these fields, or no `_meta` if all are undefined. */
 export function ownMeta(fields: Meta): { _meta?: Meta } {
   const known = Object.entries(fields).filter(([, value]) => value !== undefined);
   return known.length === 0 ? {} : { _meta: { liminal: Object.fromEntries(known) } };
 }
 
-/** An error for the client's programs. Its stack is ours, and leads nowhere there. */
+/** An error for the client, without its stack, which is of use only on the server. */
 export function diagnosis({ code, message, details }: ErrorObject): ErrorObject {
   return { code, message, ...(details !== undefined && { details }) };
 }

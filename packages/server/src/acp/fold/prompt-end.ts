@@ -1,4 +1,4 @@
-/** What a turn's end is to the client that asked for it. */
+/** Converts a turn's end to the response to its prompt. */
 import {
   RequestError,
   type PromptResponse,
@@ -7,7 +7,7 @@ import {
 import type { ErrorObject, Response } from '@liminal/protocol';
 import { diagnosis } from './meta.ts';
 
-/** By the words of agents and makers of models; whatever else they say is a turn that has ended. */
+/** Stop reasons by the finish reasons of agents and model providers; any other finish reason is `end_turn`. */
 const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
   ['max_tokens', 'max_tokens'],
   ['max_output_tokens', 'max_tokens'],
@@ -21,12 +21,12 @@ const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
   ['cancelled', 'cancelled'],
 ]);
 
-/** JSON-RPC's code for an error of ours or the agent's. */
+/** JSON-RPC's code for an error of Liminal or the agent. */
 const internal = -32_603;
 
 /**
- * The answer to a prompt. A turn that the watchdog ended has a stop reason (seed 004); every other error is thrown, as a
- * RequestError with our code in its data.
+ * The response to a prompt. A turn that the watchdog ended gets a stop reason (seed 004); every other error is thrown
+ * as a RequestError with Liminal's code in its data.
  */
 export function promptEnd({
   status,

@@ -1,4 +1,4 @@
-/** A question that is about no call, as a call of its own: the client shows it, and what was answered. */
+/** Shows a question that belongs to no tool call, and its answer, as a tool call of its own. */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ErrorObject } from '@liminal/protocol';
 import { toolContent } from './content.ts';
@@ -16,7 +16,7 @@ export function questionCall(item: ApprovalItem): ToolCall {
   return { sessionUpdate: 'tool_call', ...call, ...questionFace(item) };
 }
 
-/** Its fields in the question itself. */
+/** The question's call as part of a permission request. */
 export function questionOf(item: ApprovalItem): Acp.ToolCallUpdate {
   return { toolCallId: item.id, title: item.title, ...questionFace(item) };
 }

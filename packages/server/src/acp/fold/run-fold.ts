@@ -1,7 +1,7 @@
 /**
- * What an ACP client is told of a run: a fold of its events. ACP's messages only grow and its calls are only replaced, so
- * each step tells the difference between the run as it was told and as it is now. The same difference brings a client up
- * to date that has missed events (`foldSnapshot`), or that has seen nothing yet.
+ * Folds a run's events to updates for an ACP client. ACP's messages only grow and its calls are only replaced, so
+ * each step sends the difference between the run as it was sent and as it is now. The same difference updates a
+ * client that has missed events (`foldSnapshot`), or that has seen nothing yet.
  */
 import {
   changedBy,
@@ -30,7 +30,7 @@ export function startRunFold(): RunFoldState {
   return { response: emptyResponse(), calls: noCalls };
 }
 
-/** One event. `isOwn`: the client itself has sent the turn's message, and shows it already. */
+/** Folds one event. `isOwn`: the client sent the turn's message and already shows it. */
 export function foldRun(
   state: RunFoldState,
   event: StreamEvent,
@@ -45,7 +45,7 @@ export function foldRun(
   return tell(teller, response, changedBy(payload));
 }
 
-/** The run as it is, for a client that was told of it up to `state`. `isLive`: the client was there when it happened. */
+/** Updates a client that was sent the run up to `state`. `isLive`: the client was attached when it happened. */
 export function foldSnapshot(
   state: RunFoldState,
   snapshot: Response,

@@ -16,20 +16,20 @@ import { answeredCall, questionCall, questionOf } from './question-calls.ts';
 import { type ApprovalItem, type CallItem, questioned, titleOf, updateOf } from './tool-calls.ts';
 import { type CallsState, ToldCalls } from './told-calls.ts';
 
-/** What a client can show besides what every client can. */
+/** Optional features of a client. */
 export interface Shows {
   notices: boolean;
   compactions: boolean;
-  /** Output that is streamed in `_meta`, as several agents and editors have it. */
+  /** Output streamed in `_meta`, as several agents and editors do. */
   terminals: boolean;
 }
 
 type ItemOf<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
 
-/** A notification, a question for people, or that it is answered. */
+/** An update, a question for people, or the end of a question. */
 export type Told =
   | { kind: 'update'; update: Acp.SessionUpdate }
-  /** `toolCall` is what it is about, which the client was told of. */
+  /** `toolCall` is the call that the question is about, which was already sent. */
   | { kind: 'question'; approval: ApprovalItem; toolCall: Acp.ToolCallUpdate }
   | { kind: 'answered'; approvalId: string };
 
@@ -38,21 +38,21 @@ export interface TellerOptions {
   after: ResponseState;
   shows: Shows;
   isOwn: boolean;
-  /** It happens now: notices are only for those who are there. */
+  /** Whether it happens now: notices are only for attached clients. */
   isLive: boolean;
-  /** By what the one changed item has grown. */
+  /** The text that the one changed item has grown by. */
   delta?: string | undefined;
 }
 
 type ChunkKind = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk';
 
-const withdrawnWords = '*(This answer broke off and does not count: the model is asked again.)*';
+const withdrawnText = '*(This answer broke off and does not count: the model is asked again.)*';
 const cancelledCall: ErrorObject = {
   code: 'CANCELLED',
   message: 'The turn was cancelled before this tool answered.',
 };
 
-/** Tells what differs between two states of a run. */
+/** Computes the updates between two states of a run. */
 export class Teller {
   readonly told: Told[] = [];
   readonly #options: TellerOptions;
@@ -80,7 +80,7 @@ export class Teller {
   }
 
   item(item: OutputItem): void {
-    // One that had ended was told whole.
+    // An item that had ended was already sent whole.
     if (this.#before.items.byId.has(item.id) && !this.#before.open.has(item.id)) return;
     switch (item.type) {
       case 'message':
@@ -100,12 +100,12 @@ export class Teller {
       case 'error':
         return this.#isOpen(item) ? undefined : this.#notice('error', item.message, item.id);
       case 'file_changes':
-        // ACP has no word for a turn's net changes; those of each call are told with it.
+        // ACP has no field for a turn's net changes; each call's changes are sent with the call.
         return;
     }
   }
 
-  /** What was said cannot be unsaid; that it does not count is said. */
+  /** ACP cannot retract text, so add a sentence that it does not count. */
   withdrawn(id: string): void {
     const item = this.#before.open.get(id)?.item ?? this.#before.items.byId.get(id);
     switch (item?.type) {
@@ -139,7 +139,7 @@ export class Teller {
     if (update && JSON.stringify(update) !== JSON.stringify(told)) this.#update(update);
   }
 
-  /** Those who wait for the answer to their prompt get the turn's error with it, and the others here. */
+  /** Clients that wait for the response to their prompt get the turn's error in the response; others get it here. */
   end(): void {
     const { head } = this.#after;
     if (head === undefined || !hasEnded(this.#after)) return;
@@ -152,12 +152,12 @@ export class Teller {
   #withdrawnWords(item: ItemOf<'message' | 'reasoning'>): void {
     const isOpen = this.#before.open.has(item.id);
     const isAgents = item.type === 'reasoning' || item.origin === 'agent';
-    // Others' are told when they are whole.
+    // Messages that are not the agent's are sent only when they are complete.
     if (isOpen && !isAgents) return;
     if (blocksOf(item).length === 0 && (isOpen ? this.#textBefore(item.id) : textOf(item)) === '')
       return;
     const kind = kindOf(item);
-    const words = kind === 'agent_message_chunk' && isAgents ? `\n\n${withdrawnWords}\n\n` : '';
+    const words = kind === 'agent_message_chunk' && isAgents ? `\n\n${withdrawnText}\n\n` : '';
     this.#chunk(kind, item.id, textBlock(words), { withdrawn: true });
   }
 
@@ -172,14 +172,14 @@ export class Teller {
       if (hasNews) this.#chunk(kind, item.id, textBlock(grown), { parent, ...why });
       return this.#blocks(kind, item.id, blocks, { parent });
     }
-    // What has changed instead of growing is said again, whole.
+    // A text that changed instead of growing is sent again, whole.
     const whole = `${item.id}:whole`;
     const about = { parent, replaces: item.id };
     this.#chunk(kind, whole, textBlock(textOf(item)), { ...about, ...why });
     this.#blocks(kind, whole, blocksOf(item), about);
   }
 
-  /** A message of a person, or of Liminal: told when it is whole. */
+  /** A message of a person or of Liminal: sent when it is complete. */
   #message(item: ItemOf<'message'>): void {
     if (this.#isCompaction(item)) return this.#compaction(item);
     if (this.#isOpen(item)) return;
@@ -188,13 +188,13 @@ export class Teller {
       return this.#blocks('agent_message_chunk', item.id, blocksOf(item));
     }
     if (this.#options.isOwn && item.delivery === undefined) return;
-    // It is said again, as a message of its own.
+    // The message will be repeated as a message of its own.
     if (item.delivery === 'not_taken') return;
     if (item.content !== '') this.#chunk('user_message_chunk', item.id, textBlock(item.content));
     this.#blocks('user_message_chunk', item.id, blocksOf(item));
   }
 
-  /** The blocks behind those that the client was told of; undefined if those have changed. */
+  /** The blocks after those already sent; undefined if the sent ones have changed. */
   #newBlocks(item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[] | undefined {
     const before = this.#before.open.get(item.id)?.item;
     const told = before?.type === 'message' ? blocksOf(before) : [];
@@ -206,7 +206,7 @@ export class Teller {
     for (const block of blocks) this.#chunk(kind, id, blockOf(block), about);
   }
 
-  /** A plan replaces the one before: told as it was, it would be no news. */
+  /** A plan replaces the plan before, so an unchanged plan is not sent again. */
   #plan({ id, entries }: ItemOf<'plan'>): void {
     const before = this.#before.open.get(id)?.item;
     const known = before?.type === 'plan' ? before.entries : [];
@@ -234,7 +234,7 @@ export class Teller {
     return item.compaction === 'in_progress' ? 'cancelled' : (item.compaction ?? 'completed');
   }
 
-  /** Clients ask about calls: a question about none gets a call of its own. */
+  /** Clients ask about calls: a question without a call gets a call of its own. */
   #approval(item: ApprovalItem): void {
     const call = this.#callOf(item);
     const isNew = !this.#before.items.byId.has(item.id);
@@ -254,7 +254,7 @@ export class Teller {
     }
   }
 
-  /** The call that it is about, if that came before it. */
+  /** The call that the question is about, if the call came first. */
   #callOf({ id, callId }: ApprovalItem): CallItem | undefined {
     const toolCallId = callId === undefined ? undefined : this.#calls.idOf(callId);
     if (toolCallId === undefined) return undefined;
@@ -269,7 +269,7 @@ export class Teller {
     this.#tell({ kind: 'answered', approvalId });
   }
 
-  /** Live words to people where the client has a place for them, else a message. */
+  /** A notice if the client supports notices and is attached live, else a message. */
   #notice(severity: 'info' | 'error', text: string, id: string, about?: About): void {
     if (text.trim() === '') return;
     if (!this.#options.shows.notices || !this.#options.isLive) {
@@ -279,7 +279,7 @@ export class Teller {
     this.#update({ ...noticeOf(severity, text), ...metaOf(about ?? {}) });
   }
 
-  /** The call of the subagent that an item belongs to, as the client knows it. */
+  /** The client's id of the subagent call that an item belongs to. */
   #parentOf({ parentCallId }: OutputItem): string | undefined {
     if (parentCallId === undefined) return undefined;
     return this.#calls.idOf(parentCallId) ?? parentCallId;
@@ -293,7 +293,10 @@ export class Teller {
     return this.#before.open.get(id)?.text ?? '';
   }
 
-  /** The news of a text that has only grown. A long text is not copied for each few letters that it grows by. */
+  /**
+   * The added text of an item; undefined if the text has changed otherwise. Uses the delta, so that a long text is
+   * not copied for each few added letters.
+   */
   #grown(item: OutputItem): string | undefined {
     const { delta } = this.#options;
     if (delta !== undefined) return delta;
@@ -326,7 +329,7 @@ const blocksOf = (item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Only where both are known: the client shows how full the context is. */
+/** Only if both are known: the client shows how full the context is. */
 function usageUpdate({
   contextTokens: used,
   contextWindow: size,

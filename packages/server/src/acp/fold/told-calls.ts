@@ -20,30 +20,30 @@ import {
   type ToolCallUpdate,
 } from './tool-calls.ts';
 
-/** What a client was told of a call that has not ended, and of its output. */
+/** The sent state of a call that has not ended, and of its output. */
 interface ToldCall {
-  /** It is in progress. */
+  /** The call is in progress. */
   readonly runs: boolean;
-  /** The arguments, or code, that the client was told of. */
+  /** The arguments, or code, that were sent. */
   readonly input?: string | undefined;
-  /** The output's item, once there is one. */
+  /** The output's item; undefined before it. */
   readonly itemId: string | undefined;
-  /** How much was told of it, in characters. */
+  /** The sent length of the output, in characters. */
   readonly length: number;
   readonly blocks: number;
-  /** It is printed into a terminal: what was told is not told again. */
+  /** The output goes to a terminal: sent output is not repeated. */
   readonly isTerminal: boolean;
-  /** The output has ended, though its call's arguments still come. */
+  /** The output has ended, though its call's arguments still arrive. */
   readonly isOver?: boolean;
 }
 
-/** The calls of a run as a client was told of them. */
+/** The calls of a run as they were sent to the client. */
 export interface CallsState {
   /** Calls that have not ended, by `callId`; scripts by their item's id. */
   readonly open: PersistentMap<CallItem>;
   /** Every call's item, by `callId`. */
   readonly ids: PersistentMap<string>;
-  /** By the call's item. */
+  /** By the id of the call's item. */
   readonly told: PersistentMap<ToldCall>;
 }
 
@@ -57,14 +57,14 @@ export interface ToldCallsOptions {
   state: CallsState;
   before: ResponseState;
   after: ResponseState;
-  /** Whether the client shows what is printed as a terminal. */
+  /** Whether the client shows output as a terminal. */
   terminals: boolean;
   tell: (update: ToolCall | ToolCallUpdate) => void;
-  /** An open item's news, if its text has only grown; undefined otherwise. */
+  /** An open item's added text if its text has only grown; undefined otherwise. */
   grown: (item: OutputItem) => string | undefined;
 }
 
-/** An output that is told whole each time is told again when it has grown by this: so all of it costs O(n). */
+/** An output that is sent whole each time is sent again when it has grown by this, so that the total is O(n). */
 const growth = { part: 1.25, characters: 256 };
 
 const noOutput = { itemId: undefined, length: 0, blocks: 0, isTerminal: false };
@@ -74,7 +74,7 @@ const withdrawnCall: ErrorObject = {
   message: 'The call was withdrawn: the model is asked again.',
 };
 
-/** Tells what differs between two states of a run's calls. */
+/** Computes the updates between two states of a run's calls. */
 export class ToldCalls {
   readonly #options: ToldCallsOptions;
   #open: PersistentMap<CallItem>;
@@ -90,7 +90,7 @@ export class ToldCalls {
     return { open: this.#open, ids: this.#ids, told: this.#told };
   }
 
-  /** The id under which the client knows a call. */
+  /** The client's id of a call. */
   idOf(callId: string): string | undefined {
     return this.#ids.get(callId);
   }
@@ -113,7 +113,7 @@ export class ToldCalls {
   output(item: OutputOf, parent: string | undefined): void {
     const { after, grown, tell } = this.#options;
     const isOpen = after.open.has(item.id);
-    // It names its call only at its end.
+    // An output names its call only at its end.
     if (isOpen && familyOf(item) === item.id) return;
     const call = this.#open.get(familyOf(item)) ?? this.#unknown(item, parent);
     const told = this.#toldOf(call, item);
@@ -126,7 +126,7 @@ export class ToldCalls {
         : this.#told.delete(call.id);
       return tell(ended(call, item, { isTerminal, printed: news ?? '' }));
     }
-    // What it prints says that it runs, if its agent has not said so.
+    // Output shows that the call runs, even if its agent has not reported a start.
     const next = { ...told, ...sizeOf(item), itemId: item.id, isTerminal, runs: true };
     const hasNewBlocks = next.blocks !== told.blocks;
     const isDue = isTerminal ? next.length > told.length : isWorthTelling(told, next);
@@ -135,7 +135,7 @@ export class ToldCalls {
     tell(shown(call, item, { isTerminal, printed: news ?? '', begins: !told.runs }));
   }
 
-  /** The call is taken back, or what it has shown. */
+  /** Withdraws a call, or its output. */
   withdrawn(item: CallItem | OutputOf): void {
     const { tell } = this.#options;
     if (isCall(item)) {
@@ -144,27 +144,27 @@ export class ToldCalls {
     }
     const call = this.#open.get(familyOf(item));
     const told = call && this.#told.get(call.id);
-    // One that stood for its call.
+    // An output that was sent as a call.
     if (call?.id === item.id) return this.#cut(call, withdrawnCall);
     if (call === undefined || told?.itemId !== item.id) return;
     this.#told = this.#told.set(call.id, { ...told, ...noOutput });
     tell(cleared(call));
   }
 
-  /** Calls that got no output end with their turn. */
+  /** Calls without an output end with their turn. */
   end(why: ErrorObject | undefined): void {
     for (const call of this.#open.values()) this.#cut(call, why);
     this.#open = PersistentMap.empty();
   }
 
   #begin(item: CallItem, isEnded: boolean, parent: string | undefined): void {
-    // The same id again: whatever the earlier call was, it gets no answer any more.
+    // The same id again: the earlier call gets no output any more.
     const earlier = this.#open.get(keyOf(item));
     if (earlier !== undefined) this.#cut(earlier, undefined);
-    // Some agents know all of a call when it begins, and end it only with its output.
+    // Some agents know a call's whole arguments when it begins, and end it only with its output.
     const isWhole = isEnded || hasInput(item);
     const isCommand = item.type === 'function_call' && item.kind === 'execute';
-    // Clients take a terminal only with a call's announcement.
+    // Clients accept a terminal only with a call's announcement.
     const isTerminal = isCommand && this.#options.terminals;
     const input = isWhole ? textOf(item) : undefined;
     this.#told = this.#told.set(item.id, { ...noOutput, isTerminal, runs: isWhole, input });
@@ -172,11 +172,11 @@ export class ToldCalls {
   }
 
   #change(before: CallItem, item: CallItem, isWhole: boolean): void {
-    // The id that its outputs name may have been unknown.
+    // The call's id, which its outputs name, may have been unknown.
     this.#forget(before);
     const told = this.#told.get(item.id) ?? { ...noOutput, runs: false };
     const { isTerminal, isOver = false } = told;
-    // The client gets arguments again that replace others.
+    // Replaced arguments are sent again.
     const isInput = isWhole || (told.input !== undefined && hasInput(item));
     const tellsInput = isInput && told.input !== textOf(item);
     const begins = isWhole && !told.runs && !isOver;
@@ -198,13 +198,13 @@ export class ToldCalls {
     if (this.#open.get(key)?.id === call.id) this.#open = this.#open.delete(key);
   }
 
-  /** What was told of this output: one that replaces another is told anew, and no longer by its terminal. */
+  /** The sent state of this output. An output that replaces another is sent anew, and no longer to its terminal. */
   #toldOf(call: CallItem, { id }: OutputOf): ToldCall {
     const told = this.#told.get(call.id) ?? { ...noOutput, runs: false };
     return told.itemId === undefined || told.itemId === id ? told : { ...told, ...noOutput };
   }
 
-  /** An output whose call nobody has told of, or which has had an output already. */
+  /** An output whose call was never sent, or already had an output, is sent as a call of its own. */
   #unknown(item: OutputOf, parent: string | undefined): CallItem {
     const callId = familyOf(item);
     const id = this.#ids.get(callId);

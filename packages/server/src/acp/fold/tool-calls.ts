@@ -1,4 +1,4 @@
-/** One tool call, or script, and its output, as ACP's `tool_call` and `tool_call_update`. */
+/** Converts a tool call or script, and its output, to ACP's `tool_call` and `tool_call_update`. */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { AskedCall, ErrorObject, OutputItem } from '@liminal/protocol';
 import { toolContent } from './content.ts';
@@ -12,12 +12,12 @@ export type OutputOf = Of<'function_call_output'> | Of<'script_execution_output'
 export type ToolCall = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call' }>;
 export type ToolCallUpdate = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call_update' }>;
 
-/** A terminal has its call's id. */
+/** The terminal's id is its call's id. */
 export interface Look {
   isTerminal: boolean;
 }
 
-/** What a client is first told of a call. `isWhole`: its arguments are all there, and it runs. */
+/** The first update of a call. `isWhole`: its arguments are complete, and it runs. */
 export function announced(
   item: CallItem,
   { isWhole, isTerminal, parent }: Look & { isWhole: boolean; parent: string | undefined },
@@ -36,7 +36,7 @@ export function announced(
   };
 }
 
-/** What has changed of a call since; undefined if a client sees no difference. `begins`: it runs from now on. */
+/** The changes of a call; undefined if a client sees none. `begins`: it runs from now on. */
 export function changed(
   before: CallItem,
   after: CallItem,
@@ -56,7 +56,7 @@ export function changed(
   };
 }
 
-/** What the call has shown so far. `printed` is news for its terminal. */
+/** The call's output so far. `printed` is new text for its terminal. */
 export function shown(
   call: CallItem,
   output: OutputOf,
@@ -74,7 +74,7 @@ export function shown(
   };
 }
 
-/** How the call has ended. */
+/** The end of a call. */
 export function ended(
   call: CallItem,
   output: OutputOf,
@@ -93,7 +93,7 @@ export function ended(
   };
 }
 
-/** A call that ended without an output, or before there could be one. */
+/** The end of a call without an output, or before one was possible. */
 export function cutOff(
   call: CallItem,
   error: ErrorObject | undefined,
@@ -111,7 +111,7 @@ export function cutOff(
   };
 }
 
-/** What it had shown does not count any more. */
+/** The call's earlier output no longer counts. */
 export function cleared(call: CallItem): ToolCallUpdate {
   return {
     ...updateOf(call.id),
@@ -119,7 +119,7 @@ export function cleared(call: CallItem): ToolCallUpdate {
   };
 }
 
-/** The call that a question is about, in the question's words; what it says and said otherwise is a part of its content. */
+/** The call as its question shows it; the content includes the description and the earlier call. */
 export function questioned(
   call: CallItem,
   item: ApprovalItem,
@@ -131,7 +131,7 @@ export function questioned(
   return { toolCallId: call.id, ...face, title, ...(all.length > 0 && { content: all }) };
 }
 
-/** What a question says of a call that the client does not know. */
+/** A question's fields for a call that the client does not know. */
 export function questionFace(item: ApprovalItem): Omit<Face, 'title'> {
   const { asked } = item;
   const { title: _, content = [], ...face } = asked ? faceOf(asAsked(item.id, asked), true) : {};
@@ -153,7 +153,7 @@ const asAsked = (id: string, asked: AskedCall): CallItem => ({
   ...asked,
 });
 
-/** A question's description, and what its call said before. */
+/** A question's description, and the call as it was before. */
 function describedBy({ askedBy, description = '', earlier }: ApprovalItem): Acp.ToolCallContent[] {
   const before = earlier === undefined ? '' : `Before, the call said:\n\n${earlierWords(earlier)}`;
   const asks = askedBy === undefined ? '' : `${askedBy} asks:`;
@@ -195,13 +195,13 @@ function faceOf(item: CallItem, isWhole: boolean): Face {
   };
 }
 
-/** Whether the arguments are all there, though nobody has said so: they are one JSON object. */
+/** Whether the arguments are complete, though the agent has not ended them: they are one JSON object. */
 export function hasInput(item: CallItem): boolean {
   if (item.type === 'script_execution') return true;
   return item.arguments.trimEnd().endsWith('}') && typeof inputOf(item.arguments) === 'object';
 }
 
-/** Arguments that are no JSON are shown as they came. */
+/** Arguments that are not JSON are shown as text. */
 function inputOf(json: string): unknown {
   try {
     return json === '' ? {} : (JSON.parse(json) as unknown);
@@ -234,7 +234,7 @@ function partsOf(call: CallItem, output: OutputOf) {
   };
 }
 
-/** For programs: what was said, the exit code, and why it failed. */
+/** For programs: the output, the exit code, and the error. */
 function rawOutput(output: OutputOf): Record<string, unknown> {
   const error = errorOf(output);
   const failure = error === undefined ? {} : { error: diagnosis(error) };
@@ -243,7 +243,7 @@ function rawOutput(output: OutputOf): Record<string, unknown> {
   return { output: output.output, ...(exitCode !== null && { exitCode }), ...failure };
 }
 
-/** A tool that failed has always told why, if only in what it has said. */
+/** A failed tool always has an error, if only from its exit code. */
 function errorOf(output: OutputOf): ErrorObject | undefined {
   if (output.success || output.error !== undefined) return output.error;
   const exitCode = exitCodeOf(output);

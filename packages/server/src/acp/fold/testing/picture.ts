@@ -13,14 +13,14 @@ interface SeenMessage {
   about: Record<string, unknown>;
 }
 
-/** What a client has before its eyes: a fold of what it was told, by the protocol and what `_meta.liminal` says. */
+/** The state that a client shows: a fold of the updates by ACP and `_meta.liminal`. */
 export class Picture {
   readonly messages = new Map<string, SeenMessage>();
   readonly calls = new Map<string, Record<string, unknown>>();
   readonly terminals = new Map<string, { text: string; exit?: unknown }>();
   readonly compactions = new Map<string, unknown>();
   readonly questions = new Set<string>();
-  /** Messages that were said again, whole. */
+  /** Messages that were sent again, whole. */
   readonly #wholes = new Set<string>();
   plan: unknown = [];
   usage: unknown;
@@ -61,7 +61,7 @@ export class Picture {
 
   #say(update: Update<'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk'>): void {
     const { sessionUpdate: kind, content, messageId, _meta: meta } = update;
-    if (messageId == null) throw new Error('A message without an id.');
+    if (messageId == null) throw new Error('The message has no id.');
     const { withdrawn, replaces, ...about } = ownIn(meta);
     if (withdrawn === true) {
       this.messages.delete(messageId);
@@ -82,7 +82,7 @@ export class Picture {
   #change(update: Update<'tool_call_update'>): void {
     const { sessionUpdate: _, toolCallId, ...change } = update;
     const known = this.calls.get(toolCallId);
-    if (known === undefined) throw new Error(`Nobody has announced the call ${toolCallId}.`);
+    if (known === undefined) throw new Error(`The call ${toolCallId} was not announced.`);
     const { rawOutput, _meta: meta, ...fields } = change;
     this.#print(meta ?? {});
     if (codeIn(rawOutput) === 'WITHDRAWN') this.calls.delete(toolCallId);
@@ -98,19 +98,19 @@ export class Picture {
     for (const one of [output, exit]) {
       if (!isRecord(one)) continue;
       const terminal = this.terminals.get(String(one['terminal_id']));
-      if (terminal === undefined) throw new Error('Nobody has announced this terminal.');
+      if (terminal === undefined) throw new Error('The terminal was not announced.');
       if (one === output) terminal.text += String(one['data']);
       else terminal.exit = one['exit_code'];
     }
   }
 
-  /** All of it as plain values, in a fixed order: a client learns of things in another order when it comes late. */
+  /** The whole state as plain values, sorted: a client that attaches late gets updates in another order. */
   get seen() {
     const calls = sorted(this.calls).map(([id, call]) => {
       const { sessionUpdate: _, content, ...rest } = call;
       return [id, rest, this.#shown(content as ToolCallContent[] | undefined)];
     });
-    // A message in which nothing was said is none.
+    // A message without content is not shown.
     const messages = sorted(this.messages).filter(
       ([, { text, blocks, about }]) => text !== '' || blocks.length > 0 || 'error' in about,
     );
@@ -119,7 +119,7 @@ export class Picture {
     return { messages, calls, plan, usage, compactions, questions: [...questions].toSorted() };
   }
 
-  /** Content with what its terminals show, as words: they may be told in either way. */
+  /** Content with the terminals' output as text, since output may be sent in either form. */
   #shown(content: readonly ToolCallContent[] = []): unknown[] {
     return content.flatMap((one): unknown[] => {
       if (one.type !== 'terminal') return [one];

@@ -19,11 +19,11 @@ const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 
 export interface Telling {
   shows?: Shows;
   isOwn?: boolean;
-  /** Only of what is told at once. */
+  /** Only for updates that are sent at once. */
   isLive?: boolean;
 }
 
-/** What a client is told while a run happens. Each update must be right by the official schema. */
+/** The updates of a run, event by event. Checks each update against the official schema. */
 export function tellEvents(
   events: readonly StreamEvent[],
   { shows = showsLittle, isOwn = false }: Telling = {},
@@ -39,7 +39,7 @@ export function tellEvents(
   return { told, state };
 }
 
-/** What a client is told of a run up to these events at once, if it has been told up to `from`. */
+/** The updates from `from` to these events, in one step. */
 export function tellSnapshot(
   events: readonly StreamEvent[],
   { shows = showsLittle, isOwn = false, isLive = false }: Telling = {},
@@ -51,12 +51,12 @@ export function tellSnapshot(
   return { told: checked(told), state };
 }
 
-/** The updates of a run with these payloads, after its start. */
+/** The updates of a run with these payloads after its start. */
 export function updatesOf(payloads: readonly EventPayload[], telling?: Telling): SessionUpdate[] {
   return updatesIn(tellEvents(runOf([start, ...payloads]), telling).told);
 }
 
-/** The same, told at once when all of it has happened. */
+/** The same updates, computed in one step from the whole run. */
 export function replayOf(payloads: readonly EventPayload[], telling?: Telling): SessionUpdate[] {
   return updatesIn(tellSnapshot(runOf([start, ...payloads]), telling).told);
 }
