@@ -18,7 +18,7 @@ const signs = /** @type {[RegExp, Need[]][]} */ ([
  * What must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing; of other tests
  * it is read from their text and from the helpers that they import.
  * @param {string} root - The repository.
- * @param {string[]} only - Parts of paths of test files, as Vitest takes them; empty for all.
+ * @param {readonly string[]} only - Parts of paths of test files, as Vitest takes them; empty for all.
  * @returns {Set<Need>}
  */
 export function needsOf(root, only) {

@@ -56,8 +56,9 @@ test('every server knows its own troubles, clients and listeners', async () => {
   expect(await runtime.troubles()).toEqual(['The disk is full.']);
   const [detach, leave] = [() => {}, () => {}];
   const attach = vi.spyOn(own, 'attach').mockReturnValue(detach);
-  expect(runtime.attach(sessionId, {})).toBe(detach);
-  expect(attach).toHaveBeenCalledWith(sessionId, {});
+  const client = { asked: () => false };
+  expect(runtime.attach(sessionId, client)).toBe(detach);
+  expect(attach).toHaveBeenCalledWith(sessionId, client);
   const watch = vi.spyOn(own, 'watchSessions').mockReturnValue(leave);
   const listener = () => {};
   expect(runtime.watchSessions(listener)).toBe(leave);
@@ -67,7 +68,7 @@ test('every server knows its own troubles, clients and listeners', async () => {
 test('every server reads files and folders of projects', async () => {
   const { runtime } = await openServer();
   expect(await runtime.listFolders(`${tmpdir()}/none-`)).toBeDefined();
-  const reading = runtime.readFile({ sessionId, path: 'a' } as never);
+  const reading = runtime.readFile(sessionId, 'a');
   await expect(reading).rejects.toMatchObject({ code: expect.any(String) });
 });
 

@@ -3,7 +3,6 @@ import { Activity, useCallback, useEffect, useMemo, useRef, useState } from 'rea
 import { focusComposer } from '../composer/focus-composer.ts';
 import { ToastShelf } from '../housekeeping/ToastShelf.tsx';
 import { Dialog } from '../look/Dialog.tsx';
-import type { Overlay } from './overlay.ts';
 import { fetched } from '../look/fetched.tsx';
 import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
