@@ -279,7 +279,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return words;
   }
 
-  /** What runs beside the turns of the old thread ends with that thread. */
+  /** The commands and tasks of the old thread end with that thread. */
   #replaceThread(opened: Opened): void {
     const old = this.#threads;
     this.#background.close();

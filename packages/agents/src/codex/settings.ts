@@ -129,7 +129,7 @@ export class CodexSettings {
   readonly #chosen: Record<string, string> = {};
   readonly #current: Record<string, string>;
   #rights: Rights;
-  /** Whether the thread was opened with other rights than the session had by then. */
+  /** Whether a fresh thread was opened with other rights than the thread before it had. */
   #hasOtherRights = false;
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
