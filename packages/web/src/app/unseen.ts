@@ -1,6 +1,6 @@
 import type { SessionSummary } from '@liminal/protocol';
 
-/** What this browser has shown of the sessions, by their ids. */
+/** The ids of sessions at work, and of those that have ended unseen, as this browser keeps them. */
 export interface Shown {
   /** Those at work, or waiting for a person, as of the last look. */
   busy: readonly string[];

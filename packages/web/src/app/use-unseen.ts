@@ -12,8 +12,8 @@ function read(): Shown {
   const ids = (value: unknown): string[] =>
     Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
   try {
-    const { busy, unseen } = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
-    return { busy: ids(busy), unseen: ids(unseen) };
+    const kept = JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Record<string, unknown>;
+    return { busy: ids(kept['busy']), unseen: ids(kept['unseen']) };
   } catch {
     return { busy: [], unseen: [] };
   }
@@ -27,7 +27,7 @@ function keep(next: Shown, isStored = true): void {
   for (const listener of listeners) listener();
 }
 
-/** What another window of this browser has shown was seen. */
+/** A session that another window of this browser has shown is seen here, too. */
 function onStorage({ key }: StorageEvent): void {
   if (key === storageKey) keep(read(), false);
 }

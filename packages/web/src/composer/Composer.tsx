@@ -148,8 +148,7 @@ export function Composer(props: ComposerProps) {
           aria-activedescendant={hasOptions ? `${menu.id}-${menu.active}` : undefined}
           onChange={(event) => {
             setPressed(undefined);
-            // Enter in an empty field sends nothing, and begins no new line.
-            if (draft === '' && event.target.value === '\n' && !isTouch()) return;
+            if (isLoneBreak(draft, event.target.value)) return;
             onDraft(event.target.value);
             mentions.onInput(event);
           }}
@@ -172,13 +171,25 @@ export function Composer(props: ComposerProps) {
           isLastKnown={info?.lastKnown === true}
           onChange={onConfig}
         />
-        <span className={spoken.only} role="status">
-          {mode.said}
-        </span>
+        <Spoken text={mode.said} />
         <UsageMeter usage={info?.usage} />
         <Buttons {...props} isEmpty={isEmpty} canSend={canSend || isReading} send={send} />
       </div>
     </form>
+  );
+}
+
+/** Whether Enter was pressed in an empty field, where it sends nothing: with a keyboard it begins no new line. */
+function isLoneBreak(before: string, now: string): boolean {
+  return before === '' && now === '\n' && !isTouch();
+}
+
+/** Words for screen readers only. */
+function Spoken({ text }: { text: string }) {
+  return (
+    <span className={spoken.only} role="status">
+      {text}
+    </span>
   );
 }
 

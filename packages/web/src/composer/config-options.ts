@@ -84,7 +84,7 @@ export function cycledMode(options: readonly ConfigOption[]): ConfigOption | und
   return can.find(({ id }) => id === codexMode) ?? can.find(({ category }) => category === 'mode');
 }
 
-/** The choice after the present one, the first after the last; undefined if there is no other one. */
+/** The choice after the present one, the first after the last; undefined without another choice. */
 export function nextChoice({ options, currentValue }: ConfigOption): Choice | undefined {
   const at = options.findIndex(({ value }) => value === currentValue);
   const next = options[(at + 1) % options.length];

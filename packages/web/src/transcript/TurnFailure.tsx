@@ -8,7 +8,7 @@ import { useSessionActions } from './session-actions.ts';
 
 interface TurnFailureProps {
   error: TurnView['error'];
-  /** Whether something was said after it. */
+  /** Whether a later turn follows. */
   isOld: boolean;
   /** Actions. */
   children: ReactNode;

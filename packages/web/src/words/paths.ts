@@ -5,7 +5,7 @@ export function setHome(folder: string): void {
   home = folder;
 }
 
-/** What home folders look like, as long as the server's is not known. */
+/** The home folders of common systems, for as long as the server's is not known. */
 const anyHome = /^\/(?:home|Users)\/[^/]+(?=\/|$)|^\/root(?=\/|$)/;
 
 /** A path as people read it: below `folder` without it, below the home folder with `~`. */
