@@ -77,12 +77,11 @@ export function Composer(props: ComposerProps) {
   const isBare = !hasFiles && pasted.texts.length === 0;
   const isEmpty = !hasWords && !hasFiles;
   const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
-  const { isReading } = attachments;
   /** What was pressed while files were still being read. */
   const [pressed, setPressed] = useState<Way>();
 
   const send = (way: Way = 'send') => {
-    setPressed(isReading ? way : undefined);
+    setPressed(attachments.isReading ? way : undefined);
     if (!canSend) return;
     const give = way === 'steer' ? (onSteer ?? onSend) : onSend;
     give(pasted.take(draft.trim()));
@@ -173,7 +172,12 @@ export function Composer(props: ComposerProps) {
         />
         <Spoken text={mode.said} />
         <UsageMeter usage={info?.usage} />
-        <Buttons {...props} isEmpty={isEmpty} canSend={canSend || isReading} send={send} />
+        <Buttons
+          {...props}
+          isEmpty={isEmpty}
+          canSend={canSend || attachments.isReading}
+          send={send}
+        />
       </div>
     </form>
   );
