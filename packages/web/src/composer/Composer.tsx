@@ -158,12 +158,7 @@ export function Composer(props: ComposerProps) {
       </div>
       {isCut && <LongDraftNote length={draft.length} onClear={() => onDraft('')} />}
       <div className={css.bar}>
-        <AttachButton
-          onFiles={(files) => {
-            attachments.add(files);
-            giveFocusBack();
-          }}
-        />
+        <AttachButton onFiles={(files) => addFiles(attachments, files)} />
         <ConfigSelects
           options={mode.options}
           isBusy={running}
@@ -186,6 +181,11 @@ export function Composer(props: ComposerProps) {
 /** Whether Enter was pressed in an empty field, where it sends nothing: with a keyboard it begins no new line. */
 function isLoneBreak(before: string, now: string): boolean {
   return before === '' && now === '\n' && !isTouch();
+}
+
+function addFiles(attachments: Attachments, files: Parameters<Attachments['add']>[0]): void {
+  attachments.add(files);
+  giveFocusBack();
 }
 
 /** Words for screen readers only. */
