@@ -274,8 +274,13 @@ export const claudeOptions: Section = {
     ['not used', 'onUserDialog supportedDialogKinds', 'See `request_user_dialog`.'],
     [
       'not used',
-      'promptSuggestions agentProgressSummaries',
-      'They cost additional requests, and Liminal does not show them yet.',
+      'promptSuggestions',
+      'Each suggestion is one more request to the session’s model after each turn but the first (measured), with the whole conversation, most of it from the prompt cache. The terminal suggests unless a setting says otherwise. A choice that is off at first is not built yet.',
+    ],
+    [
+      'not used',
+      'agentProgressSummaries',
+      'They cost requests of their own, about two a minute for each subagent.',
     ],
     ['not used', 'title', 'Claude Code makes its own title.'],
     [

@@ -116,7 +116,7 @@ test('a session that another server deletes is dropped here', async () => {
   const drop = vi.spyOn(own, 'dropDeleted').mockRejectedValueOnce(new Error('Memory is away.'));
   await board.post(`deleted:${sessionId}`, '', 1_000);
   expect(drop).toHaveBeenCalledWith(sessionId);
-  await expect.poll(() => warnings).toEqual(['something between the servers failed']);
+  await expect.poll(() => warnings).toEqual(['cluster coordination failed']);
 });
 
 test('a new session whose id another server has is not created', async () => {
@@ -124,6 +124,6 @@ test('a new session whose id another server has is not created', async () => {
   const create = vi.spyOn(own, 'createSession');
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   const creating = runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
-  await expect(creating).rejects.toThrow('Somebody else owns a session that is not there yet.');
+  await expect(creating).rejects.toThrow('Another server owns a session that does not exist yet.');
   expect(create).not.toHaveBeenCalled();
 });

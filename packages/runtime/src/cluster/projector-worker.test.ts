@@ -108,7 +108,7 @@ test('the end of a lost turn is posted as soon as that is possible, by the worke
   await advance(4_000);
   expect(recovered).toEqual([]);
   expect((await leases.holders([`session:${sessionId}`])).size).toBe(1);
-  expect(warnings).toEqual(['something between the servers failed']);
+  expect(warnings).toEqual(['cluster coordination failed']);
   await advance(1_000);
   expect(recovered).toEqual([sessionId]);
   expect(await posted(`session:${sessionId}`)).toBeDefined();
@@ -128,7 +128,7 @@ test('a lost session that cannot be recovered is released, reported and tried ag
   vi.spyOn(store, 'takeSession').mockRejectedValueOnce(new Error('The database is away.'));
   await advance(3_500);
   expect(recovered).toEqual([]);
-  expect(warnings).toEqual(['something between the servers failed']);
+  expect(warnings).toEqual(['cluster coordination failed']);
   expect((await leases.holders([`session:${sessionId}`])).size).toBe(0);
   await advance(LEASE_MS);
   expect(recovered).toEqual([sessionId]);
