@@ -1,4 +1,4 @@
-/** What there is to say of a changed file beside its lines. */
+/** Sentences about changed files, shown beside their lines. */
 import type { ChangedFile, SessionDiff, Unshown } from './wire/http.ts';
 
 const unshownWords: Record<Unshown, string> = {

@@ -52,7 +52,7 @@ test('SAFE: without the token nothing is shown', async () => {
   expect(await ask(sessionId, {})).toMatchObject({ status: 401 });
 });
 
-test('once the project folder is gone, that is said', async () => {
+test('a project folder that is gone is refused as missing', async () => {
   const gone = join(server.folder, 'gone');
   mkdirSync(gone);
   const request = { cliType: 'scripted', projectDir: gone };

@@ -76,7 +76,7 @@ it('/diff shows each file with its lines and their numbers, and is sent to nobod
   expect(stage.requests.filter(({ path }) => path.endsWith('/send'))).toEqual([]);
 });
 
-it('the session’s menu opens it, and what was left out is said', async () => {
+it('the session’s menu opens the changes, with counts of the files that are left out', async () => {
   answer = { unlisted: 7, hidden: 2 };
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();

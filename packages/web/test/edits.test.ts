@@ -1,4 +1,4 @@
-/** What edits have changed, in the conversation. */
+/** The changes of edits in the conversation. */
 import type { FileDiff } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';

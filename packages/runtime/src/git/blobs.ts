@@ -1,7 +1,7 @@
 import type { Repository } from './repository.ts';
 import { gitOutput } from './run-git.ts';
 
-/** What is committed of a file: its content, or why it is not read. */
+/** The committed content of a file, or the reason why the content is not read. */
 export type Committed = Buffer | 'large' | 'limit' | 'missing';
 
 /** Returns blobs by their ids, none larger than `each`, and together not larger than `all` bytes. */

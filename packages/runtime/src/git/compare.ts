@@ -128,7 +128,7 @@ async function look(
 
 function lookAtGone(candidate: Candidate): Found | 'same' {
   const { old, mode, staged } = candidate;
-  // What a sparse checkout leaves out counts as it is staged.
+  // A file that a sparse checkout leaves out counts as staged.
   if (mode !== undefined && staged !== undefined) return { candidate, mode, id: staged };
   return old === undefined ? 'same' : { candidate };
 }

@@ -92,7 +92,7 @@ async function objectPlaces(objects: string, place: Place): Promise<string[]> {
 /** The most bytes that are read of the file that names other folders of objects. */
 const NAMED_MAX = 64 * 1024;
 
-/** What names further folders of objects; empty if there is no such file, or one that git may not follow here. */
+/** The file that names further folders of objects; empty if the file is missing or must not be read. */
 async function readAlternates(folder: string, place: Place): Promise<string> {
   const path = await real(join(folder, 'info/alternates'));
   const opened =
@@ -105,7 +105,7 @@ async function readAlternates(folder: string, place: Place): Promise<string> {
   }
 }
 
-/** What git has answered, without the last line end. Throws `DIFF_UNAVAILABLE` if there is none. */
+/** The output of git without the last line end. Throws `DIFF_UNAVAILABLE` if there is none. */
 function lineOf(answer: GitAnswer): string {
   switch (answer.kind) {
     case 'done':

@@ -65,7 +65,7 @@ export async function gitParts(
   return promise;
 }
 
-/** What became of a command of git's: `missing` if there is no git, `cut` if the signal or a bound ended it. */
+/** The outcome of a git command: `missing` if git is not installed, `cut` if the signal or a bound ended the command. */
 export type GitAnswer =
   | { kind: 'done'; output: Buffer }
   | { kind: 'failed'; complaint: string }

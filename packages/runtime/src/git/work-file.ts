@@ -29,7 +29,7 @@ export const CONTENT_MAX = 1024 * 1024;
 const COMPARED_MAX = 64 * 1024 * 1024;
 const piece = 256 * 1024;
 
-/** Looks at a path of the work tree. No symbolic link is followed: neither the last part of the path, nor one before it. */
+/** Looks at a path of the work tree. Symbolic links are not followed anywhere in the path. */
 export async function lookAt(path: string, place: WorkPlace): Promise<Look> {
   const { top, algorithm } = place;
   const full = join(top, path);

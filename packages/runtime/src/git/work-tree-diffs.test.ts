@@ -159,7 +159,7 @@ describe('what differs', () => {
     await write({ 'a.ts': 'bbb\n' });
     await utimes(join(project, 'a.ts'), atime, mtime);
     await utimes(join(project, '.git/index'), index.atime, mtime);
-    // Git compares the time of the last change of the inode, too: it need not be another second.
+    // Git also compares the inode's time, which may fall into another second.
     git('config', 'core.trustctime', 'false');
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-aaa', '+bbb'] });
   });
@@ -244,7 +244,7 @@ describe('what differs', () => {
 });
 
 describe('line ends', () => {
-  test('returns that git would not store are no change, unless a commit has them', async () => {
+  test('carriage returns that git would not store do not count as a change, unless the commit has them', async () => {
     await begin({ 'a.ts': 'a\nb\n', 'b.ts': 'a\r\nb\r\n', 'c.bin.txt': 'a\n' });
     git('config', 'core.autocrlf', 'true');
     await write({ 'a.ts': 'a\r\nB\r\n', 'b.ts': 'a\r\nB\r\n' });
@@ -468,7 +468,7 @@ describe('repositories of each shape', () => {
     });
   });
 
-  test('what a clone lacks is said', async () => {
+  test('committed content that the clone lacks is reported', async () => {
     await begin();
     const id = git('rev-parse', 'HEAD:a.ts').toString().trim();
     await write({ 'a.ts': 'b\n' });
@@ -664,7 +664,7 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
     expect(await snapshot()).toEqual(before);
   });
 
-  test('all of them at once, with aliases, pagers and a locked index', async () => {
+  test('every such setting together, with aliases, pagers and a locked index', async () => {
     const settings = {
       'core.fsmonitor': './prog',
       'core.hooksPath': '.hooks',

@@ -59,8 +59,11 @@ it('hunks keep their numbers, and each line is in the text that is coloured', ()
   ]);
   const [before, after] = [made.before.split('\n'), made.after.split('\n')];
   for (const { text, oldLine, newLine } of made.lines) {
-    if (oldLine !== undefined) expect(before[oldLine - 1]).toBe(text);
-    if (newLine !== undefined) expect(after[newLine - 1]).toBe(text);
+    const there = [
+      oldLine === undefined ? text : before[oldLine - 1],
+      newLine === undefined ? text : after[newLine - 1],
+    ];
+    expect(there).toEqual([text, text]);
   }
   expect([before, after]).toEqual([
     ['a', 'b', 'd'],

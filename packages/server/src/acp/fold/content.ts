@@ -46,6 +46,12 @@ export function toolContent(
   const content = [...(text === '' ? [] : [textBlock(text)]), ...blocks.map(blockOf)];
   return [
     ...content.map((one) => ({ type: 'content' as const, content: one })),
-    ...diffs.map(({ oldLine: _, newLine: __, ...diff }) => ({ type: 'diff' as const, ...diff })),
+    // ACP has no line numbers.
+    ...diffs.map(({ path, newText, oldText }) => ({
+      type: 'diff' as const,
+      path,
+      newText,
+      ...(oldText !== undefined && { oldText }),
+    })),
   ];
 }
