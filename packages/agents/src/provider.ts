@@ -348,6 +348,8 @@ export interface AgentCapabilities {
    * may be at work on a later turn, stays as it is. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
+  /** Whether the file at a real path has the output of a background command of this session. */
+  keepsOutput?(agentSessionId: string, path: string): boolean;
   /** Gives a stored session that is not open this title in the agent's own store. */
   renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;
 }

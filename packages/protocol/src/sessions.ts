@@ -172,6 +172,8 @@ export const BackgroundTask = z.object({
   startedAt: z.string(),
   /** The current work in words, or the last output. */
   progress: z.string().optional(),
+  /** The path of the file that has all it prints, where the agent keeps one. */
+  outputFile: z.string().optional(),
 });
 export type BackgroundTask = z.infer<typeof BackgroundTask>;
 

@@ -71,6 +71,21 @@ test.each([
   expect(answer.text).not.toContain(outside);
 });
 
+test('what a command of the session printed is shown wherever its agent keeps it, and nothing beside it', async () => {
+  const folder = join(outside, sessionId, 'tasks');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'x.output'), 'line 1');
+  writeFileSync(join(folder, 'y.output'), 'secret');
+  const asked = async (path: string) => ask(`?path=${encodeURIComponent(path)}`);
+  const { status, text } = await asked(join(folder, 'x.output'));
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({ kind: 'text', text: 'line 1' });
+  expect(await asked(join(folder, 'y.output'))).toMatchObject({ status: 403 });
+  rmSync(join(folder, 'x.output'));
+  symlinkSync(join(outside, 'secret'), join(folder, 'x.output'));
+  expect(await asked(join(folder, 'x.output'))).toMatchObject({ status: 403 });
+});
+
 test('an unknown session has no files', async () => {
   expect(await ask('?path=src/page.html', 'none')).toMatchObject({
     status: 404,

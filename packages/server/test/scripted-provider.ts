@@ -24,6 +24,7 @@ export class ScriptedProvider extends DriverProvider {
       takesDirectories: true,
       tellsSetup: true,
       answersAside: true,
+      keepsOutput: (id, path) => path.endsWith(`/${id}/tasks/x.output`),
       describe: async () => {
         return { ...about, description: 'Says what a test tells it to.', available: true };
       },

@@ -31,3 +31,23 @@ it.each([
   await list.getByText('Reading notes.txt').waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
 });
+
+it('the whole output of a command opens beside the conversation', async () => {
+  const path = '/tmp/claude-0/-code-shop/s1/tasks/build.output';
+  stage.info = { ...stage.info, tasks: [{ ...task('build', '3 of 8'), outputFile: path }] };
+  stage.answer = (_, asked) =>
+    asked.includes('/file?')
+      ? {
+          kind: 'text',
+          path,
+          size: 12,
+          modifiedAt: '2026-01-01T00:00:00.000Z',
+          text: 'line 1\nline 2',
+          isCut: false,
+        }
+      : undefined;
+  const page = await stage.visit();
+  const list = page.getByRole('list', { name: 'In the background' });
+  await list.getByRole('button', { name: 'Output' }).click();
+  await page.getByRole('region', { name: 'Content' }).getByText('line 2').waitFor();
+});

@@ -88,6 +88,7 @@ export class DriverProvider implements CliProvider {
   readonly readStoredHistory: CliProvider['readStoredHistory'];
   readonly fork: CliProvider['fork'];
   readonly renameStored: CliProvider['renameStored'];
+  readonly keepsOutput: CliProvider['keepsOutput'];
   readonly #driver: AgentDriver;
   readonly #starts: StartLimit;
   readonly #entries = new Map<string, Entry>();
@@ -116,6 +117,7 @@ export class DriverProvider implements CliProvider {
     this.scanStoredSessions = driver.scanStoredSessions?.bind(driver);
     this.storedMark = driver.storedMark?.bind(driver);
     this.renameStored = driver.renameStored?.bind(driver);
+    this.keepsOutput = driver.keepsOutput?.bind(driver);
     const read = driver.readStoredHistory?.bind(driver);
     this.readStoredHistory =
       read && ((id, projectDir) => read(this.#before(id)?.agentSessionId ?? id, projectDir));

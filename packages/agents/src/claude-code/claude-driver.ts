@@ -15,6 +15,7 @@ import { ProjectInUse } from './project-in-use.ts';
 import { readClaudeProject } from './project-settings.ts';
 import { loadSdk } from './sdk.ts';
 import { findFile, TranscriptMarks } from './transcript-marks.ts';
+import { isTaskOutput } from './task-output.ts';
 
 export interface ClaudeCodeOptions {
   /**
@@ -47,6 +48,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly takesDirectories = true;
   readonly tellsSetup = true;
   readonly answersAside = true;
+  readonly keepsOutput = isTaskOutput;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;

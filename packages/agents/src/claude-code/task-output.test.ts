@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { TaskOutput } from './task-output.ts';
+import { isTaskOutput, TaskOutput } from './task-output.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -31,4 +31,16 @@ test('it is not asked again before it has answered, nor when all ended meanwhile
   answer.resolve();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(look).toHaveBeenCalledTimes(1);
+});
+
+test.each([
+  ['/tmp/claude-0/-code-shop/s1/tasks/b1.output', true],
+  ['/tmp/claude-0/-code-shop/s2/tasks/b1.output', false],
+  ['/tmp/claude-0/-code-shop/s1/tasks/b1.output/x', false],
+  ['/tmp/claude-0/-code-shop/s1/tasks/b1', false],
+  ['/tmp/claude-x/-code-shop/s1/tasks/b1.output', false],
+  ['/tmp/claude-0/s1/tasks/b1.output', false],
+  ['/etc/passwd', false],
+])('SAFE: only files of the session’s own commands count as their output: %s', (path, is) => {
+  expect(isTaskOutput('s1', path)).toBe(is);
 });

@@ -17,6 +17,20 @@ export async function askOutput(query: Query, taskId: string): Promise<string | 
   return Answer.safeParse(answer).data?.response.output;
 }
 
+/**
+ * Whether the path is that of a file in which Claude Code keeps what a command of the session prints: below the system's
+ * folder for temporary files it has a folder for each user, project and session.
+ */
+export function isTaskOutput(agentSessionId: string, path: string): boolean {
+  const [user = '', , session, tasks, file = ''] = path.split('/').slice(-5);
+  return (
+    /^claude-\d+$/.test(user) &&
+    session === agentSessionId &&
+    tasks === 'tasks' &&
+    /^[\w-]+\.output$/.test(file)
+  );
+}
+
 /** Looks again and again as long as there are commands. */
 export class TaskOutput {
   readonly #look: (taskId: string) => Promise<void>;

@@ -269,12 +269,26 @@ export class Directory {
 
   /** Reads a file for any stored session; this server need not own the session. */
   async readFile(sessionId: string, path: string): Promise<FileResult> {
-    const projectDir = await this.projectDir(sessionId);
-    return readProjectFile(path, { projectDir, roots: this.#options.roots });
+    const { projectDir, cliType, agentSessionId = sessionId } = await this.#withFiles(sessionId);
+    const { roots, providers } = this.#options;
+    const provider = providers.list().find((one) => one.cliType === cliType);
+    const isOutput = (real: string) => provider?.keepsOutput?.(agentSessionId, real) === true;
+    return readProjectFile(path, {
+      projectDir,
+      roots: {
+        holds: (real) => roots.holds(real) || isOutput(real),
+        hides: (real) => roots.hides(real),
+        hidesFile: async (found) => roots.hidesFile(found),
+      },
+    });
   }
 
   /** The project folder of any stored session whose files are on this machine. Throws `FILE_NOT_ALLOWED`. */
   async projectDir(sessionId: string): Promise<string> {
+    return (await this.#withFiles(sessionId)).projectDir;
+  }
+
+  async #withFiles(sessionId: string): Promise<SessionRecord> {
     const record = await this.#store.getSession(sessionId);
     if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
     if (record.importedFrom) {
@@ -282,7 +296,7 @@ export class Directory {
         'This session was imported from a file: the files of its project are not on this server.';
       throw new RuntimeError('FILE_NOT_ALLOWED', message);
     }
-    return record.projectDir;
+    return record;
   }
 
   async inMemory(): Promise<Session[]> {

@@ -1,6 +1,7 @@
 import { headOf } from '@liminal/protocol';
 import type { BackgroundTask } from '@liminal/protocol';
 import { Bot, SquareTerminal } from 'lucide-react';
+import { FileLink } from '../files/FileLink.tsx';
 import { Button } from '../look/controls.tsx';
 import { plainText } from '../terminal/plain-text.ts';
 import { Elapsed } from '../transcript/Elapsed.tsx';
@@ -18,7 +19,7 @@ export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
   if (tasks.length === 0) return null;
   return (
     <ul className={css.tasks} aria-label="In the background">
-      {tasks.map(({ taskId, kind, title, startedAt, progress }) => (
+      {tasks.map(({ taskId, kind, title, startedAt, progress, outputFile }) => (
         <li key={taskId} className={css.task} data-task-id={taskId}>
           {kind === 'agent' ? (
             <Bot size={14} aria-hidden="true" />
@@ -36,6 +37,7 @@ export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
           <span className={css.time}>
             <Elapsed since={startedAt} />
           </span>
+          {outputFile !== undefined && <FileLink target={{ path: outputFile }}>Output</FileLink>}
           <Button look="quiet" aria-label={`Stop ${labelOf(title)}`} onClick={() => onStop(taskId)}>
             Stop
           </Button>

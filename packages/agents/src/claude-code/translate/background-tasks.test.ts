@@ -82,6 +82,20 @@ test('of what a command prints, the last line is shown; the list changes only wi
   expect(progress()[1]).toHaveLength(200);
 });
 
+test('the file of a command’s whole output is that which its own result names', () => {
+  const tasks = new BackgroundTasks();
+  read(tasks, level('a', 'b'));
+  const files = () => tasks.running.map((task) => task.outputFile);
+  const words = (id: string) =>
+    `Command running in background with ID: ${id}. Output is being written to: /tmp/claude-0/-p/s/tasks/${id}.output. You will be notified.`;
+  tasks.readResult({ stdout: words('a') }, words('a'));
+  tasks.readResult({ backgroundTaskId: 'b' }, words('a'));
+  tasks.readResult({ backgroundTaskId: 'b' }, 'Output is being written to: /etc/passwd');
+  expect(files()).toEqual([undefined, undefined]);
+  tasks.readResult({ backgroundTaskId: 'a' }, words('a'));
+  expect(files()).toEqual(['/tmp/claude-0/-p/s/tasks/a.output', undefined]);
+});
+
 test.each([
   ['failed', 'The work in the background “Do a” has failed.'],
   ['stopped', 'The work in the background “Do a” was stopped.'],

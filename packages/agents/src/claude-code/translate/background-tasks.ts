@@ -42,6 +42,11 @@ const Ended = z.looseObject({
   ambient: z.boolean().catch(false),
 });
 
+/** The structured result of a command that continues in the background. */
+const InBackground = z.looseObject({ backgroundTaskId: z.string() });
+/** Claude Code's words before the path of the output. */
+const beforeOutput = 'Output is being written to: ';
+
 const News = z.union([Level, Started, Progress, Ended]);
 const subtypes = new Set(News.options.map(({ shape }) => shape.subtype.value as string));
 
@@ -103,6 +108,20 @@ export class BackgroundTasks {
     const progress = line && headOf(line, maxProgress);
     const before = this.#running.find((task) => task.taskId === taskId)?.progress;
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
+  }
+
+  /** Reads which file gets the output of a command that a result says to run in the background. */
+  readResult(structured: unknown, text: string): void {
+    const taskId = InBackground.safeParse(structured).data?.backgroundTaskId;
+    const at = text.indexOf(beforeOutput);
+    if (taskId === undefined || at < 0) return;
+    // Only a file of this name: a command could print such words before it is sent to the background.
+    const name = `/tasks/${taskId}.output`;
+    const [line = ''] = text.slice(at + beforeOutput.length).split('\n', 1);
+    const end = line.indexOf(name);
+    if (line.startsWith('/') && end >= 0) {
+      this.#change(taskId, { outputFile: line.slice(0, end + name.length) });
+    }
   }
 
   /** The title with which the task began. */

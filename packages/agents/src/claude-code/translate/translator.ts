@@ -8,6 +8,7 @@ import {
   type NativeMessage,
   type ResultMessage,
   type SystemMessage,
+  type UserMessage,
 } from './native.ts';
 import { isLasting, isSilentType, readNotice, readOtherNotice } from './notices.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
@@ -216,6 +217,7 @@ export class ClaudeTranslator {
         return turn === undefined ? this.#keepForNext(message) : turn.assistant(message);
       }
       case 'user':
+        this.#tasks.readResult(message.tool_use_result, resultText(message));
         return this.#turn === undefined ? this.#keepForNext(message) : this.#turn.user(message);
       case 'system':
         return this.#system(message, timestamp);
@@ -371,4 +373,10 @@ function answered(message: NativeMessage): string[] {
     message.user_message_uuids ??
     (message.user_message_uuid === undefined ? [] : [message.user_message_uuid])
   );
+}
+
+/** The texts of the tool results in a message. */
+function resultText({ message }: UserMessage): string {
+  const contents = message.content.map(({ content }) => content);
+  return contents.filter((content) => typeof content === 'string').join('\n');
 }
