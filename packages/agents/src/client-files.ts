@@ -1,21 +1,21 @@
-/** Which lines of a text are wanted. */
+/** A range of lines of a text. */
 export interface TextPart {
-  /** The first one, counted from 1. */
+  /** The first line, counted from 1. */
   line?: number | undefined;
-  /** How many. */
+  /** The number of lines. */
   limit?: number | undefined;
 }
 
 /**
- * The texts that the clients of a session have open. An editor's may have changes that are not on the disk, and it
- * shows what is written to it. Paths are absolute, and no part of them is a link.
+ * The texts that the clients of a session have open. An editor's text may have changes that are not on the disk, and the
+ * editor shows what is written to it. Paths are absolute, and no part of them is a link.
  */
 export interface ClientFiles {
-  /** The text as a client has it; undefined if none offers it: then the disk counts. Never rejects. */
+  /** The text as a client has it; undefined if no client offers it: then the disk counts. Never rejects. */
   read(path: string, part?: TextPart): Promise<string | undefined>;
   /**
-   * Whether a client has written it; if none offers that, nothing was written. Rejects, with a sentence for the agent,
-   * if the client refuses, or goes before it has said whether it was written.
+   * Whether a client has written the text; false if no client offers to. Rejects, with a sentence for the agent, if the
+   * client refuses, or disconnects before it has confirmed the write.
    */
   write(path: string, text: string): Promise<boolean>;
 }

@@ -5,34 +5,34 @@ export interface ExitStatus {
 }
 
 export interface TerminalRequest {
-  /** Without `args`, a line for a shell. */
+  /** A program; without `args`, a command line for a shell. */
   command: string;
   args: readonly string[];
-  /** Its own variables, beside those of the client's environment. */
+  /** Variables added to the client's environment. */
   env: Readonly<Record<string, string>>;
   /** Absolute. */
   cwd: string;
-  /** How many bytes of its output are kept. */
+  /** How many bytes of the output are kept. */
   outputLimit: number;
 }
 
-/** A program that a client runs. Everything rejects once the client has gone. */
+/** A program that a client runs. All methods reject once the client has disconnected. */
 export interface ClientTerminal {
-  /** What it has printed; only the end of it if it is `truncated`. */
+  /** The output so far; only its end if `truncated`. */
   output(): Promise<{ output: string; truncated: boolean }>;
-  /** Resolves when it has ended. */
+  /** Resolves when the program has ended. */
   exited(): Promise<ExitStatus>;
-  /** Ends it; its output stays. */
+  /** Ends the program; its output is kept. */
   kill(): Promise<void>;
-  /** Ends it, and lets go of its output. */
+  /** Ends the program and discards its output. */
   release(): Promise<void>;
 }
 
 /** The terminals of a session's clients. */
 export interface ClientTerminals {
   /**
-   * Runs a program with the client whose person began the turn that runs; undefined if that one offers no terminals: then
-   * it is run here. Rejects, with a sentence for the agent, if the client did not run it.
+   * Runs a program in the client of the person who began the running turn. Undefined if that client offers no terminals: the
+   * program then runs on the server. Rejects, with a sentence for the agent, if the client did not run the program.
    */
   create(request: TerminalRequest): Promise<ClientTerminal | undefined>;
 }

@@ -1,4 +1,4 @@
-/** The contract for a kind of agent; `DriverProvider` makes a `CliProvider` of it. */
+/** The contract that each kind of agent implements; `DriverProvider` makes a `CliProvider` of an `AgentDriver`. */
 import type {
   AcceptedContent,
   AgentInfo,
@@ -34,25 +34,25 @@ import type {
 export interface SessionOutput {
   /** Emits one event of a turn (`TurnWriter` makes them). A turn ends before the session does. */
   emit(draft: EventDraft): void;
-  /** Updates besides the turns. Those from before the session is open are delivered once it is. */
+  /** Reports a change outside the turns. Updates from before the session is open are delivered once it is open. */
   update(update: SessionUpdate): void;
-  /** The session is over, requested or not: called once, and last. */
+  /** Reports that the session has ended, requested or not. Called once, after all other calls. */
   exit(exit: SessionExit): void;
 }
 
-/** What is known of a session that is opened again. */
+/** What Liminal has stored about a session that is opened again. */
 export interface EarlierSession<Memory = unknown> {
   /** The agent's own id for the session, if it differs from ours. */
   agentSessionId?: string | undefined;
   /** The `memory` of the earlier session of this id on this server. */
   memory?: Memory | undefined;
-  /** The agent's `storedMark` at the time when history had all that it had stored. */
+  /** The agent's `storedMark` from when history had everything that the agent had stored. */
   storedMark?: string | undefined;
   /** Whether the session has had an answer before. */
   hasAnswered?: (() => Promise<boolean>) | undefined;
-  /** A turn was cut off while it waited for a person: it goes on. */
+  /** Whether a turn was cut off while it waited for a person: the session then resumes the turn. */
   goesOn?: boolean | undefined;
-  /** What Liminal has of the conversation. */
+  /** The conversation as Liminal has stored it. */
   stored?: StoredConversation | undefined;
 }
 
@@ -60,111 +60,111 @@ export interface SessionOpening<Memory = unknown> {
   readonly sessionId: string;
   /** Absolute path of an existing folder. */
   readonly projectDir: string;
-  /** Real paths of folders beside it in which the agent may work. */
+  /** Real paths of further folders in which the agent may work. */
   readonly additionalDirectories?: readonly string[] | undefined;
-  /** Config options by id, as `setConfigOption` would take them. */
+  /** Config options by id, with values as for `setConfigOption`. */
   readonly config: Record<string, string>;
-  /** Absent for a new session; else the session is continued, or refused with `SESSION_NOT_FOUND`. */
+  /** Absent for a new session. An earlier session is continued, or rejected with `SESSION_NOT_FOUND`. */
   readonly earlier?: EarlierSession<Memory>;
   readonly output: SessionOutput;
-  /** What people have allowed for good in the project. */
+  /** The permissions that people have granted permanently in the project. */
   readonly grants?: ProjectGrants | undefined;
-  /** Absent: settings of the project are not used, if they run or permit anything. */
+  /** Without it, settings of the project that run or permit anything are not used. */
   readonly projectTrust?: ProjectTrust | undefined;
-  /** For this session, beside the driver's own; one of the same name takes its place. They may hold secrets. */
+  /** Added to the driver's own servers; replaces a server of the same name. The entries may hold secrets. */
   readonly mcpServers?: McpServers | undefined;
-  /** What the session's clients have open, for agents that do not read and write the disk themselves. */
+  /** The files that the session's clients have open, for agents that do not access the disk themselves. */
   readonly files?: ClientFiles | undefined;
   readonly terminals?: ClientTerminals | undefined;
-  /** Aborts when the session is no longer wanted: `open` then rejects, and leaves nothing behind. */
+  /** Aborts when the session is no longer wanted: `open` then rejects and leaves nothing behind. */
   readonly signal: AbortSignal;
 }
 
-/** An open session with its agent, over all of its turns. Its methods reject with ProviderError. */
+/** An open session of an agent, with all its turns. Its methods reject with ProviderError. */
 export interface AgentSession<Memory = unknown> {
-  /** False once it is being closed or its process has ended. */
+  /** False once the session is closing or its process has ended. */
   readonly isAlive: boolean;
   /** The agent's own id for the session, if it differs from ours. */
   readonly agentSessionId?: string;
-  /** The agent's own id for the turn that runs, if it differs from ours. */
+  /** The agent's own id for the running turn, if it differs from ours. */
   readonly agentTurnId?: string | undefined;
-  /** What else opening the session again needs. It outlives the session. */
+  /** Further data that the driver needs to open the session again. Liminal keeps the data after the session ends. */
   readonly memory?: Memory;
   /** The earlier turns that the agent reported when it loaded the session, if it did. */
   readonly told?: Promise<StoredTurn[]>;
-  /** What a message may have besides its text and links; only text if absent. */
+  /** The kinds of content that a message may have besides text and links; only text if absent. */
   readonly accepts?: AcceptedContent;
 
   /**
-   * Sends a user message and resolves when its turn has begun: `response_start` and the message itself are emitted.
-   * `blocks` are of kinds that it `accepts`, with their bytes. `PROCESS_CRASH` if the process has ended, unless it was
-   * given the message before: that is a turn, which ends with it. `TURN_IN_PROGRESS`.
+   * Sends a user message. Resolves when its turn has begun: `response_start` and the message itself are emitted.
+   * `blocks` are of kinds that `accepts` lists, with their bytes. `TURN_IN_PROGRESS`. `PROCESS_CRASH` if the process has
+   * ended; but if it ended after it got the message, a turn begins and ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
   /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
   cancel(): Promise<void>;
-  /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */
+  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
   close(): Promise<void>;
 
   /**
-   * Gives the agent a message for the turn that runs, and resolves when that is emitted (`TurnWriter.steer`). The session
-   * says later what the agent did with it; a message that the agent comes to only after the turn is withdrawn there, and
-   * begins a turn with its own id. `NOTHING_TO_STEER`, `PROCESS_CRASH`.
+   * Sends the agent a message for the running turn. Resolves when the message is emitted (`TurnWriter.steer`). The session
+   * reports later what the agent did with the message. If the agent reads it only after the turn, the message is withdrawn
+   * from that turn and begins a turn with its own id. `NOTHING_TO_STEER`, `PROCESS_CRASH`.
    */
   steer?(message: string, to: SteerTarget, blocks: readonly ContentBlock[]): Promise<void>;
 
-  /** `APPROVAL_NOT_FOUND` once the request is over, `INVALID_OPTION`. */
+  /** `APPROVAL_NOT_FOUND` if the request is no longer open, `INVALID_OPTION`. */
   answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(id: string, value: string): Promise<void>;
   /**
-   * Lets the agent work in these folders beside its project's, and in no other ones, from the next turn on. Resolves to
-   * false if the agent must be started anew for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   * Sets the folders besides the project's in which the agent may work from the next turn on. Resolves to false if the
+   * agent must be restarted for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   setDirectories?(folders: readonly string[]): Promise<boolean>;
-  /** Gives the session this title in the agent's own store. */
+  /** Sets the session's title in the agent's own store. */
   rename?(title: string): Promise<void>;
   /**
-   * Lets a running call go on beside the turn, or all that can; then it is one of `SessionUpdate.tasks`.
+   * Moves a running call, or every call that can be moved, to the background (`SessionUpdate.tasks`).
    * `TASK_NOT_FOUND`, `INTERRUPT_FAILED`.
    */
   background?(callId?: string): Promise<void>;
-  /** Stops what runs beside the turns (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  /** Stops a background task (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(taskId: string): Promise<void>;
   /**
-   * Changes files back to how they were before a turn, or with `dryRun` only says which. The agent knows what its own
-   * tools have edited. Not called during a turn. `NO_CHECKPOINT`.
+   * Restores the files that the agent's own tools have edited to their state before a turn; with `dryRun`, only lists them.
+   * Not called during a turn. `NO_CHECKPOINT`.
    */
   rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
   /**
-   * Goes on from before these turns, with the next message and after the agent's end. Those that the agent never had are
-   * passed over. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
+   * Continues from before these turns, from the next message on and also after the agent is restarted. Turns that the agent
+   * never had are skipped. Not called during a turn. `CANNOT_REWIND`, with nothing changed.
    */
   rewindConversation?(rewind: ConversationRewind): Promise<void>;
-  /** The model's answer to a question beside the conversation, also during a turn. `NOT_ANSWERED`, `PROCESS_CRASH`. */
+  /** Answers a question beside the conversation, also during a turn. `NOT_ANSWERED`, `PROCESS_CRASH`. */
   aside?(question: string): Promise<string>;
-  /** What holds in the session. `PROCESS_CRASH`. */
+  /** The facts and parts that are in force in the session. `PROCESS_CRASH`. */
   setup?(): Promise<SessionSetup>;
   /** The agent's MCP servers as they are now. `PROCESS_CRASH`. */
   listMcpServers?(): Promise<McpServerState[]>;
-  /** `INVALID_OPTION` for an unknown server, and where the agent does not do it; `PROCESS_CRASH`. */
+  /** `INVALID_OPTION` for an unknown server or an action that the agent does not support; `PROCESS_CRASH`. */
   changeMcpServer?(name: string, action: McpAction): Promise<McpActionResult>;
 }
 
 /** One kind of agent. Every driver passes `testing/provider-suite.ts`. */
 export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   readonly cliType: string;
-  /** The name for people. */
+  /** The name that people see. */
   readonly name: string;
-  /** Bounds how many sessions are opened at once; default two. Everything else that starts programs shares it. */
+  /** Limits how many sessions open at once; default two. Other programs that the driver starts share the limit. */
   readonly starts?: StartLimit;
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
   open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;
-  /** Whether the agent can run here, or why not. Starts no session. */
+  /** Whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** The folder of a session in the agent's own store, to open the session by its id alone. */
+  /** The project folder of a session in the agent's own store, so that the session's id suffices to open it. */
   findProjectDir?(agentSessionId: string): Promise<string | undefined>;
-  /** Ends what the driver holds besides its sessions, which are closed at the same time. */
+  /** Releases what the driver holds besides its sessions, which are closed at the same time. */
   close?(): Promise<void>;
 }

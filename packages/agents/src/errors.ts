@@ -1,6 +1,6 @@
 import { LiminalError } from '@liminal/protocol';
 
-/** Codes of seed 000, and others that real agents need. */
+/** Codes of seed 000, and further codes that real agents need. */
 export type ProviderErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'SESSION_NOT_FOUND'
@@ -20,7 +20,7 @@ export type ProviderErrorCode =
   | 'NOT_SUPPORTED'
   | 'NOTHING_TO_STEER';
 
-/** The rejections of a provider. The message says what was wrong with what, and what to do. */
+/** The error of a provider's methods. The message says what was wrong with what, and what to do. */
 export class ProviderError extends LiminalError {
   declare readonly code: ProviderErrorCode;
 
@@ -29,7 +29,7 @@ export class ProviderError extends LiminalError {
   }
 }
 
-/** Another program has the session open. That passes: a message for it can wait. */
+/** Another program has the session open. This is temporary: a message can wait. */
 export class SessionInUseError extends ProviderError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('SESSION_CREATE_FAILED', message, options);
@@ -37,13 +37,13 @@ export class SessionInUseError extends ProviderError {
 }
 
 /**
- * @param agent - Its name for people.
- * @param why - Replaces the sentence that the turn is not stored.
- * @param other - After which turn a fork is possible.
+ * @param agent - The agent's name for people.
+ * @param why - Replaces the sentence that says that the turn is not stored.
+ * @param other - The turn after which a fork is possible.
  */
 export function turnNotStored(
   agent: string,
-  why = `${agent} has not stored this turn, so nothing can go on from it.`,
+  why = `${agent} has not stored this turn, so no fork can continue from it.`,
   other = 'another turn',
 ): ProviderError {
   const message = `${why} Fork after ${other}.`;
@@ -52,27 +52,27 @@ export function turnNotStored(
 
 /** @param why - A sentence for people. */
 export function cannotRewind(why: string, cause?: unknown): ProviderError {
-  const message = `The conversation cannot go back to before this message. ${why}`;
+  const message = `The conversation cannot be rewound to before this message. ${why}`;
   return new ProviderError('CANNOT_REWIND', message, { cause });
 }
 
-/** A message for the running turn came when there was none, or none that takes it. */
+/** A message for the running turn came when no turn was running, or the turn does not accept messages. */
 export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
   const message = `${why} Send it as a message of its own instead.`;
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 
-/** A question beside the conversation has got no answer. */
+/** A question beside the conversation was not answered. */
 export function notAnswered(why: string, cause?: unknown): ProviderError {
   return new ProviderError('NOT_ANSWERED', `There is no answer. ${why}`, { cause });
 }
 
-/** @param agent - Its name for people. */
+/** @param agent - The agent's name for people. */
 export function noDirectories(agent: string): ProviderError {
   const message = `${agent} works in the project folder only: it takes no additional folders.`;
   return new ProviderError('NOT_SUPPORTED', message);
 }
 
 export function taskNotFound(): ProviderError {
-  return new ProviderError('TASK_NOT_FOUND', 'It does not run any more.');
+  return new ProviderError('TASK_NOT_FOUND', 'No such background task is running.');
 }

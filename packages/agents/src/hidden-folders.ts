@@ -2,48 +2,48 @@ import { type Dirent, realpathSync, type Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 
-/** The clock of a file system may be behind ours by so much (ms). */
+/** How far the clock of a file system may be behind ours (ms). */
 const clockLagMs = 1_000;
-/** How many files are looked at together. */
+/** How many files are examined at the same time. */
 const batch = 100;
 
 /**
- * Folders whose files are never shown or changed: Liminal's own data folder, which holds the token. A file is known by
- * its real path, and by its inode: it may have another name outside of the folder (a hard link).
+ * Folders whose files are never shown or changed: Liminal's own data folder, which holds the token. Files are recognized by
+ * real path and by inode, because a file may have another name outside of the folder (a hard link).
  */
 export class HiddenFolders {
   readonly #folders: readonly string[];
   readonly #real = new Map<string, string>();
-  /** The files with several names that the last look found in the folders. */
+  /** The files with several names that the last scan found in the folders. */
   #files: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
-  /** When the last look began, in ms since 1970. */
+  /** When the last scan began, in ms since 1970. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param folders - They may not exist yet. */
+  /** @param folders - May contain folders that do not exist yet. */
   constructor(folders: readonly string[] = []) {
     this.#folders = folders.map((folder) => resolve(folder));
   }
 
-  /** Their real paths, as far as they exist. */
+  /** The folders' real paths, as far as the folders exist. */
   get paths(): string[] {
     return this.#folders.map((folder) => this.#realPath(folder));
   }
 
-  /** Whether a real path is one of the folders, or lies in one. */
+  /** Whether a real path is one of the folders, or is inside one. */
   hides(real: string): boolean {
     return this.paths.some((folder) => contains(folder, real));
   }
 
-  /** Whether one of the folders lies in the folder at this real path, or is that folder. */
+  /** Whether one of the folders is at this real path or below it. */
   isBelow(real: string): boolean {
     return this.paths.some((folder) => contains(real, folder));
   }
 
-  /** Whether a file, wherever it was found, is also a file of one of the folders. */
+  /** Whether a file, under whatever path, is also a file of one of the folders. */
   async hasFile({ dev, ino, nlink, ctimeMs }: Stats): Promise<boolean> {
     if (nlink < 2 || this.#folders.length === 0) return false;
-    // A new name changes the file's `ctime`: a look that began after that has seen all names that the file has now.
-    // A clock that was set back makes every look seem to be later.
+    // A new name changes the file's `ctime`: a scan that began later has seen all of the file's present names.
+    // If the clock was set back, the last scan seems to lie in the future, so scan again.
     if (this.#lookedAt <= ctimeMs + clockLagMs || Date.now() < this.#lookedAt) this.#look();
     return (await this.#files).has(idOf({ dev, ino }));
   }
@@ -66,7 +66,7 @@ export class HiddenFolders {
   }
 }
 
-/** Whether a real path is a real folder, or lies below it. */
+/** Whether a real path is the real path `folder`, or is below it. */
 export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -2,7 +2,7 @@ import type { AgentInfo } from '@liminal/protocol';
 import type { AgentDriver, AgentSession } from './driver.ts';
 import { ProviderError } from './errors.ts';
 
-/** Stands in for an agent that is no longer configured: its sessions can be read, and a message is refused. */
+/** Replaces an agent that is no longer configured: its sessions can be read, but messages are rejected. */
 export class MissingAgent implements AgentDriver {
   readonly cliType: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export class MissingAgent implements AgentDriver {
   async #refuse(): Promise<never> {
     throw new ProviderError(
       'UNSUPPORTED_CLI_TYPE',
-      `This session was made with the agent "${this.cliType}", which is not in the configuration any more. What was said can be read; to go on, add the agent again.`,
+      `This session was made with the agent "${this.cliType}", which is no longer in the configuration. The conversation can be read; to continue it, add the agent again.`,
     );
   }
 }

@@ -1,10 +1,10 @@
-/** What a project folder would make an agent run, or would permit it, besides the user's own settings. */
+/** Settings in a project folder that would make an agent run or permit something, besides the user's own settings. */
 export interface ProjectSettings {
-  /** Of all files below, with their paths and whole texts: SHA-256 in hex. */
+  /** SHA-256 in hex of the paths and whole texts of all `files`. */
   hash: string;
-  /** In the order in which they are shown. */
+  /** In the order in which they are shown to people. */
   files: readonly ProjectFile[];
-  /** Why nobody can agree to them, in a sentence: a file that cannot be shown whole, for example. */
+  /** A sentence that says why nobody can agree to the settings, for example because a file cannot be shown whole. */
   problem?: string;
 }
 
@@ -15,15 +15,15 @@ export interface ProjectFile {
   text: string;
 }
 
-/** The decisions of people about a session's project folder. */
+/** People's decisions about a session's project folder. */
 export interface ProjectTrust {
-  /** Whether people have decided to use exactly these settings. To be asked right before the agent starts. */
+  /** Whether people have decided to use exactly these settings. Call it right before the agent starts. */
   uses(settings: ProjectSettings): Promise<boolean>;
   /**
-   * The agent runs with these settings from now on; undefined if there are none.
-   * @param isReading - Whether it reads settings of the project at all; if not, `settings` are left out.
+   * Reports the settings with which the agent has started; undefined if there are none.
+   * @param isReading - Whether the agent reads the project's settings at all; if not, it runs without `settings`.
    */
   started(settings: ProjectSettings | undefined, isReading: boolean): void;
-  /** A permission that a person gave for good in this session has changed the settings in use into these. */
+  /** Reports that a permanent permission, given in this session, has changed the settings in use into these. */
   changed(settings: ProjectSettings): Promise<void>;
 }

@@ -27,38 +27,38 @@ import type { ProjectSettings, ProjectTrust } from './project-settings.ts';
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
   projectDir: string;
-  /** Real paths of folders beside it in which the agent may work; for an agent that `takesDirectories`. */
+  /** Real paths of further folders in which the agent may work; for an agent that `takesDirectories`. */
   additionalDirectories?: readonly string[];
   /** The id for the session, a UUID; the provider makes one by default. */
   sessionId?: string;
-  /** Config options by id, as `setConfigOption` would take them. */
+  /** Config options by id, with values as for `setConfigOption`. */
   config?: Record<string, string>;
   grants?: ProjectGrants;
-  /** Absent: settings of the project are not used, if they run or permit anything. */
+  /** Without it, settings of the project that run or permit anything are not used. */
   projectTrust?: ProjectTrust;
-  /** Beside those of the configuration; one of the same name takes its place. */
+  /** Added to the configured servers; replaces a server of the same name. */
   mcpServers?: McpServers;
   files?: ClientFiles;
   terminals?: ClientTerminals;
 }
 
 export interface LoadSessionOptions {
-  /** The session's folder; without it the provider looks for the session itself. */
+  /** The session's folder; without it the provider searches for the session. */
   projectDir?: string;
   additionalDirectories?: readonly string[];
   /** The agent's own id for the session, if it differs from ours. */
   agentSessionId?: string;
   config?: Record<string, string>;
-  /** The `storedMark` at the time when history had all that the agent had stored: it need not report that again. */
+  /** The `storedMark` from when history had everything that the agent had stored: those turns need not be reported again. */
   storedMark?: string;
   /**
-   * Whether the session has had an answer before. If the agent has lost it, a provider that can begins it anew and says
-   * in its next turn that the agent does not remember; otherwise it rejects with `SESSION_NOT_FOUND`.
+   * Whether the session has had an answer before. If the agent has lost the session, a provider that can starts it anew and
+   * says in the next turn that the agent does not remember; other providers reject with `SESSION_NOT_FOUND`.
    */
   hasAnswered?: () => Promise<boolean>;
-  /** A turn was cut off while it waited for a person's answer: the session goes on with it. */
+  /** Whether a turn was cut off while it waited for a person's answer: the session then resumes the turn. */
   goesOn?: boolean;
-  /** What Liminal has of the conversation. */
+  /** The conversation as Liminal has stored it. */
   stored?: StoredConversation;
   grants?: ProjectGrants;
   projectTrust?: ProjectTrust;
@@ -67,28 +67,28 @@ export interface LoadSessionOptions {
   terminals?: ClientTerminals;
 }
 
-/** What people have allowed for good in the session's project, for agents that keep no such thing themselves. */
+/** Permissions that people have granted permanently in the session's project, for agents that do not store them. */
 export interface ProjectGrants {
-  /** The rules as they are now: any session of the project adds some, and people take some back. Rejects if they cannot be read. */
+  /** The rules as they are now: any session of the project adds rules, and people remove rules. Rejects if unreadable. */
   list(): Promise<string[]>;
-  /** @param title - The rule for people. Rejects if it cannot be stored. */
+  /** @param title - The rule in words for people. Rejects if the rule cannot be stored. */
   add(rule: string, title: string): Promise<void>;
 }
 
-/** A session's conversation as Liminal has it, for agents that keep nothing themselves. */
+/** A session's conversation as Liminal has stored it, for agents that store nothing themselves. */
 export interface StoredConversation {
   /**
-   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were taken back
-   * have no items.
+   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound have
+   * no items.
    */
   runs(): Promise<Response[]>;
 }
 
-/** How a conversation goes back. */
+/** What a rewind of a conversation removes and keeps. */
 export interface ConversationRewind {
-  /** The turns that are taken back, oldest first. */
+  /** The turns that are removed, oldest first. */
   turnIds: readonly string[];
-  /** The conversation without them, as `StoredConversation` gives it from then on. */
+  /** The remaining conversation, as `StoredConversation` returns it from then on. */
   kept: StoredConversation;
 }
 
@@ -104,27 +104,27 @@ export interface SendMessageResult {
   turnId: string;
 }
 
-/** An agent's report about a session outside its turns; absent fields have not changed. */
+/** An agent's report about a session outside its turns; absent fields are unchanged. */
 export interface SessionUpdate {
   title?: string;
   agentSessionId?: string;
   configOptions?: ConfigOption[];
   commands?: AgentCommand[];
-  /** All present notices for people; they replace the earlier ones. */
+  /** All current notices for people; they replace the earlier notices. */
   notices?: SessionNotice[];
-  /** What the agent waits for while its turn is silent; '' for nothing. A turn's end clears it, too. */
+  /** What the agent waits for while its turn is silent; '' for nothing. The end of a turn also clears it. */
   activity?: string;
-  /** All that runs beside the turns. */
+  /** All background tasks. */
   tasks?: readonly BackgroundTask[];
-  /** All windows of the agent's account that are known. */
+  /** All known usage windows of the agent's account. */
   limits?: UsageLimit[];
-  /** What a message may have besides its text. */
+  /** The kinds of content that a message may have besides text. */
   accepts?: AcceptedContent;
-  /** Whether it takes messages in the middle of a turn. */
+  /** Whether the session accepts messages during a turn. */
   canSteer?: boolean;
 }
 
-/** The agent's process has ended; `code` and `message` say why, unless that was requested. */
+/** The end of the agent's process; `code` and `message` say why, unless the end was requested. */
 export interface SessionExit {
   expected: boolean;
   code?: string;
@@ -140,62 +140,62 @@ export interface StoredSession {
   updatedAt: string;
 }
 
-/** An earlier turn from the agent's own store, as its live events would have been, terminal event included. */
+/** An earlier turn from the agent's own store, with the events that it would have had live, the terminal event included. */
 export interface StoredTurn {
   turnId: string;
   events: EventDraft[];
-  /** The turn that it follows, if known; none for a conversation's first. */
+  /** The preceding turn, if known; absent for a conversation's first turn. */
   after?: string;
-  /** A resumed agent goes on from another turn's end and does not know this one: the conversation has forked. */
+  /** Whether the conversation has forked: a resumed agent continued from another turn's end and does not know this turn. */
   isLeft?: boolean;
-  /** The turn was copied from another session when this one was forked. */
+  /** Whether the turn was copied from another session by a fork. */
   isCopied?: boolean;
 }
 
 /** A copy of a stored conversation. */
 export interface StoredFork {
-  /** The agent's own id for the new session; none if it keeps nothing of a session. */
+  /** The agent's own id for the new session; absent if the agent stores no sessions. */
   agentSessionId?: string;
-  /** The ids that the original's stored turns have in the copy, by their own. */
+  /** The ids in the copy of the original's stored turns, by their ids in the original. */
   copies: ReadonlyMap<string, string>;
-  /** The original's stored turns that the copy lacks, although they are older: it goes on from another branch. */
+  /** Older stored turns of the original that the copy lacks, because it continues another branch. */
   left: ReadonlySet<string>;
 }
 
-/** An agent's answer to its start, and where the configuration does not fit it. */
+/** An agent's answer when it starts, and the conflicts with the configuration. */
 export interface AgentIntroduction {
-  /** Its own name. */
+  /** The agent's own name. */
   name?: string;
   version?: string;
-  /** Its protocol, with the version. */
+  /** The agent's protocol, with the version. */
   protocol: string;
-  /** Its abilities besides answering, in words. */
+  /** The agent's abilities besides answering, in words. */
   abilities: string[];
-  /** Its ways to sign in, in its own words. */
+  /** The agent's ways to sign in, in the agent's own words. */
   signIn: string[];
-  /** In sentences for people. */
+  /** Conflicts with the configuration, in sentences for people. */
   problems: string[];
 }
 
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent, by the ids of its sessions. It runs at most one turn per session at a time: the runtime queues.
- * `DriverProvider` makes one of an `AgentDriver`. Methods reject with ProviderError.
+ * One kind of agent, addressed by session ids. It runs at most one turn per session at a time: the runtime queues messages.
+ * `DriverProvider` makes a `CliProvider` of an `AgentDriver`. Methods reject with ProviderError.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
 
-  /** Starts the agent for a new session; the process stays for the session's turns. `SESSION_CREATE_FAILED`. */
+  /** Starts the agent for a new session; the process serves all turns of the session. `SESSION_CREATE_FAILED`. */
   createSession(options: CreateSessionOptions): Promise<ProviderSession>;
-  /** Starts the agent on an existing session; if it already runs, gives that. `SESSION_NOT_FOUND`. */
+  /** Starts the agent on an existing session, or returns the session if it is already open. `SESSION_NOT_FOUND`. */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
-   * Sends a user message and resolves when the message is bound to its turn (the turn's `response_start` has been
-   * emitted), before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's
-   * message, whole, with its `blocks`: only the provider puts it into the log. A message that the agent was given has a
-   * turn, even if the agent ends before it takes it up. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if the process has ended,
-   * `TURN_IN_PROGRESS`, `CONTENT_NOT_SUPPORTED` for blocks that the agent does not take.
+   * Sends a user message. Resolves when the message is bound to its turn (the turn's `response_start` has been emitted),
+   * before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's whole message
+   * with its `blocks`: only the provider puts the message into the log. A message that the agent was given has a turn, even
+   * if the agent ends before it handles the message. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if the process has ended,
+   * `TURN_IN_PROGRESS`, `CONTENT_NOT_SUPPORTED` for blocks that the agent does not accept.
    */
   sendMessage(
     sessionId: string,
@@ -204,15 +204,15 @@ export interface CliProvider extends AgentCapabilities {
   ): Promise<SendMessageResult>;
   /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
   cancelTurn(sessionId: string): Promise<void>;
-  /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */
+  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
-  /** The agent's own id for the turn that runs, where it has one. */
+  /** The agent's own id for the running turn, if the agent has one. */
   agentTurnId(sessionId: string): string | undefined;
 
   /**
-   * Listeners may be added before the session exists, so that nothing is missed, and stay over kill and load. Those of
-   * upserts and turns get a turn from its beginning or not at all.
+   * Listeners may be added before the session exists, so that they miss nothing, and remain when the session is killed and
+   * loaded. Listeners of upserts and turns get a turn from its beginning or not at all.
    */
   onEvent(sessionId: string, callback: (event: EventDraft) => void): Unsubscribe;
   onUpsert(sessionId: string, callback: (upsert: UpsertObject) => void): Unsubscribe;
@@ -220,14 +220,14 @@ export interface CliProvider extends AgentCapabilities {
   onUpdate(sessionId: string, callback: (update: SessionUpdate) => void): Unsubscribe;
   onExit(sessionId: string, callback: (exit: SessionExit) => void): Unsubscribe;
 
-  /** Whether the agent can run here, or why not. Starts no session. */
+  /** Whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** Ends all its sessions and everything else that it holds. */
+  /** Ends all sessions and releases everything else that the provider holds. */
   close(): Promise<void>;
 
   /** Optional methods, besides those of `AgentCapabilities`. */
   /**
-   * Gives the agent a message for the turn that runs, and resolves when its item (`steeredItem`) has been emitted.
+   * Sends the agent a message for the running turn. Resolves when the message's item (`steeredItem`) has been emitted.
    * `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `CONTENT_NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   steer?(
@@ -236,33 +236,33 @@ export interface CliProvider extends AgentCapabilities {
     options: SteerTarget & { blocks?: readonly ContentBlock[] },
   ): Promise<void>;
   /**
-   * Answers a permission request; `content` fills in its form, if it has one, and `note` is for an option that takes
-   * one. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`.
+   * Answers a permission request. `content` fills in the request's form, if there is one; `note` is for an option that
+   * accepts a note. `APPROVAL_NOT_FOUND` if the request is no longer open, `INVALID_OPTION`.
    */
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /**
-   * Lets an open session's agent work in these folders beside its project's, and in no other ones, from the next turn on.
-   * Resolves to false if the agent must be started anew for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
+   * Sets the folders besides the project's in which an open session's agent may work from the next turn on. Resolves to
+   * false if the agent must be restarted for that. `NOT_SUPPORTED`, `PROCESS_CRASH`.
    */
   setDirectories?(sessionId: string, folders: readonly string[]): Promise<boolean>;
-  /** Gives an open session this title in the agent's own store. `NOT_SUPPORTED`. */
+  /** Sets an open session's title in the agent's own store. `NOT_SUPPORTED`. */
   rename?(sessionId: string, title: string): Promise<void>;
   /**
-   * Lets a running call go on in the background, or all that can, so that the turn continues. `TASK_NOT_FOUND`,
+   * Moves a running call, or every call that can be moved, to the background, so that the turn continues. `TASK_NOT_FOUND`,
    * `INTERRUPT_FAILED`, `NOT_SUPPORTED`.
    */
   background?(sessionId: string, callId?: string): Promise<void>;
-  /** Stops what runs beside the turns. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  /** Stops a background task. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(sessionId: string, taskId: string): Promise<void>;
-  /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */
+  /** Restores files to their state before a turn; with `dryRun`, only lists them. `NO_CHECKPOINT`. */
   rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
-  /** Goes on from before these turns. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
+  /** Continues the conversation from before these turns. `CANNOT_REWIND`, `NOT_SUPPORTED`. */
   rewindConversation?(sessionId: string, rewind: ConversationRewind): Promise<void>;
-  /** The model's answer to a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  /** Answers a question beside the conversation. `NOT_ANSWERED`, `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   aside?(sessionId: string, question: string): Promise<string>;
-  /** What holds in an open session, by the agent itself. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
+  /** The facts and parts that are in force in an open session, as the agent reports them. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   setup?(sessionId: string): Promise<SessionSetup>;
   /** The agent's MCP servers as they are now. `NOT_SUPPORTED`, `PROCESS_CRASH`. */
   listMcpServers?(sessionId: string): Promise<McpServerState[]>;
@@ -276,80 +276,80 @@ export interface SteerTarget {
   messageId: string;
 }
 
-/** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */
+/** Optional abilities of an agent besides its sessions. A driver and its provider have the same ones. */
 export interface AgentCapabilities {
   /**
-   * Whether opening a session ahead of a message saves time, or tells its settings; the runtime then does so while the
-   * user types, and for clients that show settings when they open it.
+   * Whether opening a session before its first message saves time, or reveals its settings. The runtime then opens the
+   * session while the user types, and for clients that show settings when they open it.
    */
   readonly prewarms?: boolean;
-  /** Whether its sessions can rewind files. */
+  /** Whether sessions can rewind files. */
   readonly rewinds?: boolean;
-  /** Whether its sessions can have folders beside the project's; one that cannot after all refuses to be opened with them. */
+  /** Whether sessions can have folders besides the project's; an agent that cannot rejects opening a session with them. */
   readonly takesDirectories?: boolean;
-  /** Whether its sessions can rewind their conversation. */
+  /** Whether sessions can rewind their conversation. */
   readonly rewindsConversation?: boolean;
-  /** Whether its sessions list their MCP servers, and change them. */
+  /** Whether sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
-  /** Whether its model can be asked beside the conversation. */
+  /** Whether the model answers questions beside the conversation. */
   readonly answersAside?: boolean;
-  /** Whether its sessions list what holds in them. */
+  /** Whether sessions list the facts and parts that are in force. */
   readonly tellsSetup?: boolean;
-  /** Whether its sessions can let running calls go on in the background. */
+  /** Whether sessions can move running calls to the background. */
   readonly backgrounds?: boolean;
-  /** Whether its sessions keep what people allow for good in their project's grants. */
+  /** Whether sessions keep permanent permissions in their project's grants. */
   readonly usesGrants?: boolean;
   /**
-   * Whether a turn that waits for a person goes on after agent and server have ended: a session that is opened again then
-   * asks the same again, by the same ids, in a turn of its own (`EarlierSession.goesOn`).
+   * Whether a turn that waits for a person survives the end of agent and server: a session that is opened again repeats the
+   * questions, with the same ids, in a new turn (`EarlierSession.goesOn`).
    */
   readonly resumes?: boolean;
   /**
-   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. `describe` then says whether the
-   * agent forks at all.
+   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. `describe` then says whether
+   * the agent can fork at all.
    */
   readonly forksWhole?: boolean;
   /**
-   * Whether the ids of stored turns are only numbers, so that turns must be matched by what was said. Such an agent can
+   * Whether the ids of stored turns are only numbers, so that turns must be matched by their messages. Such an agent can
    * report its stored turns only while it runs.
    */
   readonly numbersStoredTurns?: boolean;
   /**
-   * What a project folder would make the agent run, or would permit it; undefined if nothing. Starts no process. Such
-   * settings are used only if `SessionOpening.projectTrust` says so.
+   * The settings in a project folder that would make the agent run or permit something; undefined if there are none. Starts
+   * no process. They are used only if `SessionOpening.projectTrust` allows it.
    */
   readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
-  /** Starts the agent up to its greeting, and ends it. Rejects with the reason if there is none within `limitMs`. */
+  /** Starts the agent up to its greeting, then ends it. Rejects with the reason if no greeting comes within `limitMs`. */
   introduce?(limitMs: number): Promise<AgentIntroduction>;
   /**
-   * Sessions in the agent's own store, newest first; of one folder, or all. `known` are project folders, for agents
+   * Sessions in the agent's own store, newest first; of one folder, or of all. `known` are project folders, for agents
    * that list sessions only by folder.
    */
   listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
   /**
-   * The same from an agent that is running anyway; undefined if none is. An agent with this method starts a program for
-   * `listStoredSessions`, which is then called only when a user asks for it.
+   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an agent
+   * with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
-   * Beside `peekStoredSessions`: the sessions that can be found on disk without a program, newest first. Titles may be
+   * Complements `peekStoredSessions`: the sessions that can be found on disk without a program, newest first. Titles may be
    * older than the agent's own.
    */
   scanStoredSessions?(): Promise<StoredSession[]>;
   /**
-   * A mark that changes whenever others than Liminal add to a stored session, by the agent's id for it. Cheap, and
-   * starts no process. Undefined if no such session is stored, or if the mark is unknown just now.
+   * A mark that changes whenever a program other than Liminal adds to a stored session, given by the agent's id. Cheap, and
+   * starts no process. Undefined if no such session is stored, or if the mark is not known at the moment.
    */
   storedMark?(agentSessionId: string, projectDir: string): Promise<string | undefined>;
-  /** The conversation as the agent stored it, oldest turn first. `SESSION_NOT_FOUND`. */
+  /** The conversation as the agent has stored it, oldest turn first. `SESSION_NOT_FOUND`. */
   readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
   /**
-   * Copies a stored conversation up to the end of a turn, as a session of its own that can be loaded. The original, which
-   * may be at work on a later turn, stays as it is. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
+   * Copies a stored conversation up to the end of a turn, as a new session that can be loaded. The original is unchanged; it
+   * may be working on a later turn. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
   /** Whether the file at a real path has the output of a background command of this session. */
   keepsOutput?(agentSessionId: string, path: string): boolean;
-  /** Gives a stored session that is not open this title in the agent's own store. */
+  /** Sets the title, in the agent's own store, of a stored session that is not open. */
   renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;
 }

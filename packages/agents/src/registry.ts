@@ -7,7 +7,7 @@ import type { CliProvider } from './provider.ts';
 export class ProviderRegistry {
   readonly #providers = new Map<string, CliProvider>();
 
-  /** Adds a provider; it replaces one of the same `cliType`. */
+  /** Adds a provider, or replaces the provider of the same `cliType`. */
   register(provider: CliProvider): void {
     this.#providers.set(provider.cliType, provider);
   }
@@ -19,16 +19,16 @@ export class ProviderRegistry {
     const known = [...this.#providers.keys()].join(', ') || 'none';
     throw new ProviderError(
       'UNSUPPORTED_CLI_TYPE',
-      `There is no agent type "${cliType}" here. Known: ${known}.`,
+      `Unknown agent type "${cliType}" here. Known: ${known}.`,
     );
   }
 
-  /** The agent of an existing session; one that is no longer registered starts nothing, and says so. */
+  /** The provider of an existing session. If its agent is no longer configured, a provider that rejects every start. */
   of(cliType: string): CliProvider {
     return this.#providers.get(cliType) ?? new DriverProvider(new MissingAgent(cliType));
   }
 
-  /** In the order of their registration. */
+  /** All providers, in the order of registration. */
   list(): CliProvider[] {
     return [...this.#providers.values()];
   }

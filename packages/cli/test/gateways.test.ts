@@ -169,7 +169,7 @@ test.each([
   const without = home.start(['run', 'hi', '--agent', 'local']);
   expect(await without.exitCode).toBe(1);
   expect(without.stderr.trim().split('\n').at(-1)).toMatch(
-    /^No model of “local” can be asked\. \S.*\S If you know the id of a model, type it .* --model, or set it as "model" in the configuration\.$/,
+    /^No model of “local” is available\. \S.*\S If you know a model’s id, type it .* --model, or set "model" in the configuration\.$/,
   );
   for (const id of ['qwen3', 'qwen3:8b', 'local:library/a:b']) {
     const command = home.start(['run', 'hi', '--agent', 'local', '--model', id]);

@@ -35,9 +35,7 @@ test('a model server that cannot answer yet is waited for, and the terminal says
   expect(await command.exitCode).toBe(0);
   await api.close();
   expect(command.stdout).toBe('Good morning.\n');
-  expect(command.stderr).toMatch(
-    /^The model’s server .*: It starts\. It is asked again in 1 s\.$/m,
-  );
+  expect(command.stderr).toMatch(/^The model’s server .*: It starts\. Retrying in 1 s\.$/m);
 });
 
 test('a model that cannot be asked is refused with what to do', async () => {

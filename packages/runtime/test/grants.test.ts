@@ -86,6 +86,6 @@ test('if the store cannot save a permission, the turn continues, a notice says s
   expect(await isAsked(world, sessionId, 'refuse')).toBe(false);
   const { notices } = await world.runtime.info(sessionId);
   expect(notices?.map(({ text }) => text)).toEqual([
-    '“loud echoes” is allowed in this session only: it could not be kept. The disk is full.',
+    '“loud echoes” is allowed in this session only: it could not be stored. The disk is full.',
   ]);
 });

@@ -4,16 +4,16 @@ import type { TurnWriter } from '../base/turn-writer.ts';
 import { ModelError } from './model-error.ts';
 import { InlineThinking, type Piece } from './inline-thinking.ts';
 
-/** The most parts of one answer, shown or not. */
+/** The most parts of one answer, including parts that are not shown. */
 const maxParts = 10_000;
 
-/** A message that may begin with thinking. */
+/** The first message of an answer, which may begin with thinking. */
 interface FirstText {
   begun: Extract<OutputItem, { type: 'message' }>;
   thinking: InlineThinking;
-  /** The item that its text goes to at present. */
+  /** The item that receives the message's text at present. */
   open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
-  /** 0: it had no thinking. 1: it had. 2: it had, and was taken for words at first. */
+  /** 0: no thinking. 1: thinking. 2: thinking that was first written as words. */
   thoughts: 0 | 1 | 2;
 }
 
@@ -29,9 +29,9 @@ function wordsOf(content: string): string {
 }
 
 /**
- * Writes one answer of a model into its turn. Ids are the server's own where it gives them; one that the session has already,
- * as of servers that count anew in each answer, gets a number behind it. Knows what it has written, so that an answer that
- * broke off can be taken back and asked for again.
+ * Writes one answer of a model into its turn. Item ids are the server's own if it sends ids. An id that the session already
+ * has, because the server counts anew in each answer, gets a number appended. Remembers the items that it has written, so
+ * that a broken answer can be withdrawn and requested again.
  */
 export class AnswerWriter {
   readonly #writer: TurnWriter;
@@ -40,7 +40,7 @@ export class AnswerWriter {
   readonly #now: () => string;
   readonly #written: string[] = [];
   readonly #held: Map<string, OutputItem> | undefined;
-  /** The last number behind an id that was taken. */
+  /** The last number appended to each id that was in use. */
   readonly #numbers = new Map<string, number>();
   #parts = 0;
   /** The first message of the answer, while it is open. */
@@ -48,7 +48,7 @@ export class AnswerWriter {
 
   /**
    * @param taken - The item ids of the session so far; this writer adds its own.
-   * @param held - Gets whole calls, which stay open, for who runs them: only their tool knows what they are about.
+   * @param held - Receives whole calls, which stay open for the caller that runs them: only their tool knows their title.
    */
   constructor(
     writer: TurnWriter,
@@ -62,17 +62,17 @@ export class AnswerWriter {
     this.#held = held;
   }
 
-  /** Whether it has written anything. */
+  /** Whether the writer has written anything. */
   get hasWritten(): boolean {
     return this.#written.length > 0;
   }
 
-  /** The ids of what it has written. */
+  /** The ids of the written items. */
   get written(): readonly string[] {
     return this.#written;
   }
 
-  /** Counts a part of the answer that may be no item. Throws ModelError if there are too many. */
+  /** Counts a part of the answer that may not become an item. Throws ModelError if there are too many. */
   countPart(): void {
     this.#parts += 1;
     if (this.#parts <= maxParts) return;
@@ -80,8 +80,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Begins an item; returns its id, which is `item.id` unless that is taken. A call named like its item stays so. Throws
-   * ModelError if the answer has too many.
+   * Begins an item; returns its id, which is `item.id` unless that is in use. A call whose call id equals its item id keeps
+   * both equal. Throws ModelError if the answer has too many parts.
    */
   start(item: OutputItem): string {
     this.countPart();
@@ -104,7 +104,7 @@ export class AnswerWriter {
     else this.#at.append(itemId, text);
   }
 
-  /** An open item in its present state. */
+  /** The current state of an open item. */
   item(itemId: string): OutputItem | undefined {
     return this.#writer.item(itemId);
   }
@@ -119,31 +119,31 @@ export class AnswerWriter {
     if (!this.#held?.has(itemId)) this.#at.done(itemId, whole);
   }
 
-  /** Adds an item that is whole; returns its id. */
+  /** Adds a whole item; returns its id. */
   add(item: OutputItem): string {
     const id = this.start(item);
     this.done(id);
     return id;
   }
 
-  /** Keeps what the vocabulary has no place for, with the next item that ends. */
+  /** Stores raw data that the protocol has no item for, with the next item that ends. */
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
 
-  /** Writes what is held of a text because it may be the start of a tag. */
+  /** Writes the text that is held back because it may be the start of a tag. */
   flush(): void {
     if (this.#text !== undefined) this.#write(this.#text.thinking.end());
   }
 
-  /** Takes back all that it has written. */
+  /** Withdraws everything that the writer has written. */
   withdraw(reason: string): void {
     this.#parts = 0;
     this.#text = undefined;
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
   }
 
-  /** Ends a held call whose output has come: the model's server has run it. */
+  /** Ends a held call whose output has arrived: the model's server has run the call. */
   #release(callId: string): void {
     for (const [id, item] of this.#held ?? []) {
       if (item.type !== 'function_call' || item.callId !== callId) continue;
@@ -157,7 +157,7 @@ export class AnswerWriter {
     this.#at.start(item);
   }
 
-  /** Writes pieces of the first message as what they are. */
+  /** Writes pieces of the first message as words or as thinking. */
   #write(pieces: readonly Piece[]): void {
     const text = this.#text;
     if (text === undefined) return;
@@ -167,7 +167,7 @@ export class AnswerWriter {
     }
   }
 
-  /** The open item for a kind of text; ends that of the other kind. */
+  /** The open item for a kind of text; ends the open item of the other kind. */
   #openFor(text: FirstText, kind: 'words' | 'thinking'): string {
     if (text.open?.kind === kind) return text.open.itemId;
     if (text.open !== undefined) this.#at.done(text.open.itemId);
@@ -182,7 +182,7 @@ export class AnswerWriter {
     return item.id;
   }
 
-  /** What was taken for the answer was thinking, whose start the model's template has written. */
+  /** Turns the words so far into thinking: the model's template had already written the opening tag. */
   #moveToThinking(text: FirstText): void {
     const said = text.open && this.#writer.item(text.open.itemId);
     if (text.open === undefined || said?.type !== 'message') return;
@@ -192,7 +192,7 @@ export class AnswerWriter {
     text.open = undefined;
     const thought = this.#openFor(text, 'thinking');
     this.#at.append(thought, said.content);
-    // An id that was withdrawn is not used again.
+    // The id of a withdrawn item is not used again.
     text.thoughts = 2;
   }
 
@@ -200,7 +200,7 @@ export class AnswerWriter {
     this.#write(text.thinking.end());
     this.#text = undefined;
     const isThought = text.open?.kind === 'thinking';
-    // An answer that is empty, or only thinking, has no words.
+    // An empty answer gets an empty message; an answer that is only thinking gets none.
     if (text.open === undefined && text.thoughts === 0) this.#openFor(text, 'words');
     const { open } = text;
     if (open === undefined) return;

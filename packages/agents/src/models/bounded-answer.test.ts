@@ -5,7 +5,7 @@ import { type AnswerBound, boundedAnswer } from './bounded-answer.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The stream of an answer that comes in these pieces, and whether it was cancelled. */
+/** The stream of an answer that arrives in these pieces, and whether the answer was cancelled. */
 function answerOf(pieces: Iterable<Uint8Array>, bound: AnswerBound) {
   const source = pieces[Symbol.iterator]();
   let isCancelled = false;
@@ -30,7 +30,7 @@ function* endless(piece: string): Generator<Uint8Array> {
   for (;;) yield bytesOf(piece);
 }
 
-test('an answer comes with all its bytes, cut anywhere', async () => {
+test('an answer that is cut anywhere keeps all its bytes', async () => {
   const part = fc.constantFrom('\n', '\r', '\r\n', 'data: x', ':', 'event: a', '', 'é');
   const text = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''));
   const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
@@ -46,14 +46,14 @@ test('an answer comes with all its bytes, cut anywhere', async () => {
       const { stream } = answerOf(pieces, { isEvents, most: 1_000 });
       const came = await piecesOf(stream);
       expect(came.join('')).toBe(new TextDecoder('latin1').decode(bytes));
-      // A parser that is given a piece has nothing half done, but for the last.
+      // After each piece but the last, a parser has no unfinished event.
       if (!isEvents) return;
       for (const piece of came.slice(0, -1)) expect(piece).toMatch(/(^|\n|\r)(\r\n|\n|\r)$/);
     }),
   );
 });
 
-test('events reach a parser as if it had been given the bytes themselves', async () => {
+test('a parser reads the same events as from the original bytes', async () => {
   const part = fc.constantFrom(
     '\n',
     '\n\n',
@@ -78,7 +78,7 @@ test('events reach a parser as if it had been given the bytes themselves', async
   );
 });
 
-test('each event comes at once', async () => {
+test('each event is passed on at once', async () => {
   const { stream } = answerOf(['data: 1\n', '\n', 'data: 2\r\n\r', '\ndata'].map(bytesOf), {
     isEvents: true,
     most: 100,
@@ -89,7 +89,7 @@ test('each event comes at once', async () => {
 test.each<[string, boolean, string]>([
   ['line', true, 'x'],
   ['event of many lines', true, 'data: x\n'],
-  ['event of many lines that end with both characters', true, 'data: x\r\n'],
+  ['event of many lines that end with CR LF', true, 'data: x\r\n'],
   ['run of comments', true, ': x\n'],
   ['text', false, 'x\n\n'],
 ])('an endless %s ends with an error, and is cancelled', async (_case, isEvents, piece) => {
@@ -98,13 +98,13 @@ test.each<[string, boolean, string]>([
   expect(isCancelled()).toBe(true);
 });
 
-test('many events are larger than one may be', async () => {
+test('many events together may be larger than the limit of one event', async () => {
   const pieces = Array.from({ length: 1_000 }, () => bytesOf('data: x\n\n'));
   const { stream } = answerOf(pieces, { isEvents: true, most: 100 });
   expect((await piecesOf(stream)).join('')).toHaveLength(9_000);
 });
 
-test('a large answer in pieces of one byte comes in few pieces', async () => {
+test('a large answer that arrives byte by byte is passed on in few pieces', async () => {
   function* single(): Generator<Uint8Array> {
     for (let count = 0; count < 300_000; count += 1) yield bytesOf('x');
   }

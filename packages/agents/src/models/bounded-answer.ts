@@ -1,24 +1,24 @@
-/** Reads what a server of somebody else sends: an answer without an end must not fill the memory. */
+/** Reads responses of foreign servers with a bound, so that an endless response does not fill the memory. */
 
 export interface AnswerBound {
-  /** Whether the answer is a stream of events, each of which counts by itself. */
+  /** Whether the answer is a stream of events; `most` then bounds each event. */
   isEvents: boolean;
-  /** The most bytes, unpacked, of the whole answer, or of one event. */
+  /** The most bytes, unpacked, of the whole answer or of one event. */
   most: number;
-  /** The most bytes, unpacked, of all events of an answer. Default: no bound. */
+  /** The most bytes, unpacked, of all events of an answer. Default: unlimited. */
   mostInAll?: number;
-  /** Makes the error of the stream if more bytes come. Default: a RangeError. */
+  /** Creates the stream's error when a bound is exceeded. Default: a RangeError. */
   tooLarge?: () => Error;
 }
 
-/** An answer that is not a stream of events comes in pieces of at least this size, bytes. */
+/** The least size of a piece of an answer that is not a stream of events, bytes. */
 const pieceSize = 64 * 1024;
 
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * The bytes of an answer, as a stream that reads only on demand. It joins small pieces and passes events on whole: for each
- * piece, a parser scans the unfinished event again from its start.
+ * The bytes of an answer, as a stream that reads only on demand. Small pieces are joined and events are passed on whole,
+ * because a parser scans an unfinished event again from its start for each piece.
  * @param next - The next piece; undefined at the end.
  */
 export function boundedAnswer(
@@ -66,7 +66,7 @@ export function boundedAnswer(
 const largerThan = (most: number, isEvents: boolean): RangeError =>
   new RangeError(`${isEvents ? 'An event' : 'The answer'} is larger than ${most} bytes.`);
 
-/** Bytes that grow at their end. */
+/** A growing array of bytes. */
 class HeldBytes {
   #bytes = new Uint8Array(0);
   length = 0;
@@ -82,7 +82,7 @@ class HeldBytes {
     this.length = length;
   }
 
-  /** Takes the first `count` bytes away. */
+  /** Removes and returns the first `count` bytes. */
   take(count: number): Uint8Array {
     const taken = this.#bytes.slice(0, count);
     this.#bytes.copyWithin(0, count, this.length);
@@ -96,7 +96,7 @@ class EventEnds {
   #isLineEmpty = true;
   #isAfterReturn = false;
 
-  /** Where the last event that ends in the next bytes does; 0 if none does. */
+  /** The end of the last event that ends in the next bytes; 0 if none ends there. */
   lastEnd(bytes: Uint8Array): number {
     let end = 0;
     for (const [at, byte] of bytes.entries()) {

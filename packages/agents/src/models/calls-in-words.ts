@@ -1,6 +1,6 @@
 /**
- * A conversation for a model with tools and for one without: pure. What a model without tools has asked to be run stands in
- * its message as a block, and in the log as a call. Each kind of model is to read it once, as it would have said it itself.
+ * Converts a conversation for models with tools and models without: pure. A model without tools requests a script as a block
+ * in its message, and the log also has it as a call. Each kind of model gets only the form that it would write itself.
  */
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -10,7 +10,7 @@ import { fromLiminal } from './script-tool.ts';
 type Call = Extract<OutputItem, { type: 'function_call' }>;
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** With blocks that were run as the calls that they were. @param conversation - As `conversationOf` gives it. */
+/** Replaces script blocks that were run by their calls. @param conversation - As returned by `conversationOf`. */
 export function inCalls(conversation: readonly OutputItem[]): OutputItem[] {
   const calls = new Set(
     conversation.flatMap((item) => (item.type === 'function_call' ? item.callId : [])),
@@ -19,7 +19,7 @@ export function inCalls(conversation: readonly OutputItem[]): OutputItem[] {
     if (item.type !== 'message' || item.origin !== 'agent') return item;
     if (!calls.has(blockCallOf(item.id))) return item;
     const found = findScript(item.content);
-    // What was not run stays for the model to see what was wrong.
+    // A block that was not run stays, so that the model sees what was wrong.
     if (found === undefined || 'problem' in found) return item;
     const content = found.before.trimEnd();
     return content === '' ? [] : { ...item, content };
@@ -27,16 +27,16 @@ export function inCalls(conversation: readonly OutputItem[]): OutputItem[] {
 }
 
 /**
- * Without calls and outputs: what they gave is said in the user's place.
- * @param conversation - As `conversationOf` gives it.
- * @param isMeant - Which calls are put so. Default: all.
+ * Removes calls; their outputs become messages of the user.
+ * @param conversation - As returned by `conversationOf`.
+ * @param isMeant - Which calls are converted. Default: all.
  */
 export function inWords(
   conversation: readonly OutputItem[],
   isMeant: (call: OutputItem) => boolean = () => true,
 ): OutputItem[] {
   const blocks = new Set<string>();
-  /** Undefined for a call that stays one. */
+  /** By call id; undefined for a call that is kept. */
   const calls = new Map<string, Call | undefined>();
   return conversation.flatMap((item) => {
     if (item.type === 'message' && item.origin === 'agent') blocks.add(blockCallOf(item.id));
@@ -59,7 +59,7 @@ function said({ id, output, success, blocks }: Output, call: Call, isBlock: bool
   return { type: 'message', id, content, origin: 'user', ...(blocks && { blocks }) };
 }
 
-/** In a code block that nothing in it can end: what a file or a page says is not the user's word. */
+/** Puts a text into a code block that nothing in the text can end: the text of a file or page is not the user's. */
 function fenced(text: string): string {
   const runs = text.match(/`+/g) ?? [];
   const longest = runs.reduce((most, { length }) => Math.max(most, length), 2);

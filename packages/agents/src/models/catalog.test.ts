@@ -10,7 +10,7 @@ function server(
   return { name, title: name.toUpperCase(), client: new ScriptedClient([]), ...more } as never;
 }
 
-test('all servers’ models are to be chosen from, the configured one first, each with its server', async () => {
+test('the models of all servers can be chosen, the configured model first, each with its server', async () => {
   const catalog = new ModelCatalog([
     server('a', { model: 'own' }),
     server('b'),
@@ -29,7 +29,7 @@ test('all servers’ models are to be chosen from, the configured one first, eac
   expect(catalog.windowOf(catalog.choose('b:one', 'a'))).toBe(1_000);
 });
 
-test('a model that is not listed can be chosen, and is then among them; a server that cannot be used cannot', () => {
+test('an unlisted model can be chosen and is then an option; a model of an unusable server cannot be chosen', () => {
   const catalog = new ModelCatalog([server('a'), server('c', { problem: 'Set C_KEY.' })]);
   const chosen = catalog.choose('a:library/new:7b', 'a');
   expect(chosen.model).toBe('library/new:7b');
@@ -39,18 +39,18 @@ test('a model that is not listed can be chosen, and is then among them; a server
   expect(() => catalog.choose('c:one', 'a')).toThrow(/Set C_KEY/);
 });
 
-test('a list is asked for once, by all that need it, and again when it is old; only a session’s own server is missed', async () => {
+test('a list is fetched once for all sessions, and again when it is old; only a session’s own server is reported as missing', async () => {
   const good = server('a');
   const bad = server('b');
   let asked = 0;
   good.client.listModels = async () => ((asked += 1), [{ id: 'one' }]);
   bad.client.listModels = async () => {
-    throw new ModelError('CONNECTION_FAILED', 'It is not there.');
+    throw new ModelError('CONNECTION_FAILED', 'It is down.');
   };
   const catalog = new ModelCatalog([good, bad]);
   expect(await Promise.all([catalog.refresh('a', 0), catalog.refresh('b', 0)])).toEqual([
     undefined,
-    'The models of “B” are not known. It is not there.',
+    'The models of “B” could not be listed. It is down.',
   ]);
   await catalog.refresh('a', 1_000);
   expect(asked).toBe(1);
@@ -66,7 +66,7 @@ test('cached tokens have their own price, and only the configured model has one'
   expect(costOf({ server: one, model: 'two' }, usage)).toBeUndefined();
 });
 
-test('searches of the web cost what a thousand of them cost', () => {
+test('the cost of web searches is counted from the price per thousand', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0 };
   const cost = (webSearch?: number) => {
     const one = server('a', { model: 'one', prices: { input: 2, output: 10, webSearch } });

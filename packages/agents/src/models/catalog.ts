@@ -4,53 +4,53 @@ import { ProviderError } from '../errors.ts';
 import type { ListedModel, ModelClient } from './model-client.ts';
 import { ModelError } from './model-error.ts';
 
-/** US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface ModelPrices {
   input: number;
   output: number;
-  /** For input that the server had in its cache; default as `input`. */
+  /** For input that was in the server's cache; default as `input`. */
   cacheRead?: number | undefined;
-  /** For input that the server puts into its cache; default as `input`. */
+  /** For input that is written to the server's cache; default as `input`. */
   cacheWrite?: number | undefined;
-  /** For a thousand searches of the web by the maker; default none. */
+  /** For a thousand web searches by the maker; default none. */
   webSearch?: number | undefined;
 }
 
-/** A server of models, as it stands in the configuration. */
+/** A configured model server. */
 export interface ModelServer {
   /** The agent type: `openai`, `anthropic`, or its name in the configuration. */
   name: string;
-  /** For people. */
+  /** The name for people. */
   title: string;
   client: ModelClient;
-  /** The model of new sessions; default the first that the server lists. */
+  /** The model of new sessions; default the first listed model. */
   model?: string | undefined;
-  /** Of that model. */
+  /** Prices of `model`. */
   prices?: ModelPrices | undefined;
-  /** Tokens that it takes. */
+  /** Context window of `model`, in tokens. */
   contextWindow?: number | undefined;
-  /** Whether a message to its models may have sounds, as far as is known before it is asked; default no. */
+  /** Whether messages to the models may have audio, as far as is known in advance; default no. */
   takesAudio?: boolean | undefined;
-  /** Why it cannot be used, and what to do; it is then not offered. */
+  /** Why the server cannot be used, and what to do; the server is then not offered. */
   problem?: string | undefined;
 }
 
-/** A model to be asked. */
+/** A model and its server. */
 export interface ChosenModel {
   server: ModelServer;
   model: string;
 }
 
-/** How long a server's list is good for, ms. */
+/** How long a server's list of models is valid, ms. */
 const listMs = 5 * 60_000;
 /** How long a server may take to list its models, ms. */
 const listLimitMs = 10_000;
 
-/** All models of all makers: a session can go on with any of them. */
+/** All models of all servers: a session can continue with any of them. */
 export class ModelCatalog {
   readonly #servers: ReadonlyMap<string, ModelServer>;
   readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
-  /** Models that have refused tools, as `valueOf` names them. */
+  /** Models that have rejected tools, named as by `valueOf`. */
   readonly #withoutTools = new Set<string>();
   readonly #asking = new Map<string, Promise<string | undefined>>();
 
@@ -78,13 +78,13 @@ export class ModelCatalog {
     const example = server === undefined ? value.trim() : 'MODEL';
     const why =
       server?.problem ??
-      `A model is named as SERVER:MODEL, as in ${own}:${example}, with one of these servers: ${usable}.`;
+      `Name a model as SERVER:MODEL, as in ${own}:${example}, with one of these servers: ${usable}.`;
     throw new ProviderError('INVALID_OPTION', `There is no model “${value}”. ${why}`);
   }
 
   /**
-   * A model that a session has chosen before, as `choose` names it. Its server may have lost its key since, or be gone from
-   * the configuration: that is then its `problem`, so that the session can be read, and go on with another model.
+   * A model that a session chose earlier, named as for `choose`. If its server has lost its key since or is no longer
+   * configured, that is the server's `problem`: the session can be read, and can continue with another model.
    */
   recall(value: string, own: string): ChosenModel {
     const { name, model } = readChoice(value, own);
@@ -98,24 +98,24 @@ export class ModelCatalog {
     return model === undefined ? undefined : { server, model };
   }
 
-  /** Tokens that a model takes, if that is known. */
+  /** A model's context window in tokens, if known. */
   windowOf({ server, model }: ChosenModel): number | undefined {
     const own = server.model === model ? server.contextWindow : undefined;
     return own ?? this.#listed({ server, model })?.contextWindow;
   }
 
-  /** Whether a model calls tools: yes, unless its server says otherwise. */
+  /** Whether a model calls tools; true unless its server says otherwise. */
   callsTools(chosen: ChosenModel): boolean {
     if (this.#withoutTools.has(valueOf(chosen))) return false;
     return this.#listed(chosen)?.callsTools ?? true;
   }
 
-  /** The model has refused them, and is asked without from now on. */
+  /** Records that the model has rejected tools: requests have none from now on. */
   callsNoTools(chosen: ChosenModel): void {
     this.#withoutTools.add(valueOf(chosen));
   }
 
-  /** The choice of a model, as far as the servers' lists are known. */
+  /** The config option for the model, with the models that the servers' lists have so far. */
   option(chosen: ChosenModel | undefined, own: string): ConfigOption {
     const current = chosen && valueOf(chosen);
     const options = this.#usable.flatMap((server) =>
@@ -141,7 +141,7 @@ export class ModelCatalog {
     };
   }
 
-  /** Asks the servers whose lists are not known, or old. Resolves with why one of them, by its name, did not tell. */
+  /** Fetches lists that are missing or old. Resolves with the reason why the server `name` has no list, if it failed. */
   async refresh(name: string, now = Date.now()): Promise<string | undefined> {
     const old = this.#usable.filter((server) => {
       const at = this.#lists.get(server.name)?.at;
@@ -155,7 +155,7 @@ export class ModelCatalog {
     return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
   }
 
-  /** What names a server in a choice; that of `own` first. */
+  /** The prefixes that name a server in a choice, with that of `own` first. */
   #prefixes(own: string): string[] {
     const others = this.#usable.map(({ name }) => name).filter((name) => name !== own);
     return [own, ...others].map((name) => `${name}:`);
@@ -165,7 +165,7 @@ export class ModelCatalog {
     return this.#lists.get(server.name)?.models.find(({ id }) => id === model);
   }
 
-  /** The configured model first, then what the server lists. */
+  /** The configured model, then the listed models. */
   #models(server: ModelServer): ListedModel[] {
     const listed = this.#lists.get(server.name)?.models ?? [];
     const { model } = server;
@@ -174,7 +174,7 @@ export class ModelCatalog {
     return [own, ...listed.filter(({ id }) => id !== model)];
   }
 
-  /** One question at a time for each server. */
+  /** Fetches a server's list; parallel calls share one request. */
   #ask(server: ModelServer, now: number): Promise<string | undefined> {
     const { name, client, title } = server;
     const asking =
@@ -185,7 +185,7 @@ export class ModelCatalog {
           (models): undefined => void this.#lists.set(name, { models, at: now }),
           (error: unknown) =>
             server.model === undefined
-              ? `The models of “${title}” are not known. ${messageOf(error)}`
+              ? `The models of “${title}” could not be listed. ${messageOf(error)}`
               : undefined,
         )
         .finally(() => this.#asking.delete(name));
@@ -199,9 +199,9 @@ function readChoice(value: string, own: string): { name: string; model: string }
   return rest.length === 0 ? { name: own, model: name } : { name, model: rest.join(':').trim() };
 }
 
-/** Stands for a server that the configuration no longer has. */
+/** Replaces a server that is no longer configured. */
 function goneServer(name: string): ModelServer {
-  const problem = `The configuration has no model server “${name}” any more.`;
+  const problem = `The model server “${name}” is no longer configured.`;
   const refuse = async (): Promise<never> => {
     throw new ModelError('MODEL_UNAVAILABLE', problem);
   };
@@ -214,8 +214,8 @@ export function valueOf({ server, model }: ChosenModel): string {
 }
 
 /**
- * What a request's tokens and searches of the web cost, in US dollars; undefined if the model has no price.
- * @param searches - How often the maker has searched the web.
+ * The cost in US dollars of a request's tokens and web searches; undefined if the model has no price.
+ * @param searches - The number of web searches by the maker.
  */
 export function costOf(
   { server, model }: ChosenModel,

@@ -50,7 +50,7 @@ test.each([
   expect(citationsIn([annotation])).toEqual([]);
 });
 
-test('a title is one line without Markdown of its own', () => {
+test('a title becomes one line, and its Markdown is escaped', () => {
   const title = '![x](https://b.example/)\n# Two';
   expect(sourcesOf([{ ...page, title }], [])).toBe(
     String.raw`Sources of the answer:
@@ -59,7 +59,7 @@ test('a title is one line without Markdown of its own', () => {
   );
 });
 
-test('many sources are cut', () => {
+test('a long list of sources is cut', () => {
   const many = Array.from({ length: 102 }, (_, at) => ({ title: `${at}`, url: `https://a/${at}` }));
   expect(sourcesOf(many, [])?.split('\n').slice(-2)).toEqual([
     '- [99](https://a/99)',

@@ -1,4 +1,4 @@
-/** The sources that makers name beside a model's text, and how people are shown those. */
+/** The sources that makers name with a model's text, and their list for people. */
 import { isRecord } from '../base/parse-line.ts';
 import { oneLine } from '../base/titles.ts';
 
@@ -9,7 +9,7 @@ export interface Citation {
   url: string | undefined;
 }
 
-/** The most sources of one answer that are listed. */
+/** The most sources that are listed for one answer. */
 const maxListed = 100;
 
 /**
@@ -33,8 +33,8 @@ export const withCitations = (citations: readonly Citation[]): { citations?: typ
   citations.length === 0 ? {} : { citations };
 
 /**
- * A Markdown list of the citations that do not stand in the text already, each once. Undefined if there are none.
- * @param texts - What the model has said, and lists of before.
+ * A Markdown list of the citations that the texts do not contain yet, each once. Undefined if there are none.
+ * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(
   citations: readonly Citation[],
@@ -55,13 +55,13 @@ export function sourcesOf(
 }
 
 function lineOf({ title, url }: Citation): string {
-  // Only what is Markdown here: in a terminal the signs are seen.
+  // Escape only Markdown that has an effect here: terminals show the backslashes.
   const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
   if (url === undefined) return `- ${words}`;
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }
 
-/** An address that can be a Markdown link as it is. */
+/** Whether the text is a URL that can be a Markdown link target unchanged. */
 const isAddress = (text: string): boolean => /^https?:\/\/[^\s<>\\]+$/i.test(text);
 
 const textsIn = (fields: Record<string, unknown>, names: readonly string[]): string[] =>

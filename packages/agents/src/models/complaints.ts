@@ -1,32 +1,32 @@
-/** Reads complaints of model servers by the words that known servers use, whatever the interface: pure. */
+/** Recognizes complaints of model servers by the wording of known servers, for every interface: pure. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isThought, type Loss, type Rule } from './concessions.ts';
 import { bytesOf } from './sendable.ts';
 
-/** What a server says of an error; OpenAI's fields, which others fill in part. */
+/** A server's error report, in OpenAI's fields; other servers fill in some of them. */
 export interface Complaint {
-  /** HTTP status, or the number that an error within a stream gives instead. */
+  /** HTTP status, or the number in an error within a stream. */
   status: number | undefined;
   /** The server's own words, at most 2,000 characters. */
   words: string;
   code: string;
   type: string;
-  /** The field of the request that it is about. */
+  /** The field of the request that the error is about. */
   param: string;
-  /** All that it said. */
+  /** The whole error body. */
   body: unknown;
 }
 
-/** What can be left out, or put otherwise. Files are blocks, all others items. */
+/** Parts of a conversation that can be left out or converted. Files are blocks, all other parts are items. */
 export interface Concession {
   rules?: readonly Rule[];
   lost?: Partial<Record<Loss, readonly (OutputItem | ContentBlock)[]>>;
-  /** The name under which the server wants a call's reasoning back. */
+  /** The field in which the server wants a call's reasoning returned. */
   reasoningField?: string;
 }
 
-/** A template that a server puts conversations through, as llama.cpp says it under 500. */
+/** Whether a chat template rejected the conversation, which llama.cpp reports with status 500. */
 const isOfTemplate = ({ words }: Complaint): boolean =>
   /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
 
@@ -36,12 +36,12 @@ const aFile = /image|picture|audio|video|pdf|media|\bfile/i;
 const isBadFile =
   /(invalid|unsupported|corrupt|corrupted|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i;
 
-/** A file that a server cannot read, as vLLM and Ollama say it under 500. */
+/** Whether the server cannot read a file, which vLLM and Ollama report with status 500. */
 const isOfBrokenFile = ({ words }: Complaint): boolean =>
   isBadFile.test(words) || isFollowedBy(words, failsToRead, aFile, 45);
 
 /**
- * Whether one expression matches within so many characters after another, which is global. As one expression the two would
+ * Whether `second` matches within `most` characters after a match of `first`, which is global. One combined expression would
  * take quadratic time.
  */
 function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number): boolean {
@@ -52,13 +52,13 @@ function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number
   return false;
 }
 
-/** Whether a complaint that names nothing that can be left out may be about what the conversation holds. */
+/** Whether a complaint that names no part of the conversation may still be caused by the conversation. */
 export const mayBeOfContent = (complaint: Complaint, isUnknown: boolean): boolean =>
   (complaint.status ?? 0) >= 500
     ? isOfTemplate(complaint) || isOfBrokenFile(complaint)
     : isUnknown && [400, 413, 415, 422].includes(complaint.status ?? 0);
 
-/** The concessions that the complaint asks for, the narrowest first; empty if its words are not known. */
+/** The concessions that the complaint asks for, narrowest first; empty if the wording is unknown. */
 export function concessionsFor(
   complaint: Complaint,
   conversation: readonly OutputItem[],
@@ -86,19 +86,19 @@ export function concessionsFor(
   return found;
 }
 
-/** Mistral's words, its templates', OpenAI's and Anthropic's. */
+/** Complaints about call ids, by Mistral, its templates, OpenAI and Anthropic. */
 const ids =
   /(tool|function).?(call|use).{0,12}\bids?\b.{0,160}(length|alphanumeric|a-z|must be|match|pattern)|call_id.{0,80}(too long|pattern|length)/i;
 const turns =
   /roles must alternate|(un)?expected (last )?role|role '?user'? after|must (start|begin|end) with a user|does not support assistant message prefill|last message must/i;
-/** A field that one server has sent with a call or a message. */
+/** Fields that one maker's server sends with a call or a message. */
 const fieldOfMaker = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/gi;
 const notKnown =
   /extra|unsupported|not (permitted|allowed|supported)|unknown|unexpected|unrecognized/i;
 const notKnownBefore = /extra|unsupported|unknown|unexpected|unrecognized/gi;
 const fieldAfter = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/i;
 
-/** A field that one server has sent, and another does not know. */
+/** Whether the complaint is about a field that another maker's server has sent. */
 const isOfMaker = (words: string): boolean =>
   isFollowedBy(words, fieldOfMaker, notKnown, 95) ||
   isFollowedBy(words, notKnownBefore, fieldAfter, 100);
@@ -108,14 +108,14 @@ const mustBeThere = /must be (passed|provided|present)|is (missing|required)|mis
 const missing = /missing/gi;
 const reasoningAfter = /reasoning(?:_content)?\b/i;
 
-/** A field that is wanted back, in DeepSeek's and Moonshot's words. */
+/** Whether the complaint asks for a field to be returned, as worded by DeepSeek and Moonshot. */
 const isOfWanted = (words: string): boolean =>
   isFollowedBy(words, anyReasoning, mustBeThere, 95) ||
   isFollowedBy(words, missing, reasoningAfter, 50);
 
 /**
- * Whether a server cannot read, or does not take back, the thinking that it was given: another one has made it, or something
- * before it has changed. For Anthropic: “Fix a thinking block bound to a different conversation” in its documents.
+ * Whether a server cannot read, or rejects, the thinking in the conversation: another server made it, or something before it
+ * has changed. For Anthropic: “Fix a thinking block bound to a different conversation” in its documentation.
  */
 const isOfThinking = ({ code, words }: Complaint): boolean =>
   code === 'invalid_encrypted_content' ||
@@ -123,15 +123,15 @@ const isOfThinking = ({ code, words }: Complaint): boolean =>
   /(signature|data)`? in `?(redacted_)?thinking|thinking.{0,80}(different conversation|cannot be modified)/i.test(
     words,
   ) ||
-  // llama.cpp, which takes reasoning only in words.
+  // llama.cpp accepts reasoning only as text.
   words.includes("item['content'] is not an array");
 
 type IsMeant = (block: ContentBlock, item: OutputItem) => boolean;
 
 /**
- * Which files of a conversation a server, or its model, complains of; undefined if of none. Most of the words are
- * llama.cpp's, under 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is OpenAI's for a sound that
- * is none.
+ * The files of a conversation that a server, or its model, complains of; undefined if none. Most of the wordings are
+ * llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is OpenAI's code for
+ * audio that is not audio.
  */
 function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
   const [, one, other] =
@@ -161,10 +161,10 @@ export const filesOf = (
   );
 
 const ofFiles = /image|picture|media|pdf|document|\bfile|audio|base64|pixel/i;
-/** A place in a request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
+/** A path in a request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
 const place = /\b(?:messages|input)(?:\.\w+|\[\w+\])+/g;
 
-/** Whether a block stands at a place that the complaint names. */
+/** Whether the complaint names the path of a block. */
 function namedIn({ words, param }: Complaint, body: object): IsMeant {
   const said = `${words} ${param}`;
   if (!ofFiles.test(said)) return () => false;
@@ -173,7 +173,7 @@ function namedIn({ words, param }: Complaint, body: object): IsMeant {
   return (block) => parts.some((part) => part.includes(bytesOf(block) ?? part));
 }
 
-/** The innermost value on a path. Servers write names of types between its fields. */
+/** The innermost value on a path. Servers insert names of types between its fields. */
 function partAt(body: object, path: readonly string[]): unknown {
   let at: unknown = body;
   let depth = 0;

@@ -38,7 +38,7 @@ const following = (rule: Rule, ...conversation: OutputItem[]): readonly OutputIt
 const sides = (items: readonly OutputItem[]): string[] =>
   items.map((item) => (item.type === 'message' ? `${item.origin}: ${item.content}` : item.type));
 
-test('thinking that the server refuses is left out, and nothing else', () => {
+test('only the thinking that the server refuses is left out', () => {
   const conversation = [
     says('user', 'a'),
     thinks('1', { anthropic: { type: 'thinking', signature: 's' } }),
@@ -55,13 +55,13 @@ test('thinking that the server refuses is left out, and nothing else', () => {
   expect(left.map(({ id }) => id)).toEqual(['a', '4', 'b']);
 });
 
-test('a conversation that needs nothing is the same items', () => {
+test('a conversation that needs no concession keeps the same items', () => {
   const conversation = [says('user', 'a'), call('c'), output('c'), says('agent', 'b')];
   const sent = conceding(conversation, { has: () => false, loses: () => false });
   for (const [index, item] of conversation.entries()) expect(sent[index]).toBe(item);
 });
 
-test('the user begins and ends, and says nothing right after a tool', () => {
+test('the user begins and ends the conversation, and no message of the user follows a tool directly', () => {
   const conversation = [says('agent', 'a'), call('c'), output('c'), says('user', 'b')];
   expect(sides(following('turns', ...conversation, says('agent', 'd')))).toEqual([
     'user: (No message.)',
@@ -75,7 +75,7 @@ test('the user begins and ends, and says nothing right after a tool', () => {
   ]);
 });
 
-test('each call has a short id of its own, and its output the same', () => {
+test('each call gets a short id of its own, which its output shares', () => {
   const items = [
     call('c'),
     output('c'),

@@ -1,6 +1,6 @@
 /**
- * Changes the conversation that is sent to a server, if the server refuses something in it: pure. The log keeps everything,
- * and words stand for each file and call that is left out.
+ * Removes or converts the parts of a conversation that a server rejects: pure. The log keeps everything, and a text replaces
+ * each file and call that is left out.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
@@ -8,24 +8,24 @@ import { isRecord } from '../base/parse-line.ts';
 import { inWords } from './calls-in-words.ts';
 import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
 
-/** What a server's or a template's rules say of all messages. */
+/** Rules of a server or a template for all messages. */
 export type Rule =
   /** Ids of calls have nine letters or digits. */
   | 'ids'
-  /** The sides alternate, and the user says nothing right after a tool. */
+  /** The sides alternate, and no message of the user follows a tool's output directly. */
   | 'turns';
 
-/** What single items of a conversation lose: their files, themselves (thoughts), fields of their maker, their form as calls. */
+/** What single items lose: their files, the whole item (thoughts), their maker's fields, their form as calls. */
 export const losses = ['file', 'thought', 'fields', 'call'] as const;
 export type Loss = (typeof losses)[number];
 
 export interface Concessions {
   has: (rule: Rule) => boolean;
-  /** @param from - An item, or for files a block of it. */
+  /** @param from - An item, or a block of an item for files. */
   loses: (loss: Loss, from: OutputItem | ContentBlock) => boolean;
 }
 
-/** The conversation as it is sent, with these concessions and without files that no server takes. */
+/** The conversation as it is sent: with these concessions, and without files that no server accepts. */
 export function conceding(
   conversation: readonly OutputItem[],
   { has, loses }: Concessions,
@@ -41,14 +41,14 @@ export function conceding(
   return has('ids') ? withShortIds(inTurns) : inTurns;
 }
 
-/** Reasoning is nothing but what its maker takes back. */
+/** The item without its maker's fields; nothing of a reasoning item, which is only of use to its maker. */
 function withoutFields(item: OutputItem): OutputItem | [] {
   if (item.type === 'reasoning') return [];
   const { raw, ...rest } = item;
   return raw === undefined ? item : rest;
 }
 
-/** Whether an item is thinking that only the server which gave it can read. */
+/** Whether an item is thinking that only the server that made it can read. */
 export function isThought(item: OutputItem): boolean {
   if (item.type !== 'reasoning') return false;
   const kinds = [item.raw].flat().flatMap((kept) => {
@@ -68,8 +68,8 @@ function sideOf(item: OutputItem): Side | undefined {
 }
 
 /**
- * The user begins, and ends where no tool does; between a tool and the user the model speaks. Files of tools are shown by the
- * user, after all outputs of an answer: not every server takes them in an output.
+ * The user begins; the conversation ends with the user or a tool; between a tool and the user, the model speaks. Files of
+ * tools move to a message of the user after all outputs of an answer: not every server accepts files in an output.
  */
 function alternating(conversation: readonly OutputItem[]): OutputItem[] {
   const said: OutputItem[] = [];
@@ -111,7 +111,7 @@ type Message = Extract<OutputItem, { type: 'message' }>;
 
 const isShort = /^[a-zA-Z0-9]{9}$/;
 
-/** Every call has an id of its own of nine letters or digits, and its output the same. */
+/** Gives every call, and its output, an id of nine letters or digits. */
 function withShortIds(conversation: readonly OutputItem[]): OutputItem[] {
   const taken = new Set<string>();
   const ids = new Map<string, string>();

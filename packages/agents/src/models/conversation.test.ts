@@ -36,7 +36,7 @@ const shape = (items: readonly OutputItem[]): string[] =>
     return item.type === 'message' ? item.content : item.id;
   });
 
-test('calls of one answer stand together, and each has its output before anything else is said', () => {
+test('calls of one answer are adjacent, and their outputs precede all other items', () => {
   expect(
     shape([
       message('Go'),
@@ -49,7 +49,7 @@ test('calls of one answer stand together, and each has its output before anythin
   ).toEqual(['Go', 'a', 'b', 'b → true', 'a → true', 'So']);
 });
 
-test('a call without an output gets one that says so; an output without a call is left out', () => {
+test('a call without an output gets an output that says so; an output without a call is left out', () => {
   expect(shape([call('a'), message('Next'), output('b'), call('c')])).toEqual([
     'a',
     'a → false',
@@ -59,17 +59,17 @@ test('a call without an output gets one that says so; an output without a call i
   ]);
 });
 
-test('a call that a later turn has gone on with stands there only', () => {
+test('a call that a later turn has resumed is included only there', () => {
   const items = [call('a'), call('b'), output('a'), call('b', { id: 'b:2' }), output('b')];
   expect(shape(items)).toEqual(['a', 'a → true', 'b:2', 'b → true']);
 });
 
-test('the same id in a later answer is another call', () => {
+test('the same call id in a later answer is a different call', () => {
   const items = [call('a'), output('a'), call('a', { id: 'a:2' }), output('a', { id: 'o2' })];
   expect(shape(items)).toEqual(['a', 'a → true', 'a:2', 'a → true']);
 });
 
-test('what was said in the middle of a turn stands before what the model said after it had read it', () => {
+test('a message sent during a turn is placed before the model’s first item after reading it', () => {
   const steered = message('Stop', { delivery: 'taken', startedAt: at(2), endedAt: at(5) });
   const items = [
     message('Thinking', { origin: 'agent', startedAt: at(1), endedAt: at(1) }),
@@ -81,11 +81,11 @@ test('what was said in the middle of a turn stands before what the model said af
   expect(shape(items)).toEqual(['Thinking', 'a', 'a → true', 'Stop', 'I see']);
 });
 
-test('what the model had not read when the turn ended is not part of it', () => {
+test('a message that the model had not read when the turn ended is left out', () => {
   expect(shape([message('Go'), message('Stop', { delivery: 'not_taken' })])).toEqual(['Go']);
 });
 
-test('it never stands between a call and its output, not even if all happens at once', () => {
+test('a message is never placed between a call and its output, even if all have the same time', () => {
   const steered = message('Stop', { delivery: 'taken' });
   expect(shape([call('a'), steered, output('a'), message('I see', { origin: 'agent' })])).toEqual([
     'a',
@@ -95,7 +95,7 @@ test('it never stands between a call and its output, not even if all happens at 
   ]);
 });
 
-test('what is for people alone, or broke off, is not part of it; words that people have read are', () => {
+test('items for people alone, and thoughts and calls that broke off, are left out; messages that broke off are kept', () => {
   const error = { code: 'X', message: 'x' };
   const items = [
     message('Notice', { origin: 'system' }),

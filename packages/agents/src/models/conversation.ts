@@ -1,4 +1,4 @@
-/** What a model is shown of a conversation: pure, made of what the log has of it. */
+/** Selects the items that a model is sent, from the items in the log: pure. */
 import {
   type ErrorObject,
   type EventDraft,
@@ -8,28 +8,28 @@ import {
 } from '@liminal/protocol';
 import { readable } from './readable.ts';
 
-/** In `raw` of a message of the system: what the agent has said just before, in that turn, stands for all before it. */
+/** `raw` of a system message: the agent's text just before it, in the same turn, replaces everything earlier. */
 export const summaryMark = { liminal: { summary: true } };
 
-/** What a summary is to pay attention to, if the message asks for one. */
+/** What a summary should pay attention to; undefined if the message does not ask for a summary. */
 export function compactWish(message: string): string | undefined {
   const [whole, wish = ''] = /^\/compact(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
   return whole === undefined ? undefined : wish;
 }
 
-/** The items of stored runs, oldest first; turns of the server itself are not part of the conversation. */
+/** The items of stored runs, oldest first, without the server's own turns. */
 export function itemsOf(runs: readonly Response[]): OutputItem[] {
   return runs.filter((run) => !isServerTurn(run)).flatMap(({ outputItems }) => outputItems);
 }
 
-/** What a session has cost up to the end of these runs, in US dollars, if that is known. */
+/** The session's cost up to the end of these runs, in US dollars, if known. */
 export function costIn(runs: readonly Response[]): number | undefined {
   return runs.findLast(({ usage }) => usage?.costUsd !== undefined)?.usage?.costUsd;
 }
 
 /**
- * The conversation as a `ModelRequest` has it, from all items of all turns, oldest first: only what the model has said, heard
- * and done, from the last summary on, and every call with its output.
+ * The conversation for a `ModelRequest`, from all items of all turns, oldest first: messages, calls and thoughts from the
+ * last summary on, with an output for every call.
  */
 export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
   const at = items.findLastIndex(isSummaryMark);
@@ -38,11 +38,11 @@ export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
   return [...(summary ?? []), ...answered(whenTaken(items.slice(at + 1).filter(isShown)))];
 }
 
-/** The ids of its calls. */
+/** The ids of a conversation's calls. */
 export const callIdsOf = (conversation: readonly OutputItem[]): string[] =>
   conversation.flatMap((item) => (item.type === 'function_call' ? item.callId : []));
 
-/** Without the oldest messages: about half as long, from a message of the user on. Undefined if there is nothing to leave out. */
+/** The newer half, from a message of the user on. Undefined if nothing can be left out. */
 export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | undefined {
   const sizes = conversation.map((item) => JSON.stringify(item).length);
   const half = sizes.reduce((sum, size) => sum + size, 0) / 2;
@@ -55,11 +55,11 @@ export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | u
   return last > 0 ? conversation.slice(last) : undefined;
 }
 
-/** The items of a turn under way, in the order and with the times that its Response will have. */
+/** The items of a running turn, in the order and with the times that its Response will have. */
 export class TurnItems {
   readonly #items = new Map<string, { startedAt: string; item?: OutputItem }>();
 
-  /** All that have ended. */
+  /** All items that have ended. */
   get ended(): OutputItem[] {
     return [...this.#items.values()].flatMap(({ item }) => item ?? []);
   }
@@ -72,7 +72,7 @@ export class TurnItems {
     else if (type === 'item_error') this.#failed(payload.itemId, payload.error, timestamp);
   }
 
-  /** Call it for what is open before the turn ends in an error: its text so far stays. */
+  /** Records an item that is still open when the turn ends in an error, so that its text so far is kept. */
   note(item: OutputItem): void {
     this.#end(item, '');
   }
@@ -88,14 +88,14 @@ export class TurnItems {
   }
 }
 
-/** A message is shown even if it broke off: people have read it. A call or a thought that did is no use. */
+/** A message counts even if it broke off, because people have read it; a call or thought that broke off does not. */
 function isShown(item: OutputItem): boolean {
-  // What belongs to a script's or another agent's call is told by its output.
+  // Items within a call, of a script or another agent, are summed up by the call's output.
   if (item.parentCallId !== undefined) return false;
   switch (item.type) {
     case 'message':
       if (item.origin === 'system' || isCommand(item)) return false;
-      // People read that the model has not read it, and may have sent it again.
+      // People see that the model did not read this message, and may have sent it again.
       if (item.delivery === 'not_taken') return false;
       return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
     case 'reasoning':
@@ -108,7 +108,7 @@ function isShown(item: OutputItem): boolean {
   }
 }
 
-/** A wish for a summary that came to none: it was for us. */
+/** Whether the item is a request for a summary that failed: the request was for Liminal, not for the model. */
 const isCommand = ({
   origin,
   content,
@@ -117,8 +117,8 @@ const isCommand = ({
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /**
- * What was said in the middle of a turn stands where the model has read it: before what it said next. It began earlier,
- * often amid an answer.
+ * Moves messages sent during a turn to where the model read them: before its next item. They began earlier, often during an
+ * answer.
  */
 function whenTaken(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;
@@ -140,7 +140,7 @@ function whenTaken(items: readonly OutputItem[]): readonly OutputItem[] {
 const isSteered = (item: OutputItem): boolean =>
   item.type === 'message' && item.delivery !== undefined;
 
-/** Every call has one output, after it; an output without its call is left out. */
+/** Gives every call exactly one output, after the call; drops outputs without a call. */
 function answered(all: readonly OutputItem[]): OutputItem[] {
   const open = new Map<string, string>();
   const said: OutputItem[] = [];
@@ -165,7 +165,7 @@ function answered(all: readonly OutputItem[]): OutputItem[] {
       waiting.push(item);
       continue;
     }
-    // Calls of one answer stand together, and their outputs come before anything else is said.
+    // Keep calls of one answer together, and put their outputs before any other item.
     if (item.type !== 'function_call' || open.has(item.callId)) close();
     if (item.type === 'function_call') open.set(item.callId, item.id);
     said.push(item);
@@ -174,12 +174,12 @@ function answered(all: readonly OutputItem[]): OutputItem[] {
   return said;
 }
 
-/** An output that broke off. */
+/** Marks an output that broke off. */
 function cut(item: Extract<OutputItem, { type: 'function_call_output' }>): OutputItem {
   return { ...item, output: `${item.output}\n(The turn ended before this was whole.)` };
 }
 
-/** Leaves out each call without an output that stands again in a later turn, which has gone on with it. */
+/** Drops each call without an output that a later turn has resumed under the same id. */
 function withoutMadeAgain(items: readonly OutputItem[]): readonly OutputItem[] {
   const next = new Map<string, OutputItem['type']>();
   const left = new Set<OutputItem>();

@@ -23,7 +23,7 @@ function after(
 
 const times = <Step>(count: number, step: Step): Step[] =>
   Array.from({ length: count }, () => step);
-const end = 'So the turn ends here. Send a message to let the model go on in another way.';
+const end = 'So the turn ends here. Send a message to let the model continue in another way.';
 
 test('a call that was run and fails five times in the same way ends the turn', () => {
   expect(after(...times(5, [[call('read')], [failed()]] as [WantedCall[], Answer[]]))).toEqual([
@@ -34,9 +34,9 @@ test('a call that was run and fails five times in the same way ends the turn', (
 
 test.each([
   ['is not JSON', call('read', '{"a')],
-  ['is no object', call('read', '[1]')],
+  ['is not an object', call('read', '[1]')],
   ['has a problem', call('read', '{}', 'There is no such tool.')],
-])('a call that cannot be run, since it %s, ends the turn at the third time', (_, wanted) => {
+])('a call that cannot be run, because it %s, ends the turn at the third time', (_, wanted) => {
   const said = after(...times(3, [[wanted], [failed()]] as [WantedCall[], Answer[]]));
   expect(said.slice(0, 2)).toEqual([undefined, undefined]);
   expect(said[2]).toContain('the same call of read 3 times');
@@ -61,7 +61,7 @@ test('calls that differ in name, arguments or output are counted apart', () => {
   expect(after(...times(4, steps).flat())).toEqual(times(20, undefined));
 });
 
-test('calls that cannot be run are the same whatever their arguments and outputs', () => {
+test('calls that cannot be run count as the same, whatever their arguments and outputs', () => {
   const steps = ['{"a', '{"ab', '{"abc'].map((text): [WantedCall[], Answer[]] => [
     [call('write', text)],
     [failed(text)],
@@ -77,7 +77,7 @@ test('a step that succeeds, or has no call, starts the count again', () => {
   expect(said.at(-1)).toContain('5 times');
 });
 
-test('of several calls the first one that failed is named', () => {
+test('the first failed call of several is named', () => {
   const step: [WantedCall[], Answer[]] = [
     [call('list'), call('read'), call('write')],
     [succeeded, failed('Not read.'), failed('Not written.')],
@@ -87,7 +87,7 @@ test('of several calls the first one that failed is named', () => {
   );
 });
 
-test('a call that is cut off by a limit of length ends the turn with that as the reason', () => {
+test('repeated calls that a length limit cuts off end the turn, and the limit is given as the reason', () => {
   const step: [WantedCall[], Answer[], string] = [[call('write', '{"a')], [failed()], 'MAX_TOKENS'];
   expect(after(...times(3, step)).at(-1)).toBe(
     `The model’s answer was cut off by its length limit (MAX_TOKENS) in the middle of a call of write, 3 times. ${end}`,
@@ -121,7 +121,7 @@ test.each(['length', 'max_tokens', 'max_output_tokens', 'model_length', 'incompl
   },
 );
 
-test('a whole last call, one with a problem of its own, and any call of a whole answer stay as they are', () => {
+test('a complete last call, a call with another problem, and all calls of a complete answer are unchanged', () => {
   const whole = [call('read', '{"a'), call('write')];
   expect(withCutNamed(whole, 'length')).toEqual(whole);
   const odd = [call('write', '{"b', 'There is no such tool.')];

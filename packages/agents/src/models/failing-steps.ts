@@ -1,13 +1,13 @@
-/** The brake of a turn: a model that repeats a step which fails would do so until the turn's limit of requests. */
+/** Ends the turn of a model that repeats a failing step; without it the turn would run to its limit of requests. */
 import { cutText } from '@liminal/protocol';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import type { Answer } from './script-tool.ts';
 import type { WantedCall } from './waiting-calls.ts';
 
-/** How often a step may fail in the same way before its turn ends: a call that cannot be run, and one that was run. */
+/** How often a step may fail in the same way before its turn ends: for a call that cannot be run, and for one that was run. */
 const [mostNotRun, mostRun] = [3, 5];
 
-/** Words of makers for an answer that ended at a limit of length. */
+/** The makers' finish reasons for an answer that reached a limit of length. */
 export const lengthReasons = new Set([
   'length',
   'max_tokens',
@@ -19,10 +19,10 @@ export const lengthReasons = new Set([
 const isCutByLength = (finishReason: string): boolean =>
   lengthReasons.has(finishReason.toLowerCase());
 
-/** Whether arguments are an object in JSON, or nothing, which stands for an empty one. */
+/** Whether arguments are a JSON object, or empty, which means an empty object. */
 const isReadable = (text: string): boolean => text.trim() === '' || isRecord(parseLine(text));
 
-/** The calls of an answer that ended at a limit of length; the last one says so to the model if it is not whole. */
+/** The calls of an answer; if it ended at a limit of length and its last call is not whole, that call gets a problem. */
 export function withCutNamed<Call extends WantedCall>(
   calls: readonly Call[],
   finishReason: string,
@@ -38,11 +38,11 @@ export function withCutNamed<Call extends WantedCall>(
 const cutProblem = (name: string, finishReason: string): string =>
   `This was not run: your answer reached its length limit (${finishReason}) in the middle of the arguments of ${name}. The same call would be cut off again. Make it shorter: write a large file in several smaller calls.`;
 
-/** Counts the steps of a turn that fail; a step is one answer's calls and what came of them. */
+/** Counts the failing steps of a turn; a step is the calls of one answer, with their outputs. */
 export class FailingSteps {
   readonly #counts = new Map<string, number>();
 
-  /** Why the turn must end, as a sentence for people; undefined while it may go on. */
+  /** Why the turn must end, as a sentence for people; undefined while it may continue. */
   add(
     calls: readonly WantedCall[],
     answers: readonly Answer[],
@@ -62,14 +62,14 @@ export class FailingSteps {
       isCutByLength(finishReason) && !isReadable(call.arguments)
         ? `The model’s answer was cut off by its length limit (${finishReason}) in the middle of a call of ${call.name}, ${count} times.`
         : `The model has made the same call of ${call.name} ${count} times, and it failed in the same way each time: ${sentence(answers[failed]?.output ?? '')}`;
-    return `${why} So the turn ends here. Send a message to let the model go on in another way.`;
+    return `${why} So the turn ends here. Send a message to let the model continue in another way.`;
   }
 }
 
 const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
   problem === undefined && isReadable(text);
 
-/** What makes two failing calls alike. A call that was cut off, or is no JSON, differs by chance each time. */
+/** What two equal failures have in common. Arguments that were cut off or are not JSON differ by chance each time. */
 const faceOf = (call: WantedCall, answer: Answer | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
 

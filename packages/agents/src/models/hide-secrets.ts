@@ -1,16 +1,16 @@
 import { ModelError } from './model-error.ts';
 
-/** The secrets of a server: its key and the values of its headers, as far as they are long enough to be one. */
+/** The secrets of a server: its key, and those header values that are long enough to be secrets. */
 export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): string[] =>
   [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')])]
     .filter((value) => value === apiKey || value.length >= shortest)
     .filter((value) => value !== '')
-    // One may be the beginning of another.
+    // Longest first, because one secret may be the beginning of another.
     .toSorted((a, b) => b.length - a.length);
 
 const shortest = 8;
 
-/** The error without what a server has repeated of its secrets. @param mark - What stands in their place. */
+/** The error without secrets that the server has repeated. @param mark - Replaces each secret. */
 export function withoutSecrets(
   error: ModelError,
   secrets: readonly string[],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InlineThinking, type Piece } from './inline-thinking.ts';
 
-/** The kinds and texts of an answer in these pieces; neighbours of one kind are joined. */
+/** The pieces of an answer that arrives in these parts; neighbours of one kind are joined. */
 function read(pieces: readonly string[]): string[] {
   const thinking = new InlineThinking();
   const found = [...pieces.flatMap((piece) => thinking.read(piece)), ...thinking.end()];
@@ -14,7 +14,7 @@ function read(pieces: readonly string[]): string[] {
   return joined.map((one) => (one.kind === 'all thinking' ? one.kind : `${one.kind}: ${one.text}`));
 }
 
-/** The text whole, in characters, and cut once in each place. */
+/** The text as a whole, in single characters, and cut once at each position. */
 function cuts(text: string): string[][] {
   const places = Array.from({ length: text.length }, (_, at) => at);
   return [[text], [...text], ...places.map((at) => [text.slice(0, at), text.slice(at)])];
@@ -24,23 +24,23 @@ test.each<[title: string, text: string, found: string[]]>([
   ['words without tags are words', 'Four.', ['words: Four.']],
   ['space before words belongs to the words', ' \n Four.', ['words:  \n Four.']],
   [
-    'a tag at the start begins thinking, and its end the words',
+    'a tag at the start begins thinking, and its closing tag begins the words',
     '<think>I count.</think>Four.',
     ['thinking: I count.', 'words: Four.'],
   ],
   [
-    'space before the opening and after the closing tag belongs to nothing',
+    'space before the opening and after the closing tag is dropped',
     ' \n<think>\nI count.\n</think>\n\n Four. ',
     ['thinking: \nI count.\n', 'words: Four. '],
   ],
   ['thinking may be empty', '<think></think>Four.', ['words: Four.']],
   ['thinking that does not end is thinking', '<think>I count </thin', ['thinking: I count </thin']],
   [
-    'space after thinking at the end of an answer is nothing',
+    'space after thinking at the end of an answer is dropped',
     '<think>I</think> \n',
     ['thinking: I'],
   ],
-  ['an empty answer is nothing', '', []],
+  ['an empty answer has no pieces', '', []],
   ['an answer that is only space is words', ' \n', ['words:  \n']],
   ['an answer that ends in its opening tag’s beginning is words', ' <thi', ['words:  <thi']],
   [
@@ -54,7 +54,7 @@ test.each<[title: string, text: string, found: string[]]>([
     ['thinking: I count.', 'words: Four</think> <think>five'],
   ],
   [
-    'a tag after the words that turned out as thinking is a word',
+    'a tag after words that turned out to be thinking is a word',
     'I</think>Four</think>.',
     ['words: I', 'all thinking', 'words: Four</think>.'],
   ],
@@ -79,7 +79,7 @@ test.each<[title: string, text: string, found: string[]]>([
     ['words: A `b` c', 'all thinking', 'words: d'],
   ],
   [
-    'a span counts in its own line only',
+    'a code span ends with its line',
     'A `b\nc</think>d',
     ['words: A `b\nc', 'all thinking', 'words: d'],
   ],
@@ -99,7 +99,7 @@ test.each<[title: string, text: string, found: string[]]>([
   for (const pieces of cuts(text)) expect(read(pieces), JSON.stringify(pieces)).toEqual(found);
 });
 
-test('words come at once, as far as they cannot be the beginning of a tag', () => {
+test('words are returned at once unless they may be the beginning of a tag', () => {
   const thinking = new InlineThinking();
   expect(thinking.read('  ')).toEqual([]);
   expect(thinking.read('<thin')).toEqual([]);
@@ -112,7 +112,7 @@ test('words come at once, as far as they cannot be the beginning of a tag', () =
   expect(thinking.end()).toEqual([]);
 });
 
-test('an answer that begins with a thousand characters of space or less can begin with thinking, a longer one cannot', () => {
+test('thinking is recognized after at most a thousand characters of space', () => {
   const after = (space: number): string[] =>
     read([' '.repeat(space), '<think>I</think>']).map((one) => one.trimEnd());
   expect(after(1_000)).toEqual(['thinking: I']);

@@ -1,32 +1,32 @@
 /**
- * Finds the thinking that a model writes into its words: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and
- * others do where their server does not take it out. Some templates have written the opening tag already, so that the
- * answer has only the closing one. Pure.
+ * Finds thinking within a model's text: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and others write it
+ * if their server does not remove it. Some templates write the opening tag themselves, so that the answer has only the
+ * closing tag. Pure.
  */
 
-/** What a piece of the answer's text turns out to be. */
+/** A classified piece of the answer's text. */
 export type Piece =
   | { kind: 'words' | 'thinking'; text: string }
-  /** All words so far were thinking, and have ended. */
+  /** All words so far were thinking, which has now ended. */
   | { kind: 'all thinking' };
 
 const [open, close] = ['<think>', '</think>'];
 const quotes = new Set(['"', "'", '“', '‘']);
 
-/** Characters before the tag. */
+/** The most white-space characters before the tag. */
 const maxSpace = 1_000;
 
 /** Reads the text of one answer, in pieces of any size. */
 export class InlineThinking {
   #state: 'start' | 'thinking' | 'after thinking' | 'words' | 'settled' = 'start';
-  /** Text that may be the start of a tag, or space that belongs to none. */
+  /** Text that may be the start of a tag, or white space of which the kind is not yet known. */
   #held = '';
-  /** The words of the present line. */
+  /** The text of the current line. */
   #line = '';
-  /** Whether a block of code is open in the words. */
+  /** Whether a code block is open in the text. */
   #isCode = false;
 
-  /** @param text - What comes next. */
+  /** Returns the pieces known so far. @param text - The next part of the answer. */
   read(text: string): Piece[] {
     this.#held += text;
     const pieces: Piece[] = [];
@@ -37,7 +37,7 @@ export class InlineThinking {
     return pieces.filter((piece) => piece.kind === 'all thinking' || piece.text !== '');
   }
 
-  /** What is still held when the answer has ended. */
+  /** Returns the held text at the end of the answer. */
   end(): Piece[] {
     const text = this.#held;
     this.#held = '';
@@ -85,7 +85,7 @@ export class InlineThinking {
     return [];
   }
 
-  /** A closing tag among the words ends thinking, unless the words are about the tag. */
+  /** A closing tag in the text ends thinking, unless the text is about the tag. */
   #words(): Piece[] {
     const at = this.#held.indexOf(close);
     const opened = this.#held.indexOf(open);
@@ -115,7 +115,7 @@ export class InlineThinking {
     return text;
   }
 
-  /** Whether what comes next is quoted, or code. */
+  /** Whether the text that follows is quoted, or code. */
   get #isQuoted(): boolean {
     const isSpan = this.#line.split('`').length % 2 === 0;
     return this.#isCode || isFence(this.#line) || isSpan || quotes.has(this.#line.at(-1) ?? '');
@@ -130,7 +130,7 @@ export class InlineThinking {
 
 const isFence = (line: string): boolean => line.trimStart().startsWith('```');
 
-/** The length of a text without its end, if that may be the start of a tag. */
+/** The length of a text without an end that may be the start of a tag. */
 function sureLength(text: string): number {
   const last = text.slice(-close.length);
   for (let from = 0; from < last.length; from += 1) {

@@ -1,12 +1,12 @@
 import type { HiddenFolders } from '../hidden-folders.ts';
 import { type Folders, findPlace, openFile } from '../tools/project/project-path.ts';
 
-/** Files with which projects speak to agents, the first that is there. */
+/** Files with a project's instructions to agents; the first that exists is used. */
 const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
-/** How much of such a file is read, in bytes. */
+/** How many bytes of such a file are read. */
 const maxProjectFile = 64 * 1024;
 
-/** What a model is told before the conversation. */
+/** The system prompt of a model. */
 export async function instructionsFor(
   folders: Folders,
   hiddenFolders: HiddenFolders,
@@ -32,14 +32,14 @@ async function projectInstructions(
   hiddenFolders: HiddenFolders,
 ): Promise<string | undefined> {
   for (const name of projectFiles) {
-    // A link that leads out of the project would tell the model's server what lies there.
+    // Do not follow a link out of the project: its target would be sent to the model's server.
     const text = await beginningOf(folders, name, hiddenFolders).catch(() => undefined);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
-/** Rejects for what is not there, or no file of the project. */
+/** Rejects if the file does not exist or is not a file of the project. */
 async function beginningOf(
   { projectDir }: Folders,
   name: string,

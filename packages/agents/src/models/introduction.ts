@@ -11,8 +11,8 @@ const interfaces: Record<string, string> = {
 const named = 3;
 
 /**
- * Asks a server for its models, as that needs its address and its key to be right, and no model to work. Rejects with the
- * reason if it cannot be asked.
+ * Asks a server for its list of models: this needs a correct address and key, but no working model. Rejects with the reason
+ * if the server cannot be asked.
  */
 export async function introduce(server: ModelServer, limitMs: number): Promise<AgentIntroduction> {
   const { client, model } = server;
@@ -33,7 +33,7 @@ export async function introduce(server: ModelServer, limitMs: number): Promise<A
 
 const wouldDo = 'If it lists no models, set the "model" of its configuration.';
 
-/** A server may have models, and no list of them. */
+/** Error codes of servers that may have models but list none. */
 const listless = ['MODEL_NOT_FOUND', 'MODEL_ERROR'];
 
 function inWords(models: readonly ListedModel[]): string {

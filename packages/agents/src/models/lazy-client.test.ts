@@ -3,7 +3,7 @@ import type { AnswerWriter } from './answer-writer.ts';
 import { LazyClient } from './lazy-client.ts';
 import type { ModelAnswer, ModelClient, ModelRequest } from './model-client.ts';
 
-test('a client is loaded once, when it is asked first', async () => {
+test('a client is loaded once, at its first request', async () => {
   const listModels = vi.fn(async () => [{ id: 'one' }]);
   const answer = vi.fn(async () => ({}) as ModelAnswer);
   const load = vi.fn(async () => ({ providerId: 'other', listModels, answer }) as ModelClient);

@@ -1,7 +1,7 @@
 import type { AnswerWriter } from './answer-writer.ts';
 import type { ListedModel, ModelAnswer, ModelClient, ModelRequest } from './model-client.ts';
 
-/** A client that is loaded when it is first asked: a maker's SDK is large, and most servers need none of it. */
+/** A client that is loaded at its first request: a maker's SDK is large, and most servers do not need it. */
 export class LazyClient implements ModelClient {
   readonly providerId: string;
   readonly #load: () => Promise<ModelClient>;

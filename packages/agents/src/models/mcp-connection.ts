@@ -29,25 +29,25 @@ import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
 import { mcpLimits, type McpLimits, McpTraffic } from './mcp-traffic.ts';
 
 export interface McpSurroundings {
-  /** Where programs run. */
+  /** The working directory of the servers' programs. */
   projectDir: string;
-  /** Variables that they do not see. */
+  /** Environment variables that the programs do not get. */
   hiddenVariables: readonly string[];
-  /** Bounds the servers of all sessions that start at the same time. */
+  /** Limits how many servers of all sessions start at the same time. */
   starts: FairLimit;
-  /** A server could not be reached, or says something about its end: in a sentence; `undefined` once it is well. */
+  /** Reports, in a sentence, that a server failed or what it said when it ended; `undefined` once the server works. */
   onProblem: (server: string, problem: string | undefined) => void;
   /** Default: `mcpLimits`. */
   limits?: Partial<McpLimits>;
 }
 
-/** A name that all makers of models take. */
+/** The longest tool name that all makers accept, characters. */
 const maxName = 64;
 
-/** Characters of an error of a server that are shown. */
+/** The most characters of a server's error that are shown. */
 const maxSaid = 2_000;
 
-/** One server: connected when its tools are first asked for, and again after it was lost. */
+/** One server: connected when its tools are first requested, and again after the connection was lost. */
 export class McpConnection {
   readonly #name: string;
   readonly #server: McpServer;
@@ -56,7 +56,7 @@ export class McpConnection {
   readonly #mark = processMark('tools');
   #connecting: Promise<Tool[]> | undefined;
   #client: Client | undefined;
-  /** Until the last connection has ended. */
+  /** Resolves when the last connection has ended. */
   #ending: Promise<void> = Promise.resolve();
   readonly #closing = new AbortController();
 
@@ -74,7 +74,7 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    // A server may be silent for long: its start is not waited for.
+    // Do not wait for the server's start, which can take long.
     this.#closing.abort();
     await this.#connecting;
     await this.#end(this.#client);
@@ -99,13 +99,13 @@ export class McpConnection {
     const late = AbortSignal.timeout(startMs);
     const ended = AbortSignal.any([this.#closing.signal, late, exceeded.signal]);
     try {
-      // The SDK waits without a limit for some of a server's answers.
+      // The SDK waits without a limit for some of a server's responses.
       const giveUp = once(ended, 'abort').then(() => Promise.reject(ended.reason));
       const tools = await Promise.race([this.#start(client, traffic, ended), giveUp]);
       hasStarted = true;
       return tools;
     } catch (error) {
-      const slow = `It did not answer, or not list all its tools, within ${startMs / 1_000} s.`;
+      const slow = `It did not answer, or did not list all its tools, within ${startMs / 1_000} s.`;
       const reason = traffic.excess?.message ?? (late.aborted ? slow : saidIn(error));
       this.#problem(`did not start. ${reason}`);
       await this.#end(client);
@@ -143,7 +143,7 @@ export class McpConnection {
     return new StdioClientTransport({ command: program, args, env, cwd, stderr: 'ignore' });
   }
 
-  /** The tools that are used; reports the number of all where that is larger. */
+  /** The tools that are used; reports a problem if the server lists more. */
   async #list(client: Client, options: { signal: AbortSignal }): Promise<McpTool[]> {
     const { pages, tools: most, toolSize, toolsSize } = this.#limits;
     const used: McpTool[] = [];
@@ -151,7 +151,7 @@ export class McpConnection {
     let cursor: string | undefined;
     for (let page = 1; page === 1 || cursor !== undefined; page += 1) {
       if (page > pages) throw new Error(`Its list of tools has more than ${pages} pages.`);
-      // The SDK's `listTools` compiles the server's schemas, whose patterns can run without end.
+      // The SDK's `listTools` compiles the server's schemas, whose patterns can run for ever.
       const request = { method: 'tools/list' as const, params: { cursor } };
       const { tools, nextCursor } = await client.request(request, ListToolsResultSchema, options);
       for (const tool of tools) {
@@ -172,7 +172,7 @@ export class McpConnection {
     return used;
   }
 
-  /** The next message connects anew. */
+  /** Drops the connection; the next message connects again. */
   #lost(client: Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
@@ -243,7 +243,9 @@ function asTool(
       const result = await client
         .callTool({ name, arguments: input }, undefined, options)
         .catch((error: unknown) => {
-          throw new ToolError(`${server} could not do it. ${saidIn(traffic.excess ?? error)}`);
+          throw new ToolError(
+            `${server} could not run the tool. ${saidIn(traffic.excess ?? error)}`,
+          );
         });
       return resultOf(result as CallToolResult);
     },
@@ -251,18 +253,18 @@ function asTool(
 }
 
 /**
- * A hash of how a server is reached. Permissions for its tools are bound to the hash and not to the server's name, because a
- * session may bring a server of its own with the name of another.
+ * A hash of how a server is reached. Permissions for tools are bound to the hash and not to the server's name, because a
+ * session may add its own server under the name of another server.
  */
 const identityOf = (server: McpServer): string => hashOf(server, 32);
 
 /**
- * `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. Where that would not say which
- * server and which tool is meant, the name ends with a hash of both.
+ * `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. A name that would not identify the
+ * server and the tool ends with a hash of both.
  */
 function nameOf(server: string, tool: string): string {
   const plain = `mcp__${server}__${tool}`;
-  // The first `__` must be where the server's name ends.
+  // The first `__` must be the end of the server's name.
   const isClear = !server.includes('__') && !server.endsWith('_');
   if (isClear && plain.length <= maxName && /^[\w-]+$/.test(plain)) return plain;
   const cleaned = plain.replaceAll(/[^\w-]/g, '_').slice(0, maxName - hashLength - 1);
@@ -285,7 +287,7 @@ function resultOf({ content, structuredContent, isError = false }: CallToolResul
 
 type Content = CallToolResult['content'][number];
 
-/** What the model reads of a part, and what people see. */
+/** A content part as text for the model and as a block for people. */
 function partOf(part: Content): { text?: string; block?: ContentBlock } {
   switch (part.type) {
     case 'text':

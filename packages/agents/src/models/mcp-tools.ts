@@ -4,7 +4,7 @@ import type { Tool } from '../tools/index.ts';
 import type { McpConnection, McpSurroundings } from './mcp-connection.ts';
 import type { McpLimits } from './mcp-traffic.ts';
 
-/** The tools of the configured MCP servers, for one session. Their programs end with it. */
+/** The tools of the configured MCP servers, for one session. The servers' programs end with the session. */
 export class McpTools {
   readonly #servers: McpServers;
   readonly #surroundings: McpSurroundings;
@@ -16,7 +16,7 @@ export class McpTools {
     this.#surroundings = surroundings;
   }
 
-  /** Connects to the servers that are not yet; none once it is closed. Never rejects. */
+  /** The servers' tools; connects to servers that are not connected. None once the session is closed. Never rejects. */
   async tools(): Promise<Tool[]> {
     const { signal } = this.#closing;
     if (signal.aborted) return [];
@@ -24,11 +24,11 @@ export class McpTools {
     const connections = await this.#connections;
     const start = async (one: McpConnection): Promise<Tool[]> => {
       const found = this.#surroundings.starts.run(this, async () => one.tools(), signal);
-      // It rejects only where the session has ended before.
+      // `found` rejects only if the session has ended.
       return found.catch((): Tool[] => []);
     };
     const tools = (await Promise.all(connections.map(start))).flat();
-    // Model servers refuse a request in which two tools have the same name.
+    // Model servers reject a request in which two tools have the same name.
     return [...Map.groupBy(tools, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
   }
 
@@ -38,7 +38,7 @@ export class McpTools {
     await Promise.all(connections.map(async (one) => one.close()));
   }
 
-  /** The SDK is read only where there are servers: it is large. */
+  /** Loads the SDK only if there are servers, because the SDK is large. */
   async #open(): Promise<McpConnection[]> {
     const servers = Object.entries(this.#servers);
     if (servers.length === 0) return [];

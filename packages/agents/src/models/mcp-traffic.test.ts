@@ -12,7 +12,7 @@ afterEach(() => {
 const address = 'https://mcp.example/mcp';
 const MIB = 1024 * 1024;
 
-/** The traffic of a server that answers requests by HTTP with these answers, one after another. */
+/** The traffic of a server that responds to HTTP requests with these answers, one after another. */
 function traffic(limits: Partial<McpLimits> = {}, answers: (Response | Error)[] = []) {
   const excesses: string[] = [];
   const asked: [url: string, init: RequestInit | undefined][] = [];
@@ -26,7 +26,7 @@ function traffic(limits: Partial<McpLimits> = {}, answers: (Response | Error)[] 
   return { traffic: made, excesses, asked };
 }
 
-/** The transport of a server, whose messages this function gives. */
+/** Watches a server's transport; returns a function that sends a message of the server. */
 function watched(made: McpTraffic): (message: object) => void {
   const transport = {} as Transport;
   expect(made.watch(transport)).toBe(transport);
@@ -49,13 +49,13 @@ test('more messages than the limit in a minute are an excess, which is reported 
   expect(made.excess).toMatchObject({ code: 'MCP_EXCESS', message: excesses[0] });
 });
 
-test('more requests than the limit in a minute are an excess; notices and answers are none', () => {
+test('more requests than the limit in a minute are an excess; notifications and answers do not count', () => {
   const { traffic: made, excesses } = traffic({ requestsPerMinute: 2 });
   const receive = watched(made);
   for (const message of [question, notice, answer, question, notice, answer]) receive(message);
   expect(excesses).toEqual([]);
   receive(question);
-  expect(excesses).toEqual(['It asked more than 2 times in a minute.']);
+  expect(excesses).toEqual(['It sent more than 2 requests in a minute.']);
 });
 
 test('the count begins again after a minute', () => {
@@ -95,7 +95,7 @@ test('an answer keeps its status and headers', async () => {
   expect((await made.fetch(address, { method: 'POST' })).status).toBe(202);
 });
 
-test('more event streams than the limit in a minute are an excess; calls are none', async () => {
+test('more event streams than the limit in a minute are an excess; calls do not count', async () => {
   const { traffic: made, excesses, asked } = traffic({ streamsPerMinute: 2 });
   for (const method of ['GET', 'POST', 'POST', undefined, 'POST']) {
     await (await made.fetch(address, method === undefined ? undefined : { method })).text();
@@ -114,7 +114,7 @@ test('more requests than the limit without a whole answer are an excess', async 
   await made.fetch(address, post);
   await expect(made.fetch(address, post)).rejects.toBe(made.excess);
   await expect(made.fetch(address, post)).rejects.toThrow(McpExcess);
-  expect(excesses).toEqual(['It left 2 requests without a whole answer.']);
+  expect(excesses).toEqual(['It left 2 requests without a complete answer.']);
   expect(asked).toHaveLength(2);
 });
 
@@ -128,12 +128,12 @@ test.each<[string, Response | Error, (response: Response) => Promise<unknown>]>(
     new Response(new ReadableStream({ pull: (controller) => controller.error(new Error('Off.')) })),
     async (response) => response.text().catch(() => {}),
   ],
-])('a request whose answer %s is not open any more', async (_, given, use) => {
+])('a request whose answer %s is no longer open', async (_, given, use) => {
   const { traffic: made, excesses } = traffic({ openRequests: 1 }, [given]);
   await made.fetch(address, post).then(use, () => {});
   const next = await made.fetch(address, post);
   expect(excesses).toEqual([]);
-  // It is counted once: the next one is open.
+  // The request was counted once: the next request is still open.
   await expect(made.fetch(address, post)).rejects.toThrow(McpExcess);
   await next.text();
 });
@@ -149,7 +149,7 @@ test.each([
   expect(excesses).toEqual(['It sent more than 2 MiB in one message.']);
 });
 
-test('a stream of events may be longer than one message may', async () => {
+test('a stream of events may be longer than the limit of one message', async () => {
   const event = `data: ${'a'.repeat(MIB)}\n\n`;
   const events = new Blob([event, event, event]).stream();
   const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
@@ -176,7 +176,7 @@ test.each([301, 302, 303, 307, 308])(
   },
 );
 
-test('an answer that only looks like a redirect is an answer', async () => {
+test('an answer is a redirect only if it has a redirect status and a location', async () => {
   const { traffic: made } = traffic({}, [
     new Response(null, { status: 304, headers: { location: '/other' } }),
     new Response(null, { status: 302 }),
@@ -193,9 +193,7 @@ test('SAFE: a redirect to another server, or to nothing, is refused', async () =
   await expect(made.fetch(address, post)).rejects.toThrow(
     'It redirects to https://other.example, which is another server. If that is right, set it as the address ("url").',
   );
-  await expect(made.fetch(address, post)).rejects.toThrow(
-    'It redirects to something that is not an address.',
-  );
+  await expect(made.fetch(address, post)).rejects.toThrow('It redirects to an invalid address.');
   expect(asked).toHaveLength(2);
 });
 
@@ -222,7 +220,7 @@ test.each([
   await expect(asking).rejects.toMatchObject({ cause });
 });
 
-test('any other failure stays as it is', async () => {
+test('any other error is unchanged', async () => {
   const [plain, without] = [new Error('aborted'), new TypeError('no cause')];
   const { traffic: made } = traffic({}, [plain, without]);
   await expect(made.fetch(address, post)).rejects.toBe(plain);

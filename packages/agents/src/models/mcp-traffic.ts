@@ -5,24 +5,24 @@ import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { boundedAnswer } from './bounded-answer.ts';
 import { isSameServer } from './patient-fetch.ts';
 
-/** What one MCP server may send, so that neither memory nor a turn depends on it. */
+/** Limits on the traffic of one MCP server, so that it can neither fill the memory nor hold up a turn. */
 export interface McpLimits {
-  /** How long the greeting and the whole list of tools may take together, ms. */
+  /** How long the initialization and the whole list of tools may take together, ms. */
   startMs: number;
-  /** How long a call may take without a report of progress, and with such reports, ms. */
+  /** How long a call may take without reports of progress, and with them, ms. */
   callMs: number;
   callTotalMs: number;
-  /** Bytes of a message by HTTP. The SDK has the same bound for a line of a program. */
+  /** Bytes of an HTTP message. The SDK has the same bound for a line of a program. */
   messageSize: number;
-  /** Requests by HTTP that are not answered to their end. */
+  /** HTTP requests whose response is not complete. */
   openRequests: number;
-  /** Messages of any kind; requests of the server; event streams that we open. */
+  /** Messages of any kind; requests by the server; event streams opened by Liminal. */
   messagesPerMinute: number;
   requestsPerMinute: number;
   streamsPerMinute: number;
-  /** Pages of its list of tools. */
+  /** Pages of the list of tools. */
   pages: number;
-  /** Tools that a model gets, and the characters of JSON of one tool and of all tools. */
+  /** Tools that are used, and the characters of JSON of one tool and of all tools. */
   tools: number;
   toolSize: number;
   toolsSize: number;
@@ -43,7 +43,7 @@ export const mcpLimits: McpLimits = {
   toolsSize: 1024 * 1024,
 };
 
-/** A server has sent more than it may. The message is a sentence about “it”. */
+/** A server has exceeded a limit. The message is a sentence about “it”. */
 export class McpExcess extends LiminalError {
   constructor(message: string) {
     super('MCP_EXCESS', message);
@@ -69,24 +69,24 @@ export class McpTraffic {
     this.#streams = new Rate(limits.streamsPerMinute);
   }
 
-  /** Counts what a transport receives; to be called before the transport is connected. */
+  /** Counts what a transport receives. Call it before the transport is connected. */
   watch<T extends Transport>(transport: T): T {
     transport.onmessage = (message: JSONRPCMessage) => {
       const { messagesPerMinute, requestsPerMinute } = this.#limits;
       if (!this.#messages.take()) {
         this.#exceed(`It sent more than ${messagesPerMinute} messages in a minute.`);
       } else if ('method' in message && 'id' in message && !this.#requests.take()) {
-        this.#exceed(`It asked more than ${requestsPerMinute} times in a minute.`);
+        this.#exceed(`It sent more than ${requestsPerMinute} requests in a minute.`);
       }
     };
     return transport;
   }
 
-  /** A `fetch` for a transport, whose answers are bounded. */
+  /** A `fetch` for a transport, with bounded responses. */
   readonly fetch: FetchLike = async (url, init) => {
     const { openRequests, streamsPerMinute } = this.#limits;
     if (this.#open >= openRequests) {
-      throw this.#exceed(`It left ${openRequests} requests without a whole answer.`);
+      throw this.#exceed(`It left ${openRequests} requests without a complete answer.`);
     }
     if (init?.method !== 'POST' && !this.#streams.take()) {
       throw this.#exceed(`It ended more than ${streamsPerMinute} streams in a minute.`);
@@ -108,7 +108,7 @@ export class McpTraffic {
     }
   };
 
-  /** @param close - Is called when nothing more of the answer comes. */
+  /** @param close - Called when the response is complete or was given up. */
   #bounded(response: Response, body: ReadableStream<Uint8Array>, close: () => void): Response {
     const { messageSize: most } = this.#limits;
     const { status, statusText, headers } = response;
@@ -143,7 +143,7 @@ export class McpTraffic {
   }
 }
 
-/** At most so many of something in each minute. */
+/** Allows a number of events in each minute. */
 class Rate {
   readonly #most: number;
   #since = 0;
@@ -153,7 +153,7 @@ class Rate {
     this.#most = most;
   }
 
-  /** Whether there may be one more. */
+  /** Whether one more event is allowed; counts the event. */
   take(): boolean {
     const now = performance.now();
     if (now - this.#since > 60_000) [this.#since, this.#count] = [now, 0];
@@ -166,8 +166,8 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 20;
 
 /**
- * A `fetch` that follows redirects only within the server, and repeats the request as it is: another server would get the
- * call and the headers with their keys, and may be one that only this machine can reach.
+ * A `fetch` that follows redirects only within the same server, and repeats the request unchanged: another server would get
+ * the call and the headers with their keys, and may be a server that only this machine can reach.
  */
 async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Response> {
   let at = new URL(asked);
@@ -177,7 +177,7 @@ async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Res
     if (!redirects.has(response.status) || location === null) return response;
     await response.body?.cancel();
     const to = URL.parse(location, at.href);
-    if (to === null) throw new Error('It redirects to something that is not an address.');
+    if (to === null) throw new Error('It redirects to an invalid address.');
     if (!isSameServer(at, to)) {
       throw new Error(
         `It redirects to ${to.origin}, which is another server. If that is right, set it as the address ("url").`,
@@ -188,7 +188,7 @@ async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Res
   throw new Error(`It redirects more than ${maxRedirects} times.`);
 }
 
-/** `fetch` hides in its causes why a server could not be reached. */
+/** Unpacks why a server could not be reached, which `fetch` hides in its causes. */
 function inWords(url: string | URL, error: unknown): unknown {
   if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return error;
   const { cause } = error;

@@ -1,9 +1,9 @@
-/** The contract for a maker of models: one request, and its streamed answer as items of a turn. */
+/** The contract for a maker's interface: one request, and its streamed answer as items of a turn. */
 import type { OutputItem, Usage } from '@liminal/protocol';
 import type { AnswerWriter } from './answer-writer.ts';
 import type { Citation } from './citations.ts';
 
-/** A tool as a model is told of it. */
+/** A tool as it is described to a model. */
 export interface ToolFace {
   name: string;
   description: string;
@@ -13,48 +13,48 @@ export interface ToolFace {
 
 export interface ModelRequest {
   model: string;
-  /** What the model is told before the conversation. */
+  /** The system prompt. */
   instructions: string;
   /**
    * The conversation as the log has it, oldest first: messages (those of `user` with the bytes of their `blocks`),
-   * reasoning, calls and their outputs, of any maker. What `raw` holds is only for the maker that gave it. Every call has
-   * its output after it.
+   * reasoning, calls and their outputs, of any maker. `raw` is only for the maker that sent it. Every call has its output
+   * after it.
    */
   conversation: readonly OutputItem[];
-  /** The ids of all its calls, those that are told in words among them; default: those of its calls. */
+  /** The ids of all calls, including calls that were converted to words; default: the ids of `conversation`'s calls. */
   callIds?: readonly string[];
-  /** None for a model that calls none: then the conversation has no calls and no outputs either. */
+  /** Empty for a model that calls no tools: the conversation then has no calls and outputs. */
   tools: readonly ToolFace[];
-  /** The tools are only told, since the conversation has calls of them: the model is to answer in words. */
+  /** Whether the model must answer in words: tools are listed only because the conversation has calls of them. */
   isWithoutCalls?: boolean;
-  /** How much the model is to think, if it can be told: `none`, `low`, `medium`, `high`. */
+  /** How much the model should think, if that can be set: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
-  /** The field in which the server wants the reasoning that led to a call; the makers' clients find and set it. */
+  /** The field in which the server wants the reasoning that led to a call; found and set by the makers' clients. */
   reasoningField?: string | undefined;
-  /** What a maker has made of items and tools in earlier requests of the turn, by them; it may add to it. */
+  /** Values that a client has made of items and tools in earlier requests of the turn, keyed by them; it may add values. */
   made?: WeakMap<object, unknown>;
 }
 
-/** What one answer came to, once its stream has ended. */
+/** The result of one answer, once its stream has ended. */
 export interface ModelAnswer {
-  /** The calls that the model waits for, in its order. */
+  /** The calls whose outputs the model waits for, in the model's order. */
   calls: readonly ModelCall[];
-  /** The maker's own word for why the answer ended. */
+  /** The maker's own finish reason. */
   finishReason: string;
-  /** Tokens of this request alone; without a price. `inputTokens` are all of its input, cached or not. */
+  /** Tokens of this request alone, without a price. `inputTokens` counts all input, cached or not. */
   usage: Usage | undefined;
-  /** How often the maker has searched the web for it, as far as the maker counts that. */
+  /** The number of web searches by the maker, as far as the maker counts them. */
   searches?: number;
-  /** The model has paused, and goes on when it is given its own words back. */
+  /** Whether the model has paused; it continues when its own items are sent back. */
   isPaused?: boolean;
-  /** What the answer cites, in the order of its text. */
+  /** The citations, in the order of the text. */
   citations?: readonly Citation[];
 }
 
 export interface ModelCall {
   callId: string;
   name: string;
-  /** A JSON string as the model wrote it; possibly no JSON at all. */
+  /** A JSON string as the model wrote it; may be invalid JSON. */
   arguments: string;
   /** The id of the call's item. */
   itemId: string;
@@ -62,24 +62,24 @@ export interface ModelCall {
 
 export interface ListedModel {
   id: string;
-  /** For people, if the server says one. */
+  /** The name for people, if the server sends one. */
   name?: string | undefined;
-  /** Tokens that it can take, if the server says so. */
+  /** The context window in tokens, if the server sends it. */
   contextWindow?: number | undefined;
-  /** Whether it calls tools, if the server says so. */
+  /** Whether the model calls tools, if the server says so. */
   callsTools?: boolean | undefined;
 }
 
-/** One model server, by the interface that it speaks. */
+/** A client for one model server, in one maker's interface. */
 export interface ModelClient {
-  /** Whose interface it is: `openai`, `anthropic`. */
+  /** The maker of the interface: `openai`, `anthropic`. */
   readonly providerId: string;
   /** The models that the server lists. Rejects with ModelError. */
   listModels(signal: AbortSignal): Promise<ListedModel[]>;
   /**
-   * Asks once, without retrying, and writes the answer as it comes: each item is started, grown and ended with `writer`.
-   * Resolves when the stream is whole. Rejects with ModelError; items that are open then are the caller's. When the signal
-   * aborts, the request really ends, and the promise rejects.
+   * Makes one request, without retries, and writes the answer as it arrives: starts, extends and ends each item with `writer`.
+   * Resolves when the stream is complete. Rejects with ModelError; the caller must end items that are still open. When the
+   * signal aborts, the request really ends, and the promise rejects.
    */
   answer(request: ModelRequest, writer: AnswerWriter, signal: AbortSignal): Promise<ModelAnswer>;
 }

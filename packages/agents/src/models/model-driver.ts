@@ -15,24 +15,24 @@ export interface ModelOptions {
   servers: readonly ModelServer[];
   tools: readonly Tool[];
   mcpServers?: McpServers;
-  /** Folders that `AGENTS.md` may not lead to, as for the tools. */
+  /** Folders whose files `AGENTS.md` may not link to, as for the tools. */
   hiddenFolders?: readonly string[];
-  /** Variables that programs of the tools do not see: those of the keys. */
+  /** Environment variables that the tools' programs do not get: those of the keys. */
   hiddenVariables?: readonly string[];
-  /** Whether models may say in a script what would be many calls; default yes. */
+  /** Whether models may write a script instead of many calls; default yes. */
   runsScripts?: boolean;
   retries?: RetrySettings;
-  /** How often the model is asked in one turn, at most. */
+  /** The most requests to the model in one turn. */
   maxRounds?: number;
 }
 
 const defaultRounds = 250;
 /**
- * How many scripts run at the same time, of a session and in all. Each holds a thread and about 20 MiB, also while one of
+ * How many scripts run at the same time, per session and in all. Each holds a thread and about 20 MiB, also while one of
  * its calls waits for a person.
  */
 const scriptsAtOnce = { each: 4, total: 16 };
-/** How many MCP servers start at the same time, of a session and in all. */
+/** How many MCP servers start at the same time, per session and in all. */
 const mcpStartsAtOnce = { each: 8, total: 32 };
 
 interface SharedLimits {
@@ -40,7 +40,7 @@ interface SharedLimits {
   mcpStarts: FairLimit;
 }
 
-/** A provider for each model server, in their order; their sessions can go on with any model of all. */
+/** A provider for each model server, in the same order; a session can continue with any model of any server. */
 export function createModelProviders(options: ModelOptions): CliProvider[] {
   const catalog = new ModelCatalog(options.servers);
   const limits = {
@@ -53,8 +53,8 @@ export function createModelProviders(options: ModelOptions): CliProvider[] {
 }
 
 /**
- * Bare models as an agent: Liminal's own tool loop over what a model server answers. It starts no process of its own and
- * stores nothing: the conversation is in Liminal's history.
+ * The agent for bare models: Liminal's own tool loop over the answers of a model server. It starts no process and stores
+ * nothing: the conversation is in Liminal's history.
  */
 class ModelDriver implements AgentDriver {
   readonly cliType: string;
@@ -120,7 +120,7 @@ class ModelDriver implements AgentDriver {
   }
 }
 
-/** Ends the session where it cannot go on, or is no longer wanted before it does. */
+/** Resumes a turn that was cut off. Closes the session if that fails, or if the signal aborts first. */
 async function goOn(session: ModelSession, signal: AbortSignal): Promise<void> {
   const stop = (): void => void session.close();
   signal.addEventListener('abort', stop, { once: true });

@@ -4,28 +4,28 @@ export type ModelErrorCode =
   | 'RATE_LIMIT'
   | 'CONTENT_FILTER'
   | 'CONTEXT_LENGTH'
-  /** The key is missing, wrong, or may not use this model. */
+  /** The key is missing or wrong, or may not use this model. */
   | 'AUTHENTICATION'
   | 'MODEL_NOT_FOUND'
-  /** The model calls no tools: ask it without any. */
+  /** The model calls no tools: repeat the request without tools. */
   | 'NO_TOOLS'
-  /** The server is overloaded, failed, or is not configured as it must be. */
+  /** The server is overloaded, failed, or is not configured correctly. */
   | 'MODEL_UNAVAILABLE'
   /** The server could not be reached, or the stream broke off. */
   | 'CONNECTION_FAILED'
-  /** The server did not take the request, or its answer could not be read. */
+  /** The server rejected the request, or its answer could not be read. */
   | 'MODEL_ERROR';
 
-/** As OpenRouter, Ollama, vLLM and llama.cpp say it of a model that calls no tools. */
+/** How OpenRouter, Ollama, vLLM and llama.cpp report a model that calls no tools. */
 export const lacksTools =
   /does not support (tools|tool (use|calls?|calling)|function calling)|tools? (use |calling )?(is|are) not supported|no endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja/i;
 
-/** Why a model gave no whole answer. The message is a sentence for people with the server's own words in it. */
+/** Why a model gave no complete answer. The message is a sentence for people that includes the server's own words. */
 export class ModelError extends LiminalError {
   declare readonly code: ModelErrorCode;
   /** Whether the same request may succeed later. */
   readonly isPassing: boolean;
-  /** How long the server asks to wait before that, ms. */
+  /** How long the server asks to wait before the next request, ms. */
   readonly retryAfterMs: number | undefined;
   readonly details: unknown;
 

@@ -2,7 +2,7 @@ import { isRecord } from '../base/parse-line.ts';
 import { ModelError } from './model-error.ts';
 import { patientFetch } from './patient-fetch.ts';
 
-/** The address answers with a web page, as a gateway's sign-in or another program does. */
+/** The address returns a web page, such as a gateway's sign-in page or another program. */
 export class PageError extends ModelError {
   constructor(address: string) {
     const { origin, pathname } = new URL(address);
@@ -14,9 +14,9 @@ export class PageError extends ModelError {
 }
 
 /**
- * `patientFetch` that reads what an answer with status 200 really is: an error in JSON gets the status that it names, so that
- * the maker's SDK throws it, and a web page is an error at once.
- * @param unnamed - The status of an error that names none. Default: as it came.
+ * `patientFetch` that checks what a response with status 200 really is: a JSON error gets the status that the error names, so
+ * that the maker's SDK throws it, and a web page is an error at once.
+ * @param unnamed - The status of an error that names none. Default: the response's status.
  * @throws PageError, besides what `patientFetch` throws.
  */
 export async function modelFetch(
@@ -40,7 +40,7 @@ export async function modelFetch(
     return new Response(text, { status: statusIn(text, unnamed) ?? status, headers });
   } catch (error) {
     if (error instanceof PageError) throw error;
-    // The connection was there: reading the body fails.
+    // The connection succeeded: make reading the body fail.
     return new Response(failingBody(error), { status, headers });
   }
 }
@@ -48,10 +48,10 @@ export async function modelFetch(
 const failingBody = (error: unknown): ReadableStream<Uint8Array> =>
   new ReadableStream({ start: (controller) => controller.error(error) });
 
-/** Pieces of a body in which its beginning is looked for. */
+/** The most pieces of a body that are searched for its beginning. */
 const maxPieces = 16;
 
-/** The beginning of a body without space before it, and the whole body. */
+/** The beginning of a body without leading white space, and the whole body. */
 async function peek(
   body: ReadableStream<Uint8Array>,
 ): Promise<[start: string, body: ReadableStream<Uint8Array>]> {
@@ -81,7 +81,7 @@ async function peek(
   return [start, whole];
 }
 
-/** The HTTP status of an error in JSON; undefined if it is no error. */
+/** The HTTP status in a JSON error; undefined if the text is not an error. */
 function statusIn(
   text: string,
   unnamed: ((error: Record<string, unknown>) => number) | undefined,

@@ -85,7 +85,7 @@ const texts = (items: readonly OutputItem[]): string[] =>
     return item.type === 'function_call_output' ? `output: ${item.output}` : [];
   });
 
-test('a model is told the conversation, and what it says becomes a turn', async () => {
+test('a model is sent the conversation, and its answer becomes a turn', async () => {
   const { say, client } = await open([says('Good morning.'), says('Well.')]);
 
   const first = await say('Hello');
@@ -105,7 +105,7 @@ test('a model is told the conversation, and what it says becomes a turn', async 
   ]);
 });
 
-test('the conversation of a live session is the one that is rebuilt from history', async () => {
+test('the conversation of a live session equals the conversation rebuilt from history', async () => {
   const error = new ModelError('MODEL_ERROR', 'It failed.');
   const { say, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
@@ -121,7 +121,7 @@ test('the conversation of a live session is the one that is rebuilt from history
   expect(texts(live)).toContain('agent: So far');
 });
 
-test('items of all turns have ids of their own, whatever the server calls them', async () => {
+test('items of all turns have distinct ids, even if the server repeats ids', async () => {
   const { say } = await open([
     says('One.'),
     calls(['echo', { text: 'a' }]),
@@ -134,7 +134,7 @@ test('items of all turns have ids of their own, whatever the server calls them',
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('a session that is opened again goes on with what history has', async () => {
+test('a session that is opened again continues the conversation in history', async () => {
   const before = await open([says('Good morning.')]);
   const stored = [await before.say('Hello')];
   const { say, client } = await open([says('Yes.')], { stored });
@@ -147,7 +147,7 @@ test('a session that is opened again goes on with what history has', async () =>
   ]);
 });
 
-test('the model, and its maker, can change in the middle of a session', async () => {
+test('the model and its maker can change during a session', async () => {
   const other = new ScriptedClient([says('I am another.')], 'anthropic');
   const { say, provider, client } = await open([says('I am one.')], {
     others: [{ name: 'anthropic', title: 'Anthropic', client: other, model: 'two' }],
@@ -164,7 +164,7 @@ test('the model, and its maker, can change in the middle of a session', async ()
   });
 });
 
-test('a sound is taken as long as the server of the chosen model takes any, and refused before it is sent', async () => {
+test('audio is accepted only while the chosen model’s server accepts audio, and otherwise rejected before it is sent', async () => {
   const other = new ScriptedClient([], 'anthropic');
   const { provider, client, watch } = await open([says('A bell.')], {
     server: { takesAudio: true },
@@ -192,7 +192,7 @@ test('a sound is taken as long as the server of the chosen model takes any, and 
   expect(other.requests).toEqual([]);
 });
 
-test('what a model calls is run, in parallel, and it is asked again with the outputs', async () => {
+test('a model’s calls run in parallel, and the model is asked again with the outputs', async () => {
   const { say, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
     says('Both.'),
@@ -218,11 +218,11 @@ test('what a model calls is run, in parallel, and it is asked again with the out
 });
 
 test.each([
-  ['a tool that is not there', 'nothing', {}, /There is no tool nothing\. There are: echo/],
-  ['arguments that are no JSON', 'echo', '{"text": ', /no JSON/],
-  ['arguments of another shape', 'echo', { text: 1 }, /not as it should be/],
-  ['a use that makes no sense', 'echo', { text: 'fail' }, /It did not work/],
-])('%s is told to the model, which goes on', async (_, name, input, said) => {
+  ['a tool that is not there', 'nothing', {}, /There is no tool nothing\. The tools are: echo/],
+  ['arguments that are not JSON', 'echo', '{"text": ', /not JSON/],
+  ['arguments of another shape', 'echo', { text: 1 }, /input is invalid/],
+  ['a call that the tool rejects', 'echo', { text: 'fail' }, /It did not work/],
+])('the model is sent the error of %s, and continues', async (_, name, input, said) => {
   const { say } = await open([calls([name, input]), says('I see.')]);
 
   const { outputItems, status } = await say('Go');
@@ -231,7 +231,7 @@ test.each([
   expect(output).toMatchObject({ success: false, output: expect.stringMatching(said) });
 });
 
-test('people are asked before a call that needs it; once allowed for good, not again', async () => {
+test('people are asked before a call that needs permission, and not again once it is allowed permanently', async () => {
   const { provider, watch, say } = await open([
     calls(['echo', { text: 'loud' }]),
     says('One.'),
@@ -255,7 +255,7 @@ test('people are asked before a call that needs it; once allowed for good, not a
   expect(texts(outputItems)).toContain('output: loud');
 });
 
-/** What a project keeps, by rule. */
+/** The grants of a project, by rule. */
 function project(): ProjectGrants & { titles: Map<string, string> } {
   const titles = new Map<string, string>();
   return {
@@ -265,7 +265,7 @@ function project(): ProjectGrants & { titles: Map<string, string> } {
   };
 }
 
-/** Says something; if people are asked about it, they answer. Resolves to the answers that they could choose from. */
+/** Sends a message and answers the question that it leads to. Resolves to the options of that question. */
 async function beAsked({ provider, watch }: Opened, optionId: string): Promise<string[]> {
   const { turnId } = await provider.sendMessage('s', 'Be loud');
   const approvalId = await watch.until(() => approvalOf(watch, turnId));
@@ -281,7 +281,7 @@ const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), says('So.')];
 const wasAsked = ({ outputItems }: Response): boolean =>
   outputItems.some(({ type }) => type === 'approval');
 
-test('what is allowed for good is kept for the project, and holds in its other sessions', async () => {
+test('a permanent permission is stored for the project, and applies to the project’s other sessions', async () => {
   const grants = project();
   const one = await open([...loud(), ...loud()], { grants });
   const other = await open([...loud(), ...loud()], { grants });
@@ -295,7 +295,7 @@ test('what is allowed for good is kept for the project, and holds in its other s
   expect(texts(run.outputItems)).toContain('output: loud');
 });
 
-test('what the project’s people take back is asked again at once, also where it was allowed', async () => {
+test('a permission that people remove from the project is asked for again at once, even in the session that was granted it', async () => {
   const grants = project();
   const session = await open([...loud(), ...loud(), ...loud()], { grants });
   await beAsked(session, 'always');
@@ -304,12 +304,12 @@ test('what the project’s people take back is asked again at once, also where i
   await beAsked(session, 'allow');
 });
 
-test('without a place for it, what is allowed for good is allowed in the session', async () => {
+test('without a store of grants, a permanent permission lasts as long as the session', async () => {
   const names = await beAsked(await open(loud()), 'always');
   expect(names).toContain('Always allow loud echoes in this session');
 });
 
-test('people are asked while it cannot be read what the project allows, and told why', async () => {
+test('while a project’s grants cannot be read, people are asked, and a notice says why', async () => {
   const grants = project();
   await grants.add('tool:echo', 'loud echoes');
   const { list } = grants;
@@ -319,14 +319,14 @@ test('people are asked while it cannot be read what the project allows, and told
   await beAsked(session, 'allow');
   const told = () => session.watch.updates.flatMap(({ notices }) => notices ?? []);
   expect(told().at(-1)?.text).toBe(
-    'What is always allowed in this project could not be read. The disk is gone.',
+    'This project’s permanent permissions could not be read. The disk is gone.',
   );
   grants.list = list;
   expect(wasAsked(await session.say('Again'))).toBe(false);
   expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([]);
 });
 
-test('what cannot be kept is allowed in the session, and people are told so', async () => {
+test('a permission that cannot be stored applies to the session only, and a notice says so', async () => {
   const grants = project();
   grants.add = async () => Promise.reject(new Error('The disk is full.'));
   const session = await open([...loud(), ...loud()], { grants });
@@ -336,12 +336,12 @@ test('what cannot be kept is allowed in the session, and people are told so', as
   expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([
     {
       level: 'warning',
-      text: '“loud echoes” is allowed in this session only: it could not be kept. The disk is full.',
+      text: '“loud echoes” is allowed in this session only: it could not be stored. The disk is full.',
     },
   ]);
 });
 
-test('a new session has what its project allows', async () => {
+test('a new session has its project’s permissions', async () => {
   const grants = project();
   await grants.add('tool:echo', 'loud echoes');
   const { provider, watch, projectDir } = await open(loud());
@@ -353,7 +353,7 @@ test('a new session has what its project allows', async () => {
   expect(watch.events).toEqual([]);
 });
 
-test('a refusal, with its reason, is what the model reads', async () => {
+test('the model reads a refusal with its reason', async () => {
   const { provider, watch } = await open([calls(['echo', { text: 'loud' }]), says('As you wish.')]);
   const { turnId } = await provider.sendMessage('s', 'Be loud');
   const approvalId = await watch.until(
@@ -369,7 +369,7 @@ test('a refusal, with its reason, is what the model reads', async () => {
   expect(texts(outputItems)).toContain('output: The user refused this, and says: the baby sleeps');
 });
 
-test('a passing failure is tried again, and what was said before it is said once', async () => {
+test('after a temporary failure the request is repeated, and text from before the failure appears once', async () => {
   const overloaded = new ModelError('MODEL_UNAVAILABLE', 'It is overloaded.', { isPassing: true });
   const { say, watch } = await open([breaksOff('Hel', overloaded), says('Hello.')]);
 
@@ -377,11 +377,11 @@ test('a passing failure is tried again, and what was said before it is said once
   expect(status).toBe('complete');
   expect(texts(outputItems)).toEqual(['user: Hi', 'agent: Hello.']);
   expect(watch.updates.map(({ activity }) => activity)).toContainEqual(
-    expect.stringMatching(/overloaded\. It is asked again in/),
+    expect.stringMatching(/overloaded\. Retrying in/),
   );
 });
 
-test('a failure that stays, or does not pass, ends the turn with its code and what was said', async () => {
+test('a failure that persists, or is not temporary, ends the turn with its code and the text so far', async () => {
   const limit = new ModelError('RATE_LIMIT', 'Too many requests.', { isPassing: true });
   const lasting = new ModelError('CONTENT_FILTER', 'It was filtered.');
   const { say, client } = await open([
@@ -398,7 +398,7 @@ test('a failure that stays, or does not pass, ends the turn with its code and wh
   expect(await say('Hi')).toMatchObject({ status: 'error', error: { code: 'CONTENT_FILTER' } });
 });
 
-test('cancel stops the request; what was said stays', async () => {
+test('cancel stops the request, and the text so far is kept', async () => {
   const { provider, watch, say, client } = await open([goesOn('I go on and'), says('Yes?')]);
   const { turnId } = await provider.sendMessage('s', 'Go on');
   await watch.event(turnId, 'item_delta');
@@ -412,7 +412,7 @@ test('cancel stops the request; what was said stays', async () => {
   expect(texts(client.requests[1]?.conversation ?? [])).toContain('agent: I go on and');
 });
 
-test('what is said in the middle of a turn is read when the model is asked next', async () => {
+test('a message sent during a turn is read at the model’s next request', async () => {
   const { provider, watch, client } = await open([
     goesOnUntil(() => steered.promise),
     says('Two then.'),
@@ -445,7 +445,7 @@ function goesOnUntil(told: () => Promise<void>): Act {
   };
 }
 
-test('/compact goes on from a summary of what was said', async () => {
+test('/compact continues from a summary of the conversation', async () => {
   const { say, client } = await open([says('Good morning.'), says('We greeted.'), says('Yes.')]);
   await say('Hello');
   const compacted = await say('/compact the greeting');
@@ -467,10 +467,10 @@ test('/compact goes on from a summary of what was said', async () => {
   ]);
 });
 
-test('a summary that comes to nothing leaves the conversation as it was', async () => {
+test('a failed summary leaves the conversation unchanged', async () => {
   const { say, client } = await open([says('Good morning.'), says(''), says('Yes.')]);
   await say('Hello');
-  expect((await say('/compact')).error?.message).toMatch(/The conversation is as it was/);
+  expect((await say('/compact')).error?.message).toMatch(/The conversation is unchanged/);
   await say('Still there?');
   expect(texts(client.requests[2]?.conversation ?? [])).toEqual([
     'user: Hello',
@@ -497,7 +497,7 @@ test('a conversation that is too long even for its summary is summarized from it
   expect(texts(client.requests.at(-1)?.conversation ?? [])).not.toContain('user: First');
 });
 
-test('a model that says nothing is said to have said nothing, and is not told so', async () => {
+test('an empty answer becomes a notice for people, which the model is not sent', async () => {
   const { say, client } = await open([says(''), says('Yes.')]);
   const { status, outputItems } = await say('Hello');
   expect(status).toBe('complete');
@@ -508,7 +508,7 @@ test('a model that says nothing is said to have said nothing, and is not told so
   expect(texts(client.requests[1]?.conversation ?? [])).toEqual(['user: Hello', 'user: Hello?']);
 });
 
-test('a turn that calls without end is stopped at the limit of rounds', async () => {
+test('a turn whose model never stops calling ends at the limit of rounds', async () => {
   const { say, client } = await open(
     [calls(['echo', { text: 'a' }]), calls(['echo', { text: 'b' }])],
     { maxRounds: 2 },
@@ -520,7 +520,7 @@ test('a turn that calls without end is stopped at the limit of rounds', async ()
   expect(texts(outputItems).at(-1)).toMatch(/asked 2 times in this turn/);
 });
 
-test('tokens are counted over a turn, and cost what the configuration says', async () => {
+test('tokens are summed over a turn, and are priced by the configuration', async () => {
   const prices = { input: 1, output: 10 };
   const { say } = await open([calls(['echo', { text: 'a' }]), says('So.'), says('Well.')], {
     server: { prices, contextWindow: 500 },
@@ -536,14 +536,14 @@ test('tokens are counted over a turn, and cost what the configuration says', asy
   expect((await say('Go')).usage?.costUsd).toBeCloseTo(0.000_18, 8);
 });
 
-test('the project’s own words for agents are part of the instructions', async () => {
+test('the project’s AGENTS.md is part of the instructions', async () => {
   const { say, client, projectDir } = await open([says('Yes.')]);
   await writeFile(join(projectDir, 'AGENTS.md'), 'Use tabs.');
   await say('Hello');
   expect(client.requests[0]?.instructions).toContain('Use tabs.');
 });
 
-test('SAFE: the project’s words for agents are no link to a file elsewhere', async () => {
+test('SAFE: an AGENTS.md that links to a file elsewhere is not read', async () => {
   const { say, client, projectDir } = await open([says('Yes.')]);
   const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
   ends.push(() => rm(elsewhere, { recursive: true }));
@@ -555,13 +555,13 @@ test('SAFE: the project’s words for agents are no link to a file elsewhere', a
   expect(client.requests[0]?.instructions).not.toContain('1234');
 });
 
-test('without a configured model the first that the server lists is asked', async () => {
+test('without a configured model, the first listed model is asked', async () => {
   const { say, client } = await open([says('Yes.')], { server: { model: undefined } });
   await say('Hello');
   expect(client.requests[0]?.model).toBe('one');
 });
 
-test('a call that waited for a permission when the session ended is asked again, by the same id, and the turn goes on', async () => {
+test('a permission that was open when the session ended is asked for again with the same id, and the turn continues', async () => {
   const before = await open([calls(['echo', { text: 'quiet' }], ['echo', { text: 'loud' }])]);
   const { turnId } = await before.provider.sendMessage('s', 'Be loud');
   const first = await before.watch.until(() => approvalOf(before.watch, turnId));
@@ -595,7 +595,7 @@ test('a call that waited for a permission when the session ended is asked again,
 });
 
 test.each([
-  ['that the project allows by now', 'echo', /^output: loud/],
+  ['that the project now allows', 'echo', /^output: loud/],
   ['to a tool that is gone', 'gone', /^output: There is no tool gone/],
 ])(
   'a call that waited, %s, is not asked again: the session is open at once',
@@ -623,10 +623,10 @@ test.each([
 );
 
 test.each([
-  ['whose server has no key any more', 'other:two', 'Set OTHER_KEY.'],
-  ['whose server is gone from the configuration', 'gone:three', 'no model server “gone” any more'],
+  ['whose server no longer has a key', 'other:two', 'Set OTHER_KEY.'],
+  ['whose server is no longer configured', 'gone:three', 'server “gone” is no longer configured'],
 ])(
-  'a session with a model %s opens, asks again what waited, and goes on with another model',
+  'a session with a model %s opens, repeats its open question, and continues with another model',
   async (_, model, problem) => {
     const before = await open([calls(['echo', { text: 'loud' }])]);
     const { turnId } = await before.provider.sendMessage('s', 'Be loud');
@@ -660,7 +660,7 @@ test.each([
   },
 );
 
-test('a model without a server is one of the session’s own, at once and when it is opened again', async () => {
+test('a model named without a server belongs to the session’s own server, also when the session is opened again', async () => {
   const { provider, say, client } = await open([says('Yes.'), says('Yes.')]);
   await provider.setConfigOption?.('s', 'model', 'two');
   await say('Hello');
@@ -672,7 +672,7 @@ test('a model without a server is one of the session’s own, at once and when i
   );
 });
 
-test('what waited is asked again even if the server that lists the models is away', async () => {
+test('an open question is asked again even if the server that lists the models is down', async () => {
   const before = await open([calls(['echo', { text: 'loud' }])]);
   const { turnId } = await before.provider.sendMessage('s', 'Be loud');
   await before.watch.until(() => approvalOf(before.watch, turnId));
@@ -688,13 +688,13 @@ test('what waited is asked again even if the server that lists the models is awa
   expect(client.requests[0]?.model).toBe('one');
 });
 
-test('a new session whose server has no key is refused with what to do', async () => {
+test('a message to a new session whose server has no key is rejected with advice', async () => {
   const server = { model: undefined, problem: 'Set OPENAI_API_KEY.' };
   const { provider } = await open([], { server });
   await expect(provider.sendMessage('s', 'Hello')).rejects.toThrow('Set OPENAI_API_KEY.');
 });
 
-test('a session that has nothing to go on with begins no turn', async () => {
+test('a session without an open question begins no turn when it is opened', async () => {
   const before = await open([says('Good morning.')]);
   const stored = [await before.say('Hello')];
   const { watch, say } = await open([says('Yes.')], { stored, goesOn: true });
@@ -708,14 +708,14 @@ function approvalOf(watch: Watch, turnId: string): string | undefined {
     .flatMap(({ payload }) => ('approvalId' in payload ? (payload.approvalId ?? []) : []))[0];
 }
 
-test('FR-001-22: a call says what it is about, and its output follows', async () => {
+test('FR-001-22: a call has a title, and its output follows', async () => {
   const { say } = await open([calls(['echo', { text: 'a' }]), says('So.')]);
   const { outputItems } = await say('Go');
   expect(outputItems[1]).toMatchObject({ name: 'echo', title: 'Echo a', kind: 'other' });
   expect(outputItems[2]).toMatchObject({ callId: 'call_0', output: 'a', success: true });
 });
 
-test('FR-001-32: a script says its start, its calls with their outputs, and its end', async () => {
+test('FR-001-32: a script emits its start, its calls with their outputs, and its end', async () => {
   const code = `const said = await Promise.all(['a', 'b'].map((text) => tools.echo({ text })));
 print('two');
 return said.join('+');`;
@@ -742,7 +742,7 @@ return said.join('+');`;
     }),
   );
   expect(outputItems.filter(({ parentCallId }) => parentCallId === script?.id)).toHaveLength(4);
-  // The model reads what the script came to, and not each of its calls.
+  // The model reads the script's result, and not each of its calls.
   expect(texts(client.requests[1]?.conversation ?? [])).toEqual([
     'user: Run',
     expect.stringMatching(/^call: /),
@@ -751,7 +751,7 @@ return said.join('+');`;
   expect(client.requests[0]?.tools.at(-1)?.description).toMatch(/echo\(input: /);
 });
 
-test('FR-001-32: a script that fails says its error, and its calls need their own permission', async () => {
+test('FR-001-32: a script that fails emits its error, and its calls need their own permission', async () => {
   const code = "await tools.echo({ text: 'loud' });";
   const { provider, watch } = await open([calls(['run_script', { code }]), says('As you wish.')]);
   const { turnId } = await provider.sendMessage('s', 'Run');
@@ -770,7 +770,7 @@ test('FR-001-32: a script that fails says its error, and its calls need their ow
   );
 });
 
-test('a script that runs when its turn is stopped is stopped with it', async () => {
+test('stopping a turn stops its running script', async () => {
   const code = "await tools.echo({ text: 'loud' });";
   const { provider, watch } = await open([calls(['run_script', { code }])]);
   const { turnId } = await provider.sendMessage('s', 'Run');

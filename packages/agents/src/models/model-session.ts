@@ -48,28 +48,28 @@ export interface ModelSessionOptions {
   catalog: ModelCatalog;
   tools: readonly Tool[];
   mcpServers: McpServers;
-  /** Folders whose files the model is not told of. */
+  /** Folders whose files are not shown to the model. */
   hiddenFolders: HiddenFolders;
-  /** Variables that programs of the tools do not see. */
+  /** Environment variables that the tools' programs do not get. */
   hiddenVariables: readonly string[];
-  /** Whether a model may say in a script what would be many calls. */
+  /** Whether a model may write a script instead of many calls. */
   runsScripts: boolean;
-  /** Bounds the scripts of all sessions that run at the same time. */
+  /** Limits how many scripts of all sessions run at the same time. */
   scripts: FairLimit;
-  /** Bounds the MCP servers of all sessions that start at the same time. */
+  /** Limits how many MCP servers of all sessions start at the same time. */
   mcpStarts: FairLimit;
   retries: RetrySettings;
   maxRounds: number;
 }
 
-/** All that the session's turns have said before, and what they have cost. */
+/** The items of the session's earlier turns, and their cost. */
 interface Past {
   items: readonly OutputItem[];
   /** In US dollars, if it is known. */
   cost: number | undefined;
 }
 
-/** How a turn begins; one that goes on has no message. */
+/** The input of a turn; a resumed turn has no message. */
 interface Started {
   turnId: string;
   message?: string;
@@ -87,11 +87,11 @@ interface Running {
 
 const compact = {
   name: 'compact',
-  description: 'Go on from a summary of the conversation',
+  description: 'Continue from a summary of the conversation',
   hint: 'what matters',
 };
 
-/** A conversation with models. What was said is in Liminal's own history, so any model can go on with it. */
+/** A conversation with models. It is stored in Liminal's own history, so any model can continue it. */
 export class ModelSession implements AgentSession {
   isAlive = true;
   readonly #options: ModelSessionOptions;
@@ -100,7 +100,7 @@ export class ModelSession implements AgentSession {
   readonly #permissions: Permissions;
   readonly #notices: NoticeBoard;
   readonly #mcpTools: McpTools;
-  /** Read from history when the first message comes. */
+  /** Read from history at the first message. */
   #past: Past | undefined;
   #chosen: ChosenModel | undefined;
   #effort: Effort = 'default';
@@ -140,7 +140,7 @@ export class ModelSession implements AgentSession {
     void this.#learnModels();
   }
 
-  /** What the chosen model's interface takes; what the model itself does not, it is only told of. */
+  /** What the chosen model's interface accepts; files that the model itself cannot read are only named to it. */
   get accepts(): AcceptedContent {
     const { catalog, name } = this.#options;
     const { takesAudio = false } = this.#chosen?.server ?? catalog.server(name);
@@ -169,12 +169,12 @@ export class ModelSession implements AgentSession {
     }
   }
 
-  /** Goes on with a turn that was cut off while it asked people; resolves when that is asked again, as far as it needs to be. */
+  /** Resumes a turn that was cut off while it asked people. Resolves when each question that is still needed is asked again. */
   async goOn(): Promise<void> {
     const runs = (await this.#options.opening.earlier?.stored?.runs()) ?? [];
     const asked = askedIn(runs);
     if (asked.length === 0) return;
-    // What waits is asked again even if the model cannot be asked now: the turn says so when it comes to that.
+    // Ask the pending questions again even if the model is not available now: the turn reports that when it needs the model.
     const chosen = this.#chosen ?? this.#modelOf(runs);
     this.#past = { items: itemsOf(runs), cost: costIn(runs) };
     const started = { turnId: randomUUID(), ...(await this.#surroundings()) };
@@ -247,7 +247,7 @@ export class ModelSession implements AgentSession {
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
       items.hear(draft);
-      // First: the next message may come before this returns.
+      // Clear the running turn first: the next message may arrive before `emit` returns.
       if (isTerminal(draft.payload)) this.#over(turn, [...past.items, ...items.ended]);
       this.#output.emit(draft);
     });
@@ -306,7 +306,7 @@ export class ModelSession implements AgentSession {
     return { items: itemsOf(runs), cost: costIn(runs) };
   }
 
-  /** Rejects with ProviderError, if no model is known. */
+  /** Rejects with ProviderError if no model is known. */
   async #choose(): Promise<ChosenModel> {
     if (this.#chosen === undefined) await this.#learnModels();
     const { catalog, name } = this.#options;
@@ -317,11 +317,11 @@ export class ModelSession implements AgentSession {
     const why = problem ?? `${told || 'Its server lists no models.'} ${byId}`;
     const message = this.#chosen
       ? cannotBeAsked(this.#chosen)
-      : `No model of “${title}” can be asked. ${why}`;
+      : `No model of “${title}” is available. ${why}`;
     throw new ProviderError('SESSION_CREATE_FAILED', message);
   }
 
-  /** The one that the newest turn was with. */
+  /** The model of the newest turn. */
   #modelOf(runs: readonly Response[]): ChosenModel {
     const { catalog, name } = this.#options;
     const newest = runs.findLast((run) => !isServerTurn(run));
@@ -334,7 +334,7 @@ export class ModelSession implements AgentSession {
     this.#notices.put('model', warnings(problem === undefined ? [] : cannotBeAsked(chosen)));
   }
 
-  /** Never rejects: what servers do not tell is a notice. */
+  /** Never rejects: a server that does not list its models becomes a notice. */
   async #learnModels(): Promise<void> {
     const { catalog, name } = this.#options;
     const problem = await catalog.refresh(name);
@@ -362,10 +362,10 @@ export class ModelSession implements AgentSession {
 }
 
 const byId =
-  'If you know the id of a model, type it in the choice of the model, give it to liminal run --model, or set it as "model" in the configuration.';
+  'If you know a model’s id, type it into the choice of models, pass it to liminal run --model, or set "model" in the configuration.';
 
 const cannotBeAsked = ({ server, model }: ChosenModel): string =>
-  `“${model}” of “${server.title}” cannot be asked. ${server.problem ?? ''} Or choose another model.`;
+  `“${model}” of “${server.title}” is not available. ${server.problem ?? ''} Or choose another model.`;
 
 function warnings(texts: string | readonly string[]): SessionNotice[] {
   return [texts].flat().map((text) => ({ level: 'warning', text }));

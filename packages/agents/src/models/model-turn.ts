@@ -38,53 +38,53 @@ export interface ModelTurnOptions {
   instructions: string;
   /** All items before this turn. */
   earlier: readonly OutputItem[];
-  /** Those of this turn. */
+  /** The items of this turn. */
   items: TurnItems;
   tools: ToolCalls;
   retries: RetrySettings;
   maxRounds: number;
-  /** What the session has cost before, in US dollars, if that is known. */
+  /** The session's cost before this turn, in US dollars, if known. */
   costBefore: number | undefined;
-  /** Says what the turn waits for; '' for nothing. */
+  /** Reports what the turn waits for; '' for nothing. */
   wait: (activity: string) => void;
 }
 
-/** A message in the middle of the turn, which the model has not read yet. */
+/** A message sent during the turn, which the model has not read yet. */
 interface Steered {
   messageId: string;
 }
 
-/** How the model is asked for a summary. */
+/** The request for a summary. */
 const summarize =
   'Summarize our conversation for yourself, as it will be replaced by your summary: what the user wants, what was decided and why, which files matter and what was changed in them, what is done and what is left, and everything else that is needed to go on without asking again. Write only the summary.';
-/** How often the tokens so far are told, at most, ms; a turn's end tells all. */
+/** The shortest time between two reports of the tokens so far, ms; the end of a turn reports all. */
 const usageMs = 1_000;
-const notShown = 'The model’s server has said something that has no form here; it is kept.';
+const notShown = 'The model’s server sent something that Liminal cannot show. It is stored.';
 const saidNothing =
-  'The model has ended its turn without an answer. Ask again, or choose another one.';
+  'The model has ended its turn without an answer. Ask again, or choose another model.';
 /** How many calls one answer may make. Further calls are not run, and get an error as their output. */
 const maxCalls = 128;
-/** How often what is too long for a summary, or refused, is halved. */
+/** How often a conversation that is too long for a summary, or refused, is halved. */
 const maxHalvings = 6;
-/** Codes of errors that a shorter conversation may not have. */
+/** Error codes that a shorter conversation may avoid. */
 const refusals = new Set<string>([
   'CONTEXT_LENGTH',
   'CONTENT_FILTER',
   'MODEL_ERROR',
-  // Some servers fail in this way, for ever, at something in the conversation.
+  // Some servers answer so every time because of something in the conversation.
   'MODEL_UNAVAILABLE',
 ]);
 const nothingSent =
   '(Nothing of our conversation is here: the server of the model refuses each part of it.)';
 const nothingSummarized = ({ message }: ModelError): string =>
-  `The summary holds nothing of the conversation, because the model’s server refuses each part of it. ${message}`;
+  `The summary contains nothing of the conversation, because the model’s server refuses each part of it. ${message}`;
 
-/** An answer, and its calls as they are to be run. */
+/** An answer, with the calls that Liminal must run. */
 interface Asked extends ModelAnswer {
   calls: readonly WantedCall[];
 }
 
-/** One turn of a model: it is asked, what it calls is run, and it is asked again, until it calls nothing more. */
+/** One turn of a model: asks the model and runs its calls, again and again, until an answer has no calls. */
 export class ModelTurn {
   readonly #options: ModelTurnOptions;
   readonly #abort = new AbortController();
@@ -106,17 +106,17 @@ export class ModelTurn {
     return this.#options.writer.hasEnded;
   }
 
-  /** What the session has cost up to now, in US dollars. */
+  /** The session's cost so far, in US dollars. */
   get cost(): number | undefined {
     return this.#cost;
   }
 
-  /** Runs the turn to its end, which it writes. Never rejects. */
+  /** Runs the turn and writes its end. Never rejects. */
   async run(): Promise<void> {
     await this.#untilEnd(async () => this.#converse());
   }
 
-  /** Goes on with what the last turn was still asking people when it was cut off. */
+  /** Resumes the calls for which the last turn was still asking people when it was cut off. */
   async goOn(asked: readonly (AskedCall & Pick<WantedCall, 'onAsked'>)[]): Promise<void> {
     const calls = asked.map(({ call, ...known }) => {
       const { callId, name, arguments: text } = call;
@@ -132,12 +132,12 @@ export class ModelTurn {
     });
   }
 
-  /** Replaces the conversation by the model's own summary. @param wish - What it is to pay attention to. */
+  /** Replaces the conversation by the model's own summary. @param wish - What the summary should pay attention to. */
   async compact(wish: string): Promise<void> {
     await this.#untilEnd(async () => this.#summarize(wish));
   }
 
-  /** The model reads it when it is asked next; the turn goes on until then. */
+  /** The model reads the message at its next request; the turn continues until then. */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push({ messageId });
@@ -194,7 +194,7 @@ export class ModelTurn {
       const answers = await this.#runAll(calls);
       this.#abort.signal.throwIfAborted();
       const problem = failing.add(calls, answers, finishReason);
-      // A person who has said something meanwhile may know another way.
+      // A person who has sent a message in the meantime may know another way.
       if (problem !== undefined && this.#steered.length === 0)
         throw new ModelError('MODEL_ERROR', problem);
       const goesOn = calls.length > 0 || isPaused || this.#steered.length > 0;
@@ -204,7 +204,7 @@ export class ModelTurn {
       }
       if (round < maxRounds) continue;
       this.#now.notice(
-        `The model was asked ${maxRounds} times in this turn, which is the limit. Send a message to let it go on.`,
+        `The model was asked ${maxRounds} times in this turn, which is the limit. Send a message to let it continue.`,
       );
       return { type: 'response_done', status: 'completed', finishReason: 'max_turn_requests' };
     }
@@ -234,18 +234,19 @@ export class ModelTurn {
     }
   }
 
-  /** From here on the conversation is what the model has just said. */
+  /** Marks that the model's last answer replaces the conversation so far. */
   #markSummary(): void {
     const { items, writer } = this.#options;
     const said = items.ended.filter(
       (item) => item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '',
     );
     if (said.length === 0) {
-      const problem = 'The model gave no summary. The conversation is as it was.';
+      const problem = 'The model gave no summary. The conversation is unchanged.';
       throw new ModelError('MODEL_ERROR', problem);
     }
     writer.at(isoNow());
-    const content = 'From here on the model knows what was said before only by this summary.';
+    const content =
+      'From here on, the model knows the earlier conversation only from this summary.';
     writer.notice(content, { raw: summaryMark, compaction: 'completed' });
   }
 
@@ -264,7 +265,7 @@ export class ModelTurn {
     return Promise.all(calls.map(async (call) => tools.run(call, () => this.#now, signal)));
   }
 
-  /** Asks until there is a whole answer; what a broken one had said is withdrawn first. */
+  /** Asks until there is a whole answer; a broken answer is withdrawn before the next attempt. */
   async #ask(
     conversation: readonly OutputItem[],
     isWithoutCalls = false,
@@ -285,7 +286,7 @@ export class ModelTurn {
         this.#count(given);
         const calls = given.calls.map((call) => ({ ...call, item: held.get(call.itemId) }));
         for (const { itemId } of calls) held.delete(itemId);
-        // Their results are in the next answer, of a model that has paused.
+        // Calls of the model's server, which has paused: their results are in its next answer.
         for (const item of held.values()) this.#now.done(item.id, item);
         this.#cite(given.citations ?? []);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
@@ -300,13 +301,13 @@ export class ModelTurn {
         const ms = signal.aborted ? undefined : waitAfter(error, attempt, retries);
         if (ms === undefined) throw error;
         answer.withdraw('retried');
-        wait(`${messageOf(error)} It is asked again in ${Math.ceil(ms / 1_000)} s.`);
+        wait(`${messageOf(error)} Retrying in ${Math.ceil(ms / 1_000)} s.`);
         await delay(ms, undefined, { signal });
       }
     }
   }
 
-  /** Shows people the sources of an answer that its text does not name. */
+  /** Shows people the cited sources that the answer's text does not name. */
   #cite(citations: readonly Citation[]): void {
     if (citations.length === 0) return;
     const said = this.#options.items.ended.flatMap((item) =>
@@ -316,7 +317,7 @@ export class ModelTurn {
     if (sources !== undefined) this.#now.notice(sources);
   }
 
-  /** A model that calls no tools is told how to write a script instead. */
+  /** The request. If the model calls no tools, its instructions say how to write a script instead. */
   #request(conversation: readonly OutputItem[], isWithoutCalls: boolean): ModelRequest {
     const { chosen, catalog, instructions, effort, tools } = this.#options;
     const callsTools = catalog.callsTools(chosen);
@@ -333,7 +334,7 @@ export class ModelTurn {
     };
   }
 
-  /** The script at the end of an answer, begun as a call, where the model was told of that. */
+  /** The script block at the end of an answer, started as a call, if the model was told to write scripts. */
   #callsInWords({ written }: AnswerWriter, { finishReason }: ModelAnswer): WantedCall[] {
     const { chosen, catalog, items, tools } = this.#options;
     if (catalog.callsTools(chosen) || tools.instructions === undefined) return [];
@@ -369,10 +370,10 @@ export class ModelTurn {
   }
 }
 
-/** @param at - The call's place in its answer, from 0 on. */
+/** @param at - The call's index in its answer, from 0. */
 function bounded(call: WantedCall, at: number): WantedCall {
   if (at < maxCalls) return call;
-  const problem = `This was not run: one answer may make at most ${maxCalls} calls. Make it again with fewer others.`;
+  const problem = `Not run: one answer may make at most ${maxCalls} calls. Make this call again with fewer others.`;
   return { ...call, problem };
 }
 
@@ -388,7 +389,7 @@ function sumOf(
   return sum > 0 ? { [field]: sum } : {};
 }
 
-/** Whether people see from it that the model has done something. */
+/** Whether the item shows people that the model has done something. */
 const isOfModel = (item: OutputItem): boolean =>
   item.type === 'function_call' ||
   (item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '');
@@ -396,13 +397,14 @@ const isOfModel = (item: OutputItem): boolean =>
 function withAdvice(error: ModelError, hasPast: boolean): ErrorObject {
   const { code, message, details, asObject } = error;
   if (code === 'CONTEXT_LENGTH') {
-    const advice = 'Send /compact to go on from a summary, or choose a model that takes more.';
+    const advice =
+      'Send /compact to continue from a summary, or choose a model with a larger context.';
     return { ...asObject, message: `${message} ${advice}` };
   }
-  // The server may refuse something in the history, and then it refuses each later message.
+  // The server may refuse something in the history: then it refuses each later message as well.
   const status = isRecord(details) ? details['status'] : undefined;
   const isOfHistory = code === 'CONTENT_FILTER' || (code === 'MODEL_ERROR' && status === 400);
   if (!hasPast || !isOfHistory) return asObject;
-  const advice = 'If that happens with each message, send /compact to go on from a summary.';
+  const advice = 'If that happens with each message, send /compact to continue from a summary.';
   return { ...asObject, message: `${message} ${advice}` };
 }

@@ -6,8 +6,8 @@ import { ModelError } from './model-error.ts';
 type Body = Dispatcher.ResponseData['body'];
 
 /**
- * Node's own fetch gives up after five minutes without headers or without another byte; a local server that reads a long
- * conversation, and a model that thinks, are silent for longer. The session's watchdog says how long is too long.
+ * Node's own fetch fails after five minutes without headers or without another byte. A local server that reads a long
+ * conversation, and a model that thinks, are silent for longer. The session's watchdog decides how long is too long.
  */
 const agent = proxyingDispatcher();
 const redirect = interceptors.redirect({ maxRedirections: 20, throwOnMaxRedirect: true });
@@ -19,14 +19,14 @@ const [maxAnswer, maxList, maxError] = [32 * 1024 * 1024, 4 * 1024 * 1024, 1024 
 /** The most bytes, unpacked, of all events of an answer: the longest answers have about 50 MiB. */
 const maxEvents = 256 * 1024 * 1024;
 
-/** Statuses of answers that have no body. */
+/** Statuses of responses without a body. */
 const bodiless = new Set([204, 205, 304]);
 
 /**
- * A `fetch` for the SDK of a model maker. It waits for as long as it must, and sends texts alone; and it takes far less
- * time of the processor than what follows the standard in all, which counts where a model calls many tools. Reading the
- * body rejects with a RangeError if it, or an event of it, is too large.
- * @throws TypeError as `fetch` does, its cause what went wrong; what the signal was aborted with.
+ * A `fetch` for a maker's SDK. It waits without a limit and sends only text. It takes far less processor time than a `fetch`
+ * that implements the whole standard, which matters if a model calls many tools. Reading the body rejects with a RangeError
+ * if the body, or an event in it, is too large.
+ * @throws TypeError as `fetch` does, with the reason as its cause; the signal's reason if it aborts.
  */
 export async function patientFetch(
   input: string | URL | Request,
@@ -34,7 +34,7 @@ export async function patientFetch(
 ): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : input);
   if (url.username !== '' || url.password !== '') {
-    throw new TypeError('An address with a name or a password in it cannot be asked.');
+    throw new TypeError('An address must not contain a user name or a password.');
   }
   if (body !== null && typeof body !== 'string') throw new TypeError('Only text can be sent.');
   const sent = new Headers(headers);
@@ -63,8 +63,8 @@ export async function patientFetch(
 }
 
 /**
- * Refuses a redirect to another server: it would get the conversation, and the key in a header that only its maker knows, and
- * it may be one that only this machine can reach.
+ * Rejects a redirect to another server: that server would get the conversation and the key, which is in a header that only
+ * its maker knows, and may be a server that only this machine can reach.
  */
 const keepingTo =
   (url: URL): Dispatcher.DispatcherComposeInterceptor =>
@@ -77,12 +77,12 @@ const keepingTo =
     return true;
   };
 
-/** Whether a redirect stays on its server: from http to https on the same host it does. */
+/** Whether a redirect stays on its server; from http to https on the same host does. */
 export const isSameServer = (from: URL, to: URL): boolean =>
   to.origin === from.origin ||
   (from.protocol === 'http:' && to.protocol === 'https:' && to.hostname === from.hostname);
 
-/** The longest time that a timer takes, ms: for an SDK's own limit. */
+/** The longest time that a timer supports, ms; used as an SDK's own limit. */
 export const longestTimer = 2 ** 31 - 1;
 
 const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
@@ -90,7 +90,7 @@ const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
     [said].flat().map((one): [string, string] => [name, one]),
   );
 
-/** Most servers name the type of a list or of a whole answer; whatever else comes is read as events. */
+/** Most servers name the type of a list or of a whole answer; any other response is read as events. */
 function boundOf(answer: Dispatcher.ResponseData, method: string): AnswerBound {
   if (answer.statusCode >= 400) return { isEvents: false, most: maxError };
   if (method === 'GET') return { isEvents: false, most: maxList };
@@ -114,7 +114,7 @@ function streamOf(
   return boundedAnswer(next, () => void body.destroy(), bound);
 }
 
-/** The refusal of `patientFetch` itself, such as of a redirect, which the SDKs hide in the causes of their errors. */
+/** An error of `patientFetch` itself, such as a rejected redirect, which the SDKs hide in the causes of their errors. */
 export function ownRefusal(thrown: unknown): ModelError | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ModelError) return error;

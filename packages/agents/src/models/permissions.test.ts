@@ -7,7 +7,7 @@ import { Permissions } from './permissions.ts';
 const edit: Permission = { rule: 'edit:src/', always: 'edits in src/', also: ['tool:edit'] };
 const run: Permission = { rule: 'run:npm', always: 'npm' };
 
-/** Permissions of a project that keeps these rules; `faults` says what fails. */
+/** Permissions with a project that stores these rules; set `faults` to make reading or adding fail. */
 function permissions({ kept }: { kept?: string[] } = {}) {
   const problems: [string, string | undefined][] = [];
   const added: string[][] = [];
@@ -46,7 +46,7 @@ test.each<[mode: Permissions['mode'], kind: ToolKind, isAllowed: boolean]>([
   },
 );
 
-test('what the project keeps is allowed, if it covers all that is needed', async () => {
+test('a call is allowed if the project’s rules cover everything that it needs', async () => {
   const { made, problems } = permissions({ kept: ['tool:edit'] });
   expect(made.areKept).toBe(true);
   expect(await made.allow('edit', [edit])).toBe(true);
@@ -57,7 +57,7 @@ test('what the project keeps is allowed, if it covers all that is needed', async
   ]);
 });
 
-test('a rule that is granted goes to the project, which may take it back', async () => {
+test('a granted rule is stored in the project, which may remove it again', async () => {
   const { made, added } = permissions({ kept: [] });
   await made.grant([edit, run]);
   expect(added).toEqual([
@@ -67,41 +67,41 @@ test('a rule that is granted goes to the project, which may take it back', async
   expect(await made.allow('execute', [run])).toBe(false);
 });
 
-test('without a project that keeps rules, what is granted holds for the session', async () => {
+test('without a project that stores rules, a grant lasts as long as the session', async () => {
   const { made, problems } = permissions();
   expect(made.areKept).toBe(false);
   expect(await made.allow('execute', [run])).toBe(false);
   await made.grant([run]);
   problems.length = 0;
   expect(await made.allow('execute', [run])).toBe(true);
-  // Nothing was read for it.
+  // No rules were read.
   expect(problems).toEqual([]);
 });
 
-test('a rule that cannot be kept holds for the session, and the problem is reported', async () => {
+test('a rule that cannot be stored applies to the session only, and people are notified', async () => {
   const { made, problems, added, faults } = permissions({ kept: [] });
   faults.add = true;
   await made.grant([run, edit]);
   expect(problems).toEqual([
-    ['add', '“npm” is allowed in this session only: it could not be kept. It is full.'],
-    ['add', '“edits in src/” is allowed in this session only: it could not be kept. It is full.'],
+    ['add', '“npm” is allowed in this session only: it could not be stored. It is full.'],
+    ['add', '“edits in src/” is allowed in this session only: it could not be stored. It is full.'],
   ]);
   expect(added).toEqual([]);
   expect(await made.allow('execute', [run, edit])).toBe(true);
 });
 
-test('rules of the session and of the project hold together', async () => {
+test('rules of the session and of the project apply together', async () => {
   const { made, faults } = permissions({ kept: ['edit:src/'] });
   faults.add = true;
   await made.grant([run]);
   expect(await made.allow('execute', [run, edit])).toBe(true);
 });
 
-test('people are asked while the project’s rules cannot be read, and the problem is reported', async () => {
+test('while the project’s rules cannot be read, people are asked and notified', async () => {
   const { made, problems, faults } = permissions({ kept: ['run:npm'] });
   faults.list = true;
   expect(await made.allow('execute', [run])).toBe(false);
   expect(problems).toEqual([
-    ['read', 'What is always allowed in this project could not be read. It is away.'],
+    ['read', 'This project’s permanent permissions could not be read. It is away.'],
   ]);
 });

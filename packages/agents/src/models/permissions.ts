@@ -2,33 +2,33 @@ import { messageOf, type ToolKind } from '@liminal/protocol';
 import type { ProjectGrants } from '../provider.ts';
 import { isAllowed, type Permission } from '../tools/index.ts';
 
-/** When people are asked before a tool changes something: always, except for edits, or never. */
+/** When people are asked before a tool changes something: always; except for edits; never. */
 export type Mode = 'ask' | 'edits' | 'all';
 
 interface PermissionsOptions {
-  /** Where what is allowed for good is kept; without it, it is for the session. */
+  /** The store of permanent permissions; without it they last as long as the session. */
   grants: ProjectGrants | undefined;
-  /** Grants could not be read, or added, and why, in sentences for people; or that this works again. */
+  /** Reports, in a sentence for people, why grants could not be read or added; undefined once it works again. */
   onProblem: (what: 'read' | 'add', problem: string | undefined) => void;
 }
 
-/** What a session's tools may do without asking. */
+/** Decides which tool calls of a session need no question. */
 export class Permissions {
   mode: Mode = 'ask';
   readonly #options: PermissionsOptions;
-  /** Rules that are kept nowhere else. What the project keeps is not among them: people may take it back. */
+  /** Rules that are stored nowhere else. The project's grants are not included, because people may remove them. */
   readonly #own = new Set<string>();
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
   }
 
-  /** Whether what is allowed for good is kept for the project: else it holds for the session. */
+  /** Whether permanent permissions are stored for the project; otherwise they last as long as the session. */
   get areKept(): boolean {
     return this.#options.grants !== undefined;
   }
 
-  /** Never rejects: people are asked what cannot be found out. */
+  /** Whether the call needs no question. Never rejects: if the grants cannot be read, people are asked. */
   async allow(kind: ToolKind, needed: readonly Permission[]): Promise<boolean> {
     if (this.mode === 'all') return true;
     if (this.mode === 'edits' && kind === 'edit') return true;
@@ -36,7 +36,7 @@ export class Permissions {
     return isAllowed(needed, [...this.#own, ...(await this.#kept())]);
   }
 
-  /** Never rejects: what cannot be kept holds for this session. */
+  /** Adds permanent permissions. Never rejects: a permission that cannot be stored lasts as long as the session. */
   async grant(needed: readonly Permission[]): Promise<void> {
     const { grants, onProblem } = this.#options;
     for (const { rule, always } of needed) {
@@ -48,7 +48,7 @@ export class Permissions {
         const why = messageOf(error);
         onProblem(
           'add',
-          `“${always}” is allowed in this session only: it could not be kept. ${why}`,
+          `“${always}” is allowed in this session only: it could not be stored. ${why}`,
         );
       }
     }
@@ -62,7 +62,7 @@ export class Permissions {
       return rules;
     } catch (error) {
       const why = messageOf(error);
-      onProblem('read', `What is always allowed in this project could not be read. ${why}`);
+      onProblem('read', `This project’s permanent permissions could not be read. ${why}`);
       return [];
     }
   }

@@ -1,4 +1,4 @@
-/** Whatever is said in a session, and however its turns end, every maker gets a conversation that it takes. */
+/** Whatever the turns of a session and their ends, every maker gets a conversation that it accepts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,28 +26,28 @@ import { type Act, says, ScriptedClient } from './testing/scripted-client.ts';
 type Part =
   | { say: string }
   | { think: string; isSigned: boolean }
-  /** The server's own search; without an end its result is missing. */
+  /** The server's own search; its result is missing unless `isEnded`. */
   | { search: string; isEnded: boolean }
   | { call: string; callId: string; input: string };
 
 interface Round {
   parts: Part[];
-  /** The id of the answer's items, which may be that of an earlier answer. */
+  /** The id of the answer's items, which may repeat the id of an earlier answer. */
   id: string;
-  /** A person says something during it. */
+  /** Whether a person sends a message during the answer. */
   isSteered: boolean;
   end: 'whole' | 'breaks off' | 'fails' | 'is stopped';
 }
 
 interface Turn {
   rounds: Round[];
-  /** What people answer to a question. */
+  /** The answers of people to questions. */
   answers: ('allow' | 'refuse' | 'stop')[];
-  /** The server dies after so many events; the session is then opened anew. */
+  /** The number of events after which the server dies; the session is then opened again. */
   cut: number | undefined;
   /** The model of the turn; `plain` calls no tools. */
   model: 'one' | 'plain';
-  /** Opened anew though the turn has ended. */
+  /** Whether the session is opened again although the turn has ended. */
   isReopened: boolean;
 }
 
@@ -90,7 +90,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(projectDir, { recursive: true }));
 
-/** A session with a model that does what it is told. */
+/** A session with a scripted model. */
 class Stage {
   readonly client: ScriptedClient;
   readonly #provider: CliProvider;
@@ -112,7 +112,7 @@ class Stage {
     provider.onEvent('s', (draft) => this.#answer(draft));
   }
 
-  /** What was asked when the server died is asked again, and its turn is stored. */
+  /** Opens the session again: open questions are repeated, and their turn is stored. */
   static async open(stored: Response[]): Promise<Stage> {
     const stage = new Stage(ends());
     const runs = async () => [...stored];
@@ -125,7 +125,7 @@ class Stage {
     return stage;
   }
 
-  /** The turn's events. */
+  /** Plays a turn and returns its events. */
   async play({ rounds, answers, model }: Turn): Promise<readonly EventDraft[]> {
     await this.#provider.setConfigOption?.('s', 'model', model);
     this.#acts.splice(0, this.#acts.length, ...rounds.map((one) => this.#act(one)), ...ends());
@@ -135,7 +135,7 @@ class Stage {
     return this.#watch.of(turnId);
   }
 
-  /** What a model is asked next. */
+  /** The model's next request. */
   async next(model: Turn['model']): Promise<ModelRequest> {
     await this.play({ rounds: [], answers: [], cut: undefined, model, isReopened: false });
     const request = this.client.requests.at(-1);
@@ -151,7 +151,7 @@ class Stage {
     if (payload.type !== 'item_start' || payload.itemType !== 'approval') return;
     const answer = this.#answers.shift() ?? 'allow';
     const { approvalId = '' } = payload;
-    // The session is still writing the question.
+    // The session has not finished writing the question.
     setImmediate(() => {
       if (answer === 'stop') void this.#provider.cancelTurn('s');
       else
@@ -180,12 +180,12 @@ class Stage {
   }
 }
 
-/** After the rounds of a turn: as often as somebody has said something in the middle. */
+/** Answers after the rounds of a turn: there can be as many as messages were sent during the turn. */
 const ends = (): Act[] => Array.from({ length: 5 }, () => says('Done.'));
 
 let searches = 0;
 
-/** Says a part of an answer; one that is left open breaks off with the answer. */
+/** Writes a part of an answer; an open part breaks off with the answer. */
 function said(
   one: Part,
   id: string,
@@ -210,7 +210,7 @@ function said(
     return [];
   }
   if ('search' in one) {
-    // Servers never use such an id again.
+    // Servers never reuse such an id.
     const callId = `srvtoolu_${(searches += 1)}`;
     const call = { type: 'function_call', id: callId, callId, name: 'web_search' } as const;
     writer.start({ ...call, arguments: JSON.stringify({ query: one.search }), origin: 'agent' });
@@ -235,7 +235,7 @@ function said(
   return [{ ...face, itemId }];
 }
 
-/** Plays the turns, and asks each model once more: in the session as it is, and in one that is opened anew. */
+/** Plays the turns, then asks each model once more: in the live session, and in one that is opened again. */
 async function play(turns: readonly Turn[]) {
   const stored: Response[] = [];
   let stage = await Stage.open(stored);
@@ -261,7 +261,7 @@ async function play(turns: readonly Turn[]) {
   }
 }
 
-/** As each interface has it. */
+/** The request body of each interface. */
 const wires = (request: ModelRequest) =>
   structuredClone({
     responses: responsesRequest(request).input as { type?: string; call_id?: string }[],
@@ -269,7 +269,7 @@ const wires = (request: ModelRequest) =>
     anthropic: buildRequest({ ...request, model: 'claude-opus-5-5' }).messages,
   });
 
-/** Why a server of one of the interfaces would refuse it; empty if none would. */
+/** Why a server of one of the interfaces would refuse the request; empty if none would. */
 function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): string[] {
   const faults: string[] = [];
   const known = new Set<string | undefined>();
@@ -278,7 +278,7 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
     if (type === 'function_call_output') {
       if (!open.delete(id)) faults.push(`an output without its call: ${id}`);
     } else if (type !== 'function_call') {
-      // A search of the server is a part of the answer that has made the calls.
+      // A search by the server is a part of the answer with the calls.
       if (open.size > 0 && type !== 'web_search_call') faults.push(`${type} before the outputs`);
     } else {
       if (known.has(id)) faults.push(`two calls ${id}`);
@@ -312,7 +312,7 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
   return new Set(all).size === all.length ? faults : [...faults, 'an id twice'];
 }
 
-/** What only a server with tools takes; empty if there is none of it. */
+/** Parts that only a server with tools accepts; empty if there are none. */
 function callsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): unknown[] {
   return [
     ...responses.filter(
@@ -338,7 +338,7 @@ const idsIn = ({ content }: Message, type: string): string[] =>
   });
 
 test(
-  'any turns give each maker a conversation that it takes, the same from memory as from history',
+  'after any turns, each maker gets a conversation that it accepts, the same from memory as from history',
   { timeout: 120_000 },
   async () => {
     await fc.assert(
@@ -351,7 +351,7 @@ test(
           expect(live.tools.length === 0 ? callsIn(wires(live)) : []).toEqual([]);
         }
         for (const { made, ...request } of requests) {
-          // What was written in an earlier round is the same as if it were written now.
+          // Text from an earlier round is the same as if it were written now.
           const json = JSON.stringify(responsesRequest(request));
           expect(jsonOf(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
         }

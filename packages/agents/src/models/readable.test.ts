@@ -15,7 +15,7 @@ const note: ContentBlock = { type: 'resource', resource: { uri: 'file:///a', tex
 const link: ContentBlock = { type: 'resource_link', uri: 'file:///b', name: 'b' };
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
 
-/** The output as the conversation has it. */
+/** The output as the conversation contains it. */
 function heard(output: string, blocks?: ContentBlock[]): OutputItem | undefined {
   const said = { type: 'function_call_output', id: 'a:o', callId: 'a', output } as const;
   const item = {
@@ -27,7 +27,7 @@ function heard(output: string, blocks?: ContentBlock[]): OutputItem | undefined 
   return conversationOf([call, item])[1];
 }
 
-test('of an output that is far too long, a model reads the beginning and the end, with a mark between them', () => {
+test('a model gets the beginning and the end of an output that is too long, with a mark between them', () => {
   const long = `begin${'x'.repeat(10_000_000)}end`;
   const item = heard(long);
   const output = item?.type === 'function_call_output' ? item.output : '';
@@ -41,13 +41,13 @@ test('a cut leaves no half of a character', () => {
   expect(output.isWellFormed()).toBe(true);
 });
 
-test('an attached text that is far too long is cut as well', () => {
+test('an attached text that is too long is cut as well', () => {
   const text = 'y'.repeat(200_000);
   const item = heard('See the file.', [{ type: 'resource', resource: { uri: 'file:///c', text } }]);
   expect(JSON.stringify(item).length).toBeLessThan(101_000);
 });
 
-test('what an output says in words is not said again by what is attached to it', () => {
+test('attachments that repeat the output’s text are left out', () => {
   expect(heard('Look:\nA note.\nfile:///b', [note, link, image])).toMatchObject({
     blocks: [image],
   });

@@ -1,13 +1,13 @@
-/** What a model reads of a call's output, which people see whole: pure. */
+/** Shortens a call's output for the model; people see the whole output: pure. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { ShownOutput } from '../base/shown-output.ts';
 
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** Of a text, the beginning and the end (characters): more would fill what most models can take. */
+/** Characters of a text's beginning and end that the model gets: more would fill the context of most models. */
 const longest = { head: 60_000, tail: 40_000 };
 
-/** An output of which no part is too long for a model, and none is said twice. */
+/** The output with long parts shortened and repeated parts removed. */
 export function readable(item: CallOutput): CallOutput {
   const { output, blocks } = item;
   const said = shortened(output);
@@ -17,7 +17,7 @@ export function readable(item: CallOutput): CallOutput {
   return { ...words, output: said, ...(others.length > 0 && { blocks: others }) };
 }
 
-/** Text with a mark where its middle is left out, if it is long. */
+/** The text; if it is long, a mark replaces its middle. */
 function shortened(text: string): string {
   if (text.length <= longest.head + longest.tail) return text;
   let short = '';
@@ -27,7 +27,7 @@ function shortened(text: string): string {
   return short;
 }
 
-/** A tool of an MCP server gives text both to read and to be shown. */
+/** Whether the block repeats the output: an MCP server's tool returns text both for the model and for people. */
 function isSaid(block: ContentBlock, output: string): boolean {
   if (block.type === 'resource_link') return output.includes(block.uri);
   return block.type === 'resource' && block.resource.text !== undefined

@@ -1,7 +1,7 @@
 /**
- * Finds from a server's complaints which part of a conversation the server refuses, and leaves that part out from then on:
- * one damaged picture, or one field of another maker, must not end a session. If the complaint names a known cause, that is
- * followed. After any other complaint several concessions are tried, up to a conversation in plain words.
+ * Finds from a server's complaints which part of a conversation the server rejects, and leaves that part out from then on:
+ * one damaged picture, or one field of another maker, must not end a session. A complaint that names a known cause leads to
+ * its concession. After any other complaint several concessions are tried, up to a conversation in plain words.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
@@ -17,28 +17,28 @@ import type { ModelRequest } from './model-client.ts';
 
 export interface Refusal {
   complaint: Complaint;
-  /** Whether nothing better is known than that the server did not take the request. */
+  /** Whether all that is known is that the server rejected the request. */
   isUnknown: boolean;
 }
 
 export interface Asking<Body extends object, Answer> {
-  /** The request as the server takes it. */
+  /** Creates the request body in the server's format. */
   bodyOf: (request: ModelRequest) => Body;
   send: (body: Body) => Promise<Answer>;
-  /** Undefined if the server has not complained, or has begun to answer. */
+  /** Undefined if the error is not a complaint, or came after the answer had begun. */
   refusalIn: (error: unknown) => Refusal | undefined;
-  /** Whether it has found a field of the body that it leaves out from now on. */
+  /** Whether the client has found a field of the body that it leaves out from now on. */
   learn?: (body: Body, complaint: Complaint) => boolean;
 }
 
-/** How many requests are made before all is put in plain words. */
+/** The most requests before the whole conversation is put in plain words. */
 const mostRequests = 12;
 
-/** The concessions of one server to its models' conversations. */
+/** The concessions that one server needs for its models' conversations. */
 export class Refusals {
   readonly #byModel = new Map<string, Learnt>();
 
-  /** Asks, and again without what the server complains of. Rejects with its first complaint if nothing helps. */
+  /** Sends the request; repeats it without the parts that the server complains of. If nothing helps, rejects. */
   async ask<Body extends object, Answer>(
     request: ModelRequest,
     { bodyOf, send, refusalIn, learn }: Asking<Body, Answer>,
@@ -53,7 +53,7 @@ export class Refusals {
       const reasoningField = more.reasoningField ?? learnt.reasoningField;
       return bodyOf({ ...request, conversation: put, reasoningField });
     };
-    /** `named` holds the concessions that complaints have asked for, `tried` also a guess. */
+    /** `named` holds the concessions that complaints have asked for; `tried` may add a guess. */
     let named = new Tried();
     let tried = named;
     let body = bodyWith(tried);
@@ -102,15 +102,15 @@ export class Refusals {
 
 type From = OutputItem | ContentBlock;
 
-/** The concessions to one model. Rules hold for all its conversations, losses for the items that caused them. */
+/** The concessions to one model. Rules apply to all its conversations, losses to the items that caused them. */
 class Learnt {
   readonly rules = new Set<Rule>();
   readonly lost: Record<Loss, WeakSet<From>> = perLoss(() => new WeakSet<From>());
-  /** Files that the server has taken. */
+  /** Files that the server has accepted. */
   readonly taken = new WeakSet<From>();
   reasoningField: string | undefined;
 
-  /** @param conversation - That has been answered. */
+  /** @param conversation - The conversation that was answered. */
   keep(tried: Tried, conversation: readonly OutputItem[]): void {
     for (const rule of tried.rules) this.rules.add(rule);
     for (const loss of losses) for (const from of tried.lost[loss]) this.lost[loss].add(from);
@@ -121,7 +121,7 @@ class Learnt {
   }
 }
 
-/** Further concessions, of one request. */
+/** Additional concessions within one request. */
 class Tried {
   rules: ReadonlySet<Rule> = new Set();
   lost: Record<Loss, ReadonlySet<From>> = perLoss(() => new Set());
@@ -142,7 +142,7 @@ function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
   return { file: make(), thought: make(), fields: make(), call: make() };
 }
 
-/** The guesses after a complaint whose words are not known; the last is a conversation in plain words. */
+/** The guesses after a complaint with unknown wording; the last guess puts the conversation in plain words. */
 function guessesFor(conversation: readonly OutputItem[], { taken }: Learnt): Concession[] {
   const file = filesOf(conversation);
   const rules = ['ids', 'turns'] as const;

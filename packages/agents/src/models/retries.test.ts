@@ -15,7 +15,7 @@ test.each([
   [60_000, 60_000],
   [60_001, undefined],
   [3_600_000, undefined],
-])('a server that asks to be left alone for %d ms is asked again after %s', (wanted, wait) => {
+])('if a server asks for a delay of %d ms, the next attempt is made after %s', (wanted, wait) => {
   expect(waitAfter(failed(wanted), 1, settings)).toBe(wait);
 });
 
@@ -24,18 +24,18 @@ test.each([
   [1, 1, 1_250],
   [2, 0.5, 2_000],
 ])(
-  'without a wish, the wait after attempt %d doubles, and is spread (%d)',
+  'if the server asks for no delay, the delay after attempt %d doubles, with a random spread (%d)',
   (attempt, random, wait) => {
     expect(waitAfter(failed(), attempt, settings, () => random)).toBe(wait);
   },
 );
 
-test('no wait is longer than the limit', () => {
+test('no delay is longer than the limit', () => {
   const long = { ...settings, attempts: 100 };
   expect(waitAfter(failed(), 50, long, () => 0.5)).toBe(60_000);
 });
 
-test('what does not pass, the last attempt, and errors of our own are not tried again', () => {
+test('lasting errors, the last attempt, and Liminal’s own errors are not retried', () => {
   expect(waitAfter(failed(5, false), 1, settings)).toBeUndefined();
   expect(waitAfter(failed(5), 2, settings)).toBe(5);
   expect(waitAfter(failed(5), 3, settings)).toBeUndefined();

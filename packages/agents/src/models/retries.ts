@@ -1,17 +1,17 @@
 import { ModelError } from './model-error.ts';
 
 export interface RetrySettings {
-  /** How often a request is made in all. */
+  /** The most attempts of a request. */
   attempts: number;
-  /** The first wait, ms; each further one is twice as long. */
+  /** The first delay, ms; each further delay is twice as long. */
   firstMs: number;
-  /** The longest wait, ms; a server that asks for a longer one is not waited for. */
+  /** The longest delay, ms; a request is not repeated if its server asks for a longer delay. */
   maxMs: number;
 }
 
 export const defaultRetries: RetrySettings = { attempts: 6, firstMs: 1_000, maxMs: 60_000 };
 
-/** How long to wait before a request is made again, ms; undefined if it is not. `attempt` counts from 1. */
+/** The delay before the next attempt, ms; undefined if there is none. `attempt` counts from 1. */
 export function waitAfter(
   error: unknown,
   attempt: number,
@@ -21,7 +21,7 @@ export function waitAfter(
   if (!(error instanceof ModelError) || !error.isPassing || attempt >= attempts) return undefined;
   const { retryAfterMs: wanted } = error;
   if (wanted !== undefined) return wanted <= maxMs ? wanted : undefined;
-  // Many sessions that failed together must not come back together.
+  // Sessions that failed at the same time must not retry at the same time.
   const spread = 0.75 + random() / 2;
   return Math.min(firstMs * 2 ** (attempt - 1) * spread, maxMs);
 }

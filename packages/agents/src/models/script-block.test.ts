@@ -34,13 +34,13 @@ test('the script in an answer is a call of the turn, named after the message wit
   });
 });
 
-test('messages that say nothing, or that another wrote, do not count', () => {
+test('empty messages, and messages that the model did not write, are ignored', () => {
   const answer = [says('a', block), says('b', ' \n'), says('c', 'More.', 'user')];
   expect(blockIn(answer, 'stop')?.callId).toBe(blockCallOf('a'));
   expect(blockIn([says('a', block, 'user')], 'stop')).toBeUndefined();
 });
 
-test('an answer without a script, or without words, asks for nothing', () => {
+test('an answer without a script, or without text, makes no call', () => {
   expect(blockIn([says('a', 'Four.')], 'stop')).toBeUndefined();
   expect(blockIn([], 'stop')).toBeUndefined();
 });
@@ -50,7 +50,7 @@ test('messages of one answer are read as one text', () => {
   expect(blockIn(answer, 'stop')?.arguments).toBe(JSON.stringify({ code: '\nreturn 1;' }));
 });
 
-test('a block that is not a script as it must be is not run, with its problem', () => {
+test('an invalid script block is not run, and its call says why', () => {
   const call = blockIn([says('a', '```liminal-script\nreturn 1;')], 'stop');
   expect(call).toMatchObject({ arguments: '{}' });
   expect(call?.problem).toContain('the block is not closed');

@@ -1,4 +1,4 @@
-/** The script that a model without tools writes into its answer, as a call of the turn's own: pure. */
+/** Makes a call of the script that a model without tools writes into its answer: pure. */
 import { createHash } from 'node:crypto';
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -6,24 +6,24 @@ import { lengthReasons } from './failing-steps.ts';
 import type { ModelCall } from './model-client.ts';
 import { scriptName } from './script-tool.ts';
 
-/** A call made of a block. */
+/** A call made from a script block. */
 export interface BlockCall extends ModelCall {
   item: OutputItem;
-  /** Why it is not run, as a sentence for the model. */
+  /** Why the call is not run, as a sentence for the model. */
   problem?: string;
 }
 
-/** Words of makers for an answer that is not all that the model wanted to say. */
+/** The makers' finish reasons for an answer that is incomplete. */
 const cutReasons = new Set([...lengthReasons, 'content_filter', 'refusal', 'safety', 'error']);
 
-/** The id of the call that the block of a message is. It has nothing in it that a maker does not take. */
+/** The id of the call made from a message's block. All makers accept its characters. */
 export const blockCallOf = (messageId: string): string =>
   `script_${createHash('sha256').update(messageId).digest('hex').slice(0, 32)}`;
 
 /**
- * What an answer asks to be run.
- * @param answer - Its items.
- * @param finishReason - Why it ended, in the maker's word.
+ * The script block of an answer, as a call.
+ * @param answer - The answer's items.
+ * @param finishReason - Why the answer ended, in the maker's word.
  */
 export function blockIn(
   answer: readonly OutputItem[],

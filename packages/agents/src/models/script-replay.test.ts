@@ -1,4 +1,4 @@
-/** Scripts that waited for a person when their server ended, and are gone on with by the next one. */
+/** Scripts that waited for a person when their server ended, and are resumed by the next server. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A tool that remembers what it was run with. `ask …` needs a permission; `hang …` and what is held do not end. */
+/** A tool that records its inputs. `ask …` needs a permission; `hang …` and held inputs do not end. */
 class Notes {
   readonly ran: string[] = [];
   readonly #held = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Does not end before `release`. */
+  /** Makes these inputs wait for `release`. */
   hold(...texts: string[]): void {
     for (const text of texts) this.#held.set(text, Promise.withResolvers());
   }
@@ -63,7 +63,7 @@ interface Server {
   client: ScriptedClient;
   watch: Watch;
   notes: Notes;
-  /** The turn that it has begun by itself. */
+  /** The turn that the session has begun by itself. */
   readonly turnId: string;
 }
 
@@ -87,7 +87,7 @@ async function serve(
   return { provider, client, watch, notes, turnId: watch.events[0]?.turnId ?? '' };
 }
 
-/** A turn with this script, up to where `until` holds: there its server ends. */
+/** A turn with this script, whose server ends when the script reaches an input that `until` holds. */
 async function cutAt(
   code: string,
   until: (server: Server, turnId: string) => boolean,
@@ -100,7 +100,7 @@ async function cutAt(
   return cutOff(server.watch.of(turnId));
 }
 
-/** The questions that are open, by what they are about. */
+/** The open questions, by title. */
 function questions({ watch }: Pick<Server, 'watch'>, turnId: string): Map<string, string> {
   const asked = watch.of(turnId).flatMap(({ payload }) => {
     if (payload.type !== 'item_start' || payload.itemType !== 'approval') return [];
@@ -116,7 +116,7 @@ const openQuestions = (run: Response): Map<string, string> =>
     ),
   );
 
-/** Allows all that is asked, and waits for the turn's end. */
+/** Answers all questions with "allow", and waits for the turn's end. */
 async function allow(server: Server): Promise<Response> {
   const { provider, watch, turnId } = server;
   for (const approvalId of questions(server, turnId).values()) {
@@ -126,7 +126,7 @@ async function allow(server: Server): Promise<Response> {
   return foldTurn(watch.events, turnId);
 }
 
-/** What the model was told that its script came to. */
+/** The script's result as the model was sent it. */
 const told = ({ client }: Server): string =>
   (client.requests.at(-1)?.conversation ?? []).flatMap((item) =>
     item.type === 'function_call_output' ? item.output : [],
@@ -148,7 +148,7 @@ return [...said, ...rest.map(({ value, reason }) => value ?? reason.message), Ma
 const fourWait = ({ notes, watch }: Server, turnId: string): boolean =>
   notes.ran.includes('hang') && questions({ watch }, turnId).size === 1;
 
-test('a script that waits is run again when its server has ended: what had ended is answered as before, what waits is asked by the same id, and what ran is not run again', async () => {
+test('a waiting script is replayed after its server has ended: finished calls get their recorded outputs, open questions keep their ids, and calls that were running are not run again', async () => {
   const cut = await cutAt(four, fourWait);
   const server = await serve([says('I see.')], [cut]);
   expect(server.notes.ran).toEqual([]);
@@ -163,7 +163,7 @@ test('a script that waits is run again when its server has ended: what had ended
     'function_call',
     'function_call_output',
   ]);
-  // The page shows all of the script.
+  // The page shows the whole script.
   expect(within(run)).toMatchObject([
     { type: 'function_call', title: 'Note one' },
     { type: 'function_call_output', output: 'one!', success: true },
@@ -176,7 +176,7 @@ test('a script that waits is run again when its server has ended: what had ended
   ]);
 });
 
-test('calls that ended in another order than they were made end in that order again', async () => {
+test('replayed calls end in their original order, even if they were made in another order', async () => {
   const code = `const ask = async (text) => {
   await tools.note({ text });
   return tools.note({ text: 'ask ' + text });
@@ -210,7 +210,7 @@ return Promise.all(['a', 'b', 'c'].map(ask));`;
   expect(server.notes.ran).toEqual(['ask b', 'ask c', 'ask a']);
   expect(told(server)).toBe('["ask a!","ask b!","ask c!"]');
 
-  // Which of those that end in one millisecond is the first, is not known.
+  // The order of calls that end in the same millisecond is not known.
   const other = await serve([says('I see.')], [endAt(() => 1)]);
   expect(questions(other, other.turnId)).toEqual(openQuestions(cut));
   await allow(other);
@@ -218,7 +218,7 @@ return Promise.all(['a', 'b', 'c'].map(ask));`;
   expect(told(other)).toBe('["ask a!","ask b!","ask c!"]');
 });
 
-test('time and chance are for a script that is run again as they were', async () => {
+test('a replayed script gets the same times and random numbers', async () => {
   const code = `const at = Date.now();
 await tools.note({ text: 'one' });
 const text = ['ask', Math.random(), Date.now() - at, new Date()].join(' ');
@@ -230,7 +230,7 @@ return (await tools.note({ text })) === text + '!';`;
   expect(told(server)).toBe('true');
 });
 
-test('servers that end one after another, wherever that is, ask by the same id and run nothing twice', async () => {
+test('whenever servers end one after another, questions keep their ids and no call runs twice', async () => {
   const cut = await cutAt(four, fourWait);
   const second = await serve([], [cut]);
   const again = second.watch.of(second.turnId);
@@ -251,14 +251,14 @@ test('servers that end one after another, wherever that is, ask by the same id a
     expect(server.notes.ran).toEqual(['ask']);
     expect(told(server)).toContain(JSON.stringify(['one!', 'two!', 'ask!', lost, true]));
   }
-  // It may have been run without a question, if it was allowed by then.
+  // The call may have run without a question, if it was already allowed.
   for (const length of lengths.filter((one) => one > begins && one <= asks)) {
     const { watch } = await serve([], [cut, cutOff(again.slice(0, length))]);
     expect(watch.events).toEqual([]);
   }
 });
 
-test('what a script did after its answer is known to the server after the next', async () => {
+test('what a script did after its question was answered is also replayed by the third server', async () => {
   const code = `await tools.note({ text: 'one' });
 await tools.note({ text: 'ask' });
 return tools.note({ text: 'ask again' });`;
@@ -276,29 +276,26 @@ return tools.note({ text: 'ask again' });`;
   expect(told(third)).toBe('"ask again!"');
 });
 
-/** The run with another script, or with other words in it, as if the script depended on chance. */
+/** The run with changed text in it, as if the script depended on chance. */
 const changed = (run: Response, from: string, to: string): Response =>
   JSON.parse(JSON.stringify(run).replaceAll(from, to)) as Response;
 
 test.each([
   ['makes another call', 'one\\', 'uno\\', /calls note\(.*one.*\) in place of note\(.*uno/],
   ['does not make a call', ", tools.note({ text: 'hang' })", '', /does not call note\(.*hang/],
-  ['ends before', 'const said', 'return 1; const said', /ended earlier/],
-])(
-  'a script that %s when it is run again is stopped, and nothing is run',
-  async (_, from, to, why) => {
-    const cut = await cutAt(four, fourWait);
-    const server = await serve([says('I see.')], [changed(cut, from, to)]);
-    expectWholeTurn(await server.watch.ended(server.turnId));
-    expect(server.notes.ran).toEqual([]);
-    expect(questions(server, server.turnId).size).toBe(0);
-    const { error } = await server.watch.event(server.turnId, 'script_execution_error');
-    expect(error).toMatchObject({ code: 'SCRIPT_DEPARTED', message: expect.stringMatching(why) });
-    expect(told(server)).toContain('SCRIPT_DEPARTED: The script was run again');
-  },
-);
+  ['ends earlier', 'const said', 'return 1; const said', /ended earlier/],
+])('a replayed script that %s is stopped, and no call is run', async (_, from, to, why) => {
+  const cut = await cutAt(four, fourWait);
+  const server = await serve([says('I see.')], [changed(cut, from, to)]);
+  expectWholeTurn(await server.watch.ended(server.turnId));
+  expect(server.notes.ran).toEqual([]);
+  expect(questions(server, server.turnId).size).toBe(0);
+  const { error } = await server.watch.event(server.turnId, 'script_execution_error');
+  expect(error).toMatchObject({ code: 'SCRIPT_DEPARTED', message: expect.stringMatching(why) });
+  expect(told(server)).toContain('SCRIPT_DEPARTED: The script was run again');
+});
 
-test('a script that waits again ends with its turn', async () => {
+test('a replayed script that waits ends with its turn', async () => {
   const cut = await cutAt(four, fourWait);
   const server = await serve([], [cut]);
   await server.provider.cancelTurn('s');
@@ -308,7 +305,7 @@ test('a script that waits again ends with its turn', async () => {
   expect(error).toMatchObject({ code: 'SCRIPT_CANCELLED' });
 });
 
-test('a script whose call is allowed by now is not asked about, and the session is open at once', async () => {
+test('a script whose call is now allowed needs no question, and the session opens at once', async () => {
   const cut = await cutAt(four, fourWait);
   const grants = { list: async () => ['tool:note'], add: async () => {} };
   const server = await serve([says('I see.')], [cut], { grants });
@@ -317,7 +314,7 @@ test('a script whose call is allowed by now is not asked about, and the session 
   expect(server.notes.ran).toEqual(['ask']);
 });
 
-test('a script of which not all was kept, or that waited for nobody, is not run again', async () => {
+test('a script with an incomplete record, or without an open question, is not replayed', async () => {
   const cut = await cutAt(four, fourWait);
   const full: OutputItem = {
     type: 'message',

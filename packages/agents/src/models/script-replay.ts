@@ -8,24 +8,24 @@ interface MadeCall {
   arguments: string;
 }
 
-/** Of each input, how much an error shows (characters). */
+/** The most characters of an input that an error shows. */
 const shownInput = 200;
 
 /**
- * A script that is run again up to where it was cut off, if it was. Its calls get what they got before, one after another, in
- * the order in which they ended: each answer only after the script has done all that it does with those before, so it makes
- * the same calls again. Then all others begin.
+ * Repeats a script that was cut off, up to the point where it was cut off. Its calls get their recorded answers one after
+ * another, in the order in which they ended. Each answer is given only after the script has done everything that it does with
+ * the earlier answers, so the script makes the same calls again. Then all other calls begin.
  */
 export class ScriptReplay {
   readonly #record: readonly RecordedCall[];
-  /** Places of the calls that had ended, the first that ended first. */
+  /** Places of the calls that had ended, in the order in which they ended. */
   readonly #ended: number[];
   readonly #made = new Set<number>();
   readonly #held = new Map<number, PromiseWithResolvers<void>>();
   readonly #onDeparture: (error: ScriptError) => void;
   #state: 'runs again' | 'goes on' | 'departed';
 
-  /** @param onDeparture - Called if the script does something else than before: it must be stopped. */
+  /** @param onDeparture - Called if the script differs from its earlier run: the script must be stopped. */
   constructor(record: readonly RecordedCall[], onDeparture: (error: ScriptError) => void) {
     this.#record = record;
     this.#onDeparture = onDeparture;
@@ -37,8 +37,8 @@ export class ScriptReplay {
   }
 
   /**
-   * The script makes a call; gives its place, which is that of the same call before. It may make them in another order, as
-   * nobody knows which of two ended first in the same millisecond.
+   * Returns the place of a call that the script makes, which is the place of the same recorded call. The order of calls may
+   * differ, because the order of two calls that ended in the same millisecond is not known.
    */
   place(call: MadeCall): number {
     const same = this.#record.findIndex(
@@ -53,7 +53,7 @@ export class ScriptReplay {
     return place;
   }
 
-  /** Resolves when the call goes on, with what is known of it from before; rejects when the script ends first. */
+  /** Resolves when the call may continue, with its recorded call if there is one; rejects if the script ends first. */
   async turnOf(place: number, signal: AbortSignal): Promise<RecordedCall | undefined> {
     const before = this.#record[place - 1];
     if (this.#state === 'goes on') return before;
@@ -66,7 +66,7 @@ export class ScriptReplay {
     return before;
   }
 
-  /** The script has had all answers so far, and waits. */
+  /** Called when the script has handled all answers so far and waits. */
   waits(): void {
     if (this.#state !== 'runs again') return;
     const missing = this.#missing;
@@ -80,12 +80,12 @@ export class ScriptReplay {
     for (const { resolve } of this.#held.values()) resolve();
   }
 
-  /** The script has a result. */
+  /** Called when the script has a result. */
   ends(): void {
     if (this.#state === 'runs again') this.#depart('it ended earlier');
   }
 
-  /** What it had called, and has not yet. */
+  /** The first recorded call that the script has not repeated yet. */
   get #missing(): MadeCall | undefined {
     return this.#record.find((_, at) => !this.#made.has(at + 1))?.item;
   }
@@ -93,7 +93,7 @@ export class ScriptReplay {
   #depart(how: string): void {
     if (this.#state === 'departed') return;
     this.#state = 'departed';
-    const message = `The script was run again from its beginning, as the server had ended, and does not do the same as before: ${how}. It was stopped. No call was made twice, and what was done before is done.`;
+    const message = `The script was run again from its beginning, because the server had stopped, but did not do the same as before: ${how}. It was stopped. No call was made twice; calls made before have had their effect.`;
     this.#onDeparture({ code: 'SCRIPT_DEPARTED', message });
   }
 }

@@ -18,9 +18,9 @@ import { outputOf, type RecordedCall, scriptCallOf, scriptOf } from './waiting-c
 /** The name of the tool that runs a script. */
 export const scriptName = 'run_script';
 
-/** What a tool's call came to. */
+/** The result of a tool's call. */
 export interface Answer extends Pick<ToolResult, 'output' | 'success'> {
-  /** When (ISO 8601 UTC). */
+  /** When the call ended (ISO 8601 UTC). */
   endedAt?: string;
 }
 
@@ -30,17 +30,17 @@ const Input = z.object({
   code: z.string().min(1).describe('The body of an async JavaScript function.'),
 });
 
-/** How the model is told of it. @param faces - The tools that a script can use. */
+/** The script tool as it is described to the model. @param faces - The tools that a script can use. */
 export function scriptFace(faces: readonly ToolFace[]): ToolFace {
   const description = `Runs JavaScript that calls the other tools: for many calls in a row, or when only a part of what they say matters. The code is the body of an async function; it has nothing besides these, and returns a JSON value:\n\n${describeTools(faces)}`;
   const { $schema: _, ...parameters } = z.toJSONSchema(Input, { io: 'input' });
   return { name: scriptName, description, parameters };
 }
 
-/** How a message begins that is Liminal's, since a model without tools knows only the user's and its own. */
+/** Begins a message by Liminal, because a model without tools gets only messages of the user and its own. */
 export const fromLiminal = '(This is from Liminal, not from the user.)';
 
-/** What a model that calls no tools is told of scripts. @param faces - The tools that a script can use. */
+/** The instructions on scripts for a model that calls no tools. @param faces - The tools that a script can use. */
 export const scriptInstructions = (
   faces: readonly ToolFace[],
 ): string => `You cannot call tools directly. To use them, end your answer with a script in a block like this one, and wait:
@@ -59,23 +59,23 @@ return found.length;
 \`\`\`ts
 ${describeTools(faces)}\`\`\``;
 
-/** What a script's call is answered of which nobody knows how far it came. */
+/** The output of a script's call whose outcome is unknown. */
 const notRunAgain =
   'The server ended while this ran: it may be done, or not, or in part. It was not run again.';
 
-/** Runs a script when its turn comes; rejects with the signal's reason if that aborts before. */
+/** Runs a script when a slot is free; rejects with the signal's reason if the signal aborts before. */
 export type ScriptTurn = <T>(start: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 interface ScriptSurroundings {
   /** The tools that a script can use. */
   tools: ScriptHost['tools'];
   writer: () => TurnWriter;
-  /** Runs a call of the script as one of the model's own, with its permission. */
+  /** Runs a call of the script like a call of the model, with its permission. */
   run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>;
   turn: ScriptTurn;
 }
 
-/** The tool for one call of it: says its start, the calls that the script makes, and its end (seed 001, A.5). */
+/** The tool for one call: writes the script's start, the calls that it makes, and its end (seed 001, A.5). */
 export function scriptTool(
   call: WantedCall,
   { tools, writer, run, turn }: ScriptSurroundings,
@@ -95,19 +95,19 @@ export function scriptTool(
   };
 }
 
-/** One call of the tool: a script that begins, or one that was cut off and is run again up to there. */
+/** One call of the tool: a new script, or a script that was cut off and is replayed up to that point. */
 class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
   readonly #parentCallId: string;
   readonly #id: string;
-  /** When it began first, if that was before. */
+  /** When the script first began, if it was cut off. */
   readonly #startedAt: string | undefined;
   readonly #replay: ScriptReplay;
   readonly #writer: () => TurnWriter;
   readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<Answer>;
   readonly #departed = new AbortController();
   #departure: ScriptError | undefined;
-  /** Places of calls that wait for a person. */
+  /** Places of the calls whose question must still be asked again. */
   readonly #unasked: Set<number>;
   readonly #onAsked: () => void;
 
@@ -169,7 +169,7 @@ class ScriptCall implements ScriptHost {
     this.#replay.waits();
   }
 
-  /** Says again what is known of a call, and does not make it. */
+  /** Writes a recorded call and its output again, without making the call. */
   #repeat({ item, output }: RecordedCall, itsOwn: Pick<CallItem, 'id' | 'callId'>): Answer {
     const { error: _, ...call } = item;
     this.#writer().add({ ...call, ...itsOwn });

@@ -6,14 +6,14 @@ import { bytesOf, wellFormed, withBlocks, withoutBytes, withSendableFiles } from
 const base64 = (...parts: (string | Uint8Array)[]): string =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))).toString('base64');
 
-/** Four bytes, the highest first. */
+/** A 32-bit number, big-endian. */
 function word(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-/** A chunk of a PNG; `sum` instead of its checksum. */
+/** A chunk of a PNG; `sum` replaces its checksum. */
 function chunk(name: string, data: Buffer, sum?: number): Buffer {
   const named = Buffer.concat([Buffer.from(name), data]);
   return Buffer.concat([word(data.length), named, word(sum ?? crc32(named))]);
@@ -40,7 +40,7 @@ const webp = (size: number, length: number): string =>
 const jpeg = (length: number, rest = '\xff\xd9'): string =>
   base64('\xff\xd8\xff\xe0', Buffer.alloc(length - 4 - rest.length), rest);
 
-/** The block of a file of this type, as a model server gets it. */
+/** The block as a model server gets it. */
 function sent(block: ContentBlock): ContentBlock | undefined {
   const item: OutputItem = {
     type: 'message',
@@ -86,7 +86,7 @@ test.each<[string, ContentBlock]>([
 });
 
 test.each<[string, ContentBlock]>([
-  ['what is not an image', image(base64('anything at all'))],
+  ['a file that is not an image', image(base64('anything at all'))],
   ['a PNG that is cut off', image(png(header(), drawn))],
   ['a PNG whose last chunk is cut off', image(png(header(), drawn, end.subarray(0, 11)))],
   ['a PNG whose chunk is longer than the file', image(png(header(), word(99), drawn, end))],
@@ -107,31 +107,31 @@ test.each<[string, ContentBlock]>([
   ['a PDF without its beginning', file(base64('PDF'), 'application/pdf')],
   ['a PDF that begins too late', file(base64(' '.repeat(1_020), '%PDF-'), 'application/pdf')],
   ['a WAV of another kind', audio(base64('RIFF\0\0\0\0AVI more'), 'audio/wav')],
-  ['what is not a WAV', audio(base64('anything'), 'audio/wav')],
-  ['what is not an MP3', audio(base64('\xff\x1fmore'), 'audio/mpeg')],
+  ['a file that is not a WAV', audio(base64('anything'), 'audio/wav')],
+  ['a file that is not an MP3', audio(base64('\xff\x1fmore'), 'audio/mpeg')],
   ['an MP3 of one byte', audio(base64('\xff'), 'audio/mpeg')],
-  ['what only ends as a frame', audio(base64('a\xfb'), 'audio/mpeg')],
+  ['a file that only ends like a frame', audio(base64('a\xfb'), 'audio/mpeg')],
 ])('%s is sent without its bytes', (_, block) => {
   expect(sent(block)).toEqual(withoutBytes(block));
 });
 
-test('an image of another type than its own name is sent under its real type', () => {
+test('an image with a wrong type is sent with its real type', () => {
   expect(sent(image(whole, 'image/jpeg'))).toEqual(image(whole, 'image/png'));
   expect(sent(file(whole, 'image/webp'))).toEqual(file(whole, 'image/png'));
 });
 
-test('an image that is really of a type that few models take is sent without its bytes', () => {
+test('an image whose real type few models accept is sent without its bytes', () => {
   const bmp = image(base64('BM', Buffer.alloc(100)), 'image/png');
   expect(sent(bmp)).toEqual(withoutBytes(bmp));
 });
 
-test('bytes in another base64 are sent in the usual one', () => {
+test('bytes in another base64 alphabet are sent in the usual one', () => {
   const other = whole.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   expect(other).not.toBe(whole);
   expect(sent(image(other))).toEqual(image(whole));
 });
 
-test('a file is looked at once', () => {
+test('a file is checked once', () => {
   const block = image(whole, 'image/jpeg');
   const first = sent(block);
   expect(first).not.toBe(block);
@@ -147,7 +147,7 @@ test.each<[string, ContentBlock]>([
   expect(sent(block)).toBe(block);
 });
 
-test('a block without its bytes keeps all else', () => {
+test('a block without its bytes keeps all its other fields', () => {
   expect(withoutBytes(image(whole))).toEqual({ ...image(whole), data: undefined });
   expect(withoutBytes(audio('a', 'audio/wav'))).toEqual({
     ...audio('a', 'audio/wav'),
@@ -163,7 +163,7 @@ test('a block without its bytes keeps all else', () => {
   expect(bytesOf(audio('abcd', 'audio/wav'))).toBe('abcd');
 });
 
-test('only messages and outputs have files, and an item without a change stays the same', () => {
+test('only messages and outputs have files, and an unchanged item is returned as it is', () => {
   const call = { type: 'function_call', id: 'a', name: 'b', arguments: '{}' } as OutputItem;
   const never = (): ContentBlock => expect.fail('It has no blocks.');
   expect(withBlocks(call, never)).toBe(call);

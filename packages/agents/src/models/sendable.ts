@@ -1,12 +1,12 @@
 /**
- * Repairs text that is not well-formed Unicode, and leaves out files whose bytes do not fit their type. A server refuses the
+ * Repairs text that is not well-formed Unicode, and leaves out files whose bytes do not fit their type. A server rejects the
  * whole conversation because of one lone surrogate or one damaged picture in it. Pure.
  */
 import { crc32 } from 'node:zlib';
 import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../base/accepted-content.ts';
 
-/** A JSON value in which each lone surrogate is U+FFFD; the value itself if it has none. */
+/** A JSON value in which U+FFFD replaces each lone surrogate; the value itself if it has none. */
 export const wellFormed = <Value>(value: Value): Value =>
   isWellFormed(value) ? value : (repaired(value) as Value);
 
@@ -29,12 +29,12 @@ function repaired(value: unknown): unknown {
   );
 }
 
-/** The item with the files that can be sent; the others have no bytes, so that the model is only told their names. */
+/** The item without the bytes of files that cannot be sent: the model then gets only the files' names. */
 export function withSendableFiles(item: OutputItem): OutputItem {
   return withBlocks(item, sendable);
 }
 
-/** The item with each of its blocks changed; the item itself if none is. */
+/** The item with each block changed; the item itself if no block changes. */
 export function withBlocks(
   item: OutputItem,
   change: (block: ContentBlock) => ContentBlock,
@@ -47,13 +47,13 @@ export function withBlocks(
     : { ...item, blocks: changed };
 }
 
-/** The bytes of a block in base64; undefined if it has none. */
+/** The base64 bytes of a block; undefined if the block has none. */
 export function bytesOf(block: ContentBlock): string | undefined {
   if (block.type === 'image' || block.type === 'audio') return block.data || undefined;
   return block.type === 'resource' ? block.resource.blob || undefined : undefined;
 }
 
-/** The block without its bytes: both makers then name it to the model. */
+/** The block without its bytes: the makers' clients then only name the block to the model. */
 export function withoutBytes(block: ContentBlock): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data: undefined };
   if (block.type !== 'resource') return block;
@@ -62,7 +62,7 @@ export function withoutBytes(block: ContentBlock): ContentBlock {
 
 const known = new WeakMap<ContentBlock, ContentBlock>();
 
-/** Large files are looked at once. */
+/** The block, without its bytes if they do not fit. The result is cached, because files can be large. */
 function sendable(block: ContentBlock): ContentBlock {
   const data = bytesOf(block);
   if (data === undefined) return block;
@@ -90,21 +90,21 @@ const typeOf = (block: ContentBlock): string | undefined => {
   return block.type === 'resource' ? block.resource.mimeType : undefined;
 };
 
-/** A tool may name the wrong type of an image, or write its bytes in another base64. */
+/** Corrects a wrong image type or a different base64 alphabet, as tools may produce. */
 function withBytes(block: ContentBlock, data: string, mimeType: string): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data, mimeType };
   if (block.type !== 'resource') return block;
   return { ...block, resource: { ...block.resource, blob: data, mimeType } };
 }
 
-/** Whether a file begins and ends as one of its type does; files of other types are not looked at. */
+/** Whether a file begins and ends as its type requires; true for types that are not checked. */
 function isWhole(bytes: Buffer, type: string): boolean {
   if (type in commonSounds) return isSound(bytes, commonSounds[type]);
   switch (type) {
     case 'image/png':
       return isPng(bytes);
     case 'image/jpeg':
-      // Cameras write more after its end.
+      // Cameras append data after the end of the image.
       return bytes.lastIndexOf(jpegEnd) > 0 && bytes.length > 100;
     case 'image/gif':
       return bytes.length > 13 && bytes.readUInt32LE(6) !== 0 && bytes.includes(0x3b, 13);
@@ -122,7 +122,7 @@ const jpegEnd = Buffer.from('ffd9', 'hex');
 function isPng(bytes: Buffer): boolean {
   if (bytes.length < 57 || bytes.toString('latin1', 12, 16) !== 'IHDR') return false;
   if (bytes.readUInt32BE(16) === 0 || bytes.readUInt32BE(20) === 0) return false;
-  // Each chunk is whole, up to the one that ends it.
+  // Each chunk must be complete, up to the end chunk.
   let isDrawn = false;
   for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
     const [name, size] = [bytes.toString('latin1', at + 4, at + 8), bytes.readUInt32BE(at)];

@@ -1,4 +1,4 @@
-/** The settings of a session with models, besides the model itself. */
+/** The settings of a model session, besides the model itself. */
 import type { ConfigOption } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import type { Mode } from './permissions.ts';
@@ -6,11 +6,11 @@ import type { Mode } from './permissions.ts';
 const modes = {
   ask: { name: 'Ask', description: 'Asks before it changes a file or runs a command' },
   edits: { name: 'Edit freely', description: 'Edits files of the project without asking' },
-  all: { name: 'Never ask', description: 'Does everything without asking, commands too' },
+  all: { name: 'Never ask', description: 'Does everything without asking, including commands' },
 } satisfies Record<Mode, { name: string; description: string }>;
 
 const efforts = {
-  default: { name: 'Default', description: 'As the model is made' },
+  default: { name: 'Default', description: 'The model’s own default' },
   none: { name: 'None', description: 'Answers at once' },
   low: { name: 'Low', description: 'Thinks a little' },
   medium: { name: 'Medium', description: 'Thinks as much as most tasks need' },
@@ -41,13 +41,13 @@ export const readMode = (value: string): Mode => read('mode', modes, value);
 export const readEffort = (value: string): Effort => read('effort', efforts, value);
 
 export function unknownSetting(id: string): ProviderError {
-  const message = `There is no setting ${id}. There are: model, mode, effort.`;
+  const message = `Unknown setting “${id}”. Known: model, mode, effort.`;
   return new ProviderError('INVALID_OPTION', message);
 }
 
 function read<T extends object>(id: string, known: T, value: string): keyof T {
   if (Object.hasOwn(known, value)) return value as keyof T;
-  const message = `There is no ${id} “${value}”. There are: ${Object.keys(known).join(', ')}.`;
+  const message = `Unknown ${id} “${value}”. Known:  ${Object.keys(known).join(', ')}.`;
   throw new ProviderError('INVALID_OPTION', message);
 }
 

@@ -22,13 +22,13 @@ import { outputOf, type ScriptRecord, type WantedCall } from './waiting-calls.ts
 export interface ToolCallsOptions {
   tools: readonly Tool[];
   folders: Folders;
-  /** What the session's clients have open. */
+  /** The files that the session's clients have open. */
   files?: ClientFiles | undefined;
-  /** Whether a model may say in a script what would be many calls. */
+  /** Whether a model may write a script instead of many calls. */
   runsScripts: boolean;
-  /** Bounds the scripts that run at the same time. */
+  /** Limits how many scripts run at the same time. */
   scripts: FairLimit;
-  /** The session. */
+  /** The session that makes the calls. */
   owner: object;
   approvals: PendingApprovals;
   permissions: Permissions;
@@ -43,12 +43,12 @@ const allow = 'allow';
 const always = 'always';
 const refuse = 'refuse';
 
-/** Runs what a model calls: each call ends in an output that the model reads, whatever becomes of it. */
+/** Runs the calls of a model. Each call ends in an output that the model reads, whether it succeeds or fails. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
-  /** The tools as a model is told of them. */
+  /** The tools as they are described to the model. */
   readonly faces: readonly ToolFace[];
-  /** Without the one that runs scripts. */
+  /** The tools without the script tool. */
   readonly #own: readonly ToolFace[];
   readonly #areInScripts: boolean;
   #instructions: string | undefined;
@@ -61,14 +61,14 @@ export class ToolCalls {
     this.faces = this.#areInScripts ? [...faces, scriptFace(faces)] : faces;
   }
 
-  /** What a model that calls no tools is told of scripts; undefined if it can use none. */
+  /** The instructions on scripts for a model that calls no tools; undefined if it cannot use scripts. */
   get instructions(): string | undefined {
     if (this.#areInScripts) this.#instructions ??= scriptInstructions(this.#own);
     return this.#instructions;
   }
 
   /**
-   * Runs a call and writes its output with `writer`, at the time. Never rejects for what the model or a tool did wrong.
+   * Runs a call and writes its output with the current `writer`. Never rejects because of an error of the model or a tool.
    */
   async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<Answer> {
     const outputId = outputOf(call.itemId);
@@ -107,18 +107,18 @@ export class ToolCalls {
     }
   }
 
-  /** Throws ToolError for what makes no sense; its message tells the model what to do. */
+  /** Throws ToolError for an invalid call; the message tells the model what to do. */
   #prepare(call: WantedCall, writer: () => TurnWriter): Prepared {
     const { name, arguments: text, problem } = call;
     if (problem !== undefined) throw new ToolError(problem);
     const tool = this.#toolOf(call, writer);
     if (tool === undefined) {
       const names = this.faces.map((one) => one.name).join(', ');
-      throw new ToolError(`There is no tool ${name}. There are: ${names}.`);
+      throw new ToolError(`There is no tool ${name}. The tools are: ${names}.`);
     }
     const parsed = tool.input.safeParse(parseArguments(text));
     if (parsed.success) return { tool, input: parsed.data };
-    throw new ToolError(`The input is not as it should be. ${z.prettifyError(parsed.error)}`);
+    throw new ToolError(`The input is invalid. ${z.prettifyError(parsed.error)}`);
   }
 
   #toolOf(call: WantedCall, writer: () => TurnWriter): Tool | undefined {
@@ -141,7 +141,7 @@ export class ToolCalls {
     return tool.run(input, { ...folders, files, owner, signal, print });
   }
 
-  /** Why it must not run; undefined if it may. Asks people, if they have not said so already. */
+  /** Why the call must not run; undefined if it may. Asks people unless the call is already allowed. */
   async #refusal(
     { tool, input }: Prepared,
     { callId, approvalId, script, onAsked, name, arguments: json }: WantedCall,
@@ -152,7 +152,7 @@ export class ToolCalls {
     const needed = await tool.needs(input, folders);
     const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
     if (isAllowed) {
-      // Of a script that goes on, people are asked about its calls.
+      // For a resumed script, people are asked about its calls instead.
       if (script === undefined) onAsked?.();
       return undefined;
     }
@@ -200,13 +200,13 @@ function chosen(outcome: ApprovalOutcome, optionId: string): boolean {
   return outcome.outcome === 'selected' && outcome.optionId === optionId;
 }
 
-/** Models leave out the arguments of a tool that has none. Throws ToolError. */
+/** The parsed arguments; no arguments count as an empty object. Throws ToolError. */
 function parseArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new ToolError(`The arguments are no JSON (${messageOf(error)}). Call the tool again.`);
+    throw new ToolError(`The arguments are not JSON (${messageOf(error)}). Call the tool again.`);
   }
 }
 

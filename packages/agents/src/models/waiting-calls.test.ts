@@ -40,16 +40,16 @@ const script = (callId: string, startedAt: string | undefined = '1') =>
 const turn = (turnId: string, outputItems: OutputItem[], more: Partial<Response> = {}): Response =>
   ({ id: turnId, turnId, outputItems, finishReason: null, ...more }) as Response;
 
-/** What is still asked after one turn with these items. */
+/** The calls that still wait after one turn with these items. */
 const askedAfter = (...items: OutputItem[]) => askedIn([turn('1', items)]);
 
-test('ids of scripts, of their calls and of outputs are made of the call’s item', () => {
+test('ids of scripts, of their calls and of outputs are derived from the call’s item', () => {
   expect(scriptOf('a')).toBe('a:script');
   expect(scriptCallOf('a:script', 1)).toBe('a:script:1');
   expect(outputOf('a')).toBe('a:output');
 });
 
-test('a call whose question was cut off is still asked', () => {
+test('a call whose question was cut off still waits', () => {
   expect(askedAfter(call('a'), question('a'))).toEqual([{ call: call('a'), approvalId: 'ask-a' }]);
 });
 
@@ -59,16 +59,16 @@ test.each<[string, OutputItem[]]>([
   ['has ended', [call('a'), question('a'), output('a')]],
   ['another one was asked about', [call('a'), call('b'), question('c')]],
   ['is a script’s own', [call('a', { parentCallId: 'b' }), question('a')]],
-])('a call is not asked any more if it %s', (_, items) => {
+])('a call no longer waits if it %s', (_, items) => {
   expect(askedAfter(...items)).toEqual([]);
 });
 
-test('an output that broke off is none', () => {
+test('an output that broke off does not end a call', () => {
   const broken = output('a', { error: { code: 'OWNER_LOST', message: 'It ended.' } });
   expect(askedAfter(call('a'), question('a'), broken)).toHaveLength(1);
 });
 
-test('only the newest turn is still asked, with those that have gone on with it', () => {
+test('only calls of the newest turn, and of the turns that it resumed, still wait', () => {
   const items = [call('a'), question('a')];
   const more = [call('b'), question('b')];
   const agent = { trigger: 'agent' } as Partial<Response>;
@@ -80,12 +80,12 @@ test('only the newest turn is still asked, with those that have gone on with it'
   expect(askedIn([])).toEqual([]);
 });
 
-test('a call that a later try has ended is not asked any more, whatever the first had', () => {
+test('a call that a later turn has ended no longer waits, whatever the first turn had', () => {
   const again = turn('2', [call('a'), output('a')], { trigger: 'agent' } as Partial<Response>);
   expect(askedIn([turn('1', [call('a'), question('a')]), again])).toEqual([]);
 });
 
-test('a call is given as it was made first', () => {
+test('a call is returned as it was first made', () => {
   const first = call('a', { title: 'First' });
   const agent = { trigger: 'agent' } as Partial<Response>;
   const runs = [turn('1', [first]), turn('2', [call('a'), question('a')], agent)];
@@ -94,7 +94,7 @@ test('a call is given as it was made first', () => {
 
 const inner = (place: number) => call(scriptCallOf(scriptOf('a'), place), { parentCallId: 'a' });
 
-test('a script with a call that is still asked resumes with all its calls in their order', () => {
+test('a script with a waiting call is resumed, with all its calls in order', () => {
   const [one, two, three] = [inner(1), inner(2), inner(3)];
   const items = [
     call('a'),
@@ -126,7 +126,7 @@ test.each<[string, OutputItem[]]>([
   ['has no record', [call('a'), inner(1), question(inner(1).callId)]],
   ['has ended', [call('a'), script('a'), inner(1), question(inner(1).callId), output('a')]],
   [
-    'was not kept whole',
+    'was not stored completely',
     [
       call('a'),
       script('a'),
@@ -135,11 +135,11 @@ test.each<[string, OutputItem[]]>([
       { type: 'message', id: '1:full', content: '', origin: 'agent' },
     ],
   ],
-])('a script that %s does not resume', (_, items) => {
+])('a script that %s is not resumed', (_, items) => {
   expect(askedAfter(...items)).toEqual([]);
 });
 
-test('what a script’s calls came to is taken from any of its tries, the newest first unless it had ended', () => {
+test('the state of a script’s calls is taken from the turn in which the call ended, or else from the newest turn', () => {
   const agent = { trigger: 'agent' } as Partial<Response>;
   const [one, two] = [inner(1), inner(2)];
   const runs = [

@@ -1,4 +1,4 @@
-/** What a turn was still asking people when it was cut off: pure, made of what history has of it. */
+/** Finds in history what a turn was still asking people when it was cut off: pure. */
 import { isServerTurn, type OutputItem, type Response } from '@liminal/protocol';
 import { isFullMark } from '../base/turn-writer.ts';
 import type { ModelCall } from './model-client.ts';
@@ -6,54 +6,54 @@ import type { ModelCall } from './model-client.ts';
 type Call = Extract<OutputItem, { type: 'function_call' }>;
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** A call that has to be gone on with: its permission was still asked for, or that of a call within its script. */
+/** A call that must be resumed, because its permission, or that of a call within its script, was still being asked for. */
 export type AskedCall = { call: Call; approvalId: string } | { call: Call; script: ScriptRecord };
 
-/** What is known of a script that was cut off, from all turns that have run it. */
+/** What is known about a script that was cut off, from all turns that have run it. */
 export interface ScriptRecord {
-  /** When it began first. */
+  /** When the script first began. */
   startedAt: string;
-  /** Its calls, in the order in which it made them. */
+  /** The script's calls, in the order in which it made them. */
   calls: readonly RecordedCall[];
 }
 
-/** A call that has begun. Without an output and a question nobody knows how far it came. */
+/** A call that has begun. If it has neither an output nor an open question, its outcome is unknown. */
 export interface RecordedCall {
   item: Call;
-  /** If it has ended. */
+  /** The output, if the call has ended. */
   output?: Output;
-  /** Of the question that it waited for. */
+  /** The id of the question that the call was waiting for. */
   approvalId?: string;
 }
 
-/** A call that is to be run. */
+/** A call that Liminal must run. */
 export interface WantedCall extends ModelCall {
-  /** Of the question that was asked before, and is asked again. */
+  /** The id of the earlier question, which is asked again. */
   approvalId?: string | undefined;
-  /** Its item, whole and still open. */
+  /** The call's item, whole and still open. */
   item?: OutputItem | undefined;
-  /** Why it is not to be run, as a sentence for the model. */
+  /** Why the call is not run, as a sentence for the model. */
   problem?: string;
-  /** Of a script that was cut off, and is gone on with. */
+  /** The record of a script that was cut off and is resumed. */
   script?: ScriptRecord;
-  /** Called as soon as people are asked, or need not be; it may be called again. */
+  /** Called as soon as people are asked, or need not be asked; may be called again. */
   onAsked?: () => void;
 }
 
-/** The id of the script that a call of `run_script` runs. @param itemId - Of the call. */
+/** The id of the script that a call of `run_script` runs. @param itemId - The call's item. */
 export const scriptOf = (itemId: string): string => `${itemId}:script`;
 
-/** The id of a script's call, which is its item's, too. @param place - From 1 on. */
+/** The id of a script's call and of the call's item. @param place - Counted from 1. */
 export const scriptCallOf = (scriptId: string, place: number): string => `${scriptId}:${place}`;
 
-/** The id of what a call came to. @param itemId - Of the call. */
+/** The id of a call's output. @param itemId - The call's item. */
 export const outputOf = (itemId: string): string => `${itemId}:output`;
 
-/** What the newest turn was still asking people when it was cut off. */
+/** The calls for which the newest turn was still asking people when it was cut off. */
 export function askedIn(runs: readonly Response[]): AskedCall[] {
   const tries = triesIn(runs);
   const made = tries.flatMap(({ outputItems }) => outputItems.filter(isCall));
-  // The first time that it was made it came as far as a question; later it may have broken off before.
+  // Take the first attempt: it got as far as a question, while a later attempt may have broken off before.
   const first = Map.groupBy(made, ({ callId }) => callId);
   return [...first].flatMap(([callId, [call]]): AskedCall[] => {
     if (call === undefined || call.parentCallId !== undefined) return [];
@@ -65,14 +65,14 @@ export function askedIn(runs: readonly Response[]): AskedCall[] {
   });
 }
 
-/** The newest turn, after those that it has gone on with: one that a person began is the first. */
+/** The newest turn and the turns that it resumed, oldest first; the first of them was begun by a person. */
 function triesIn(runs: readonly Response[]): Response[] {
   const all = runs.filter((run) => !isServerTurn(run));
   const first = all.findLastIndex(({ trigger }) => trigger !== 'agent');
   return all.slice(Math.max(first, 0));
 }
 
-/** Undefined for a call that is no script, or of which not all is known. */
+/** Undefined for a call that is not a script, or whose record is incomplete. */
 function recordOf(callId: string, tries: readonly Response[]): ScriptRecord | undefined {
   const scripts = tries.flatMap(({ outputItems: items, turnId }) => {
     const call = items.find((item) => isCall(item) && item.callId === callId);
@@ -83,7 +83,7 @@ function recordOf(callId: string, tries: readonly Response[]): ScriptRecord | un
   });
   const [first] = scripts;
   if (first === undefined) return undefined;
-  // What came after it was not kept, calls among it.
+  // Once the turn was full, nothing more was stored, including calls.
   if (scripts.some(({ items, turnId }) => items.some((item) => isFullMark(item, turnId)))) return;
   const calls: RecordedCall[] = [];
   for (;;) {
@@ -96,7 +96,7 @@ function recordOf(callId: string, tries: readonly Response[]): ScriptRecord | un
   }
 }
 
-/** A call by the id that it has in each turn's items: how it ended, if it did, or how it stands in the newest. */
+/** A call with its output from any of the turns; without an output, as the newest turn has it. */
 function knownOf(
   places: readonly { items: readonly OutputItem[]; callId: string }[],
 ): RecordedCall | undefined {
@@ -113,7 +113,7 @@ function callIn(items: readonly OutputItem[], callId: string): RecordedCall | un
   return approvalId === undefined ? { item } : { item, approvalId };
 }
 
-/** The question about a call that had no answer. */
+/** The id of the question about a call that was never answered. */
 function questionOf(callId: string, items: readonly OutputItem[]): string | undefined {
   const asked = items.find((item) => item.type === 'approval' && item.callId === callId);
   if (asked?.type !== 'approval' || asked.outcome?.outcome !== 'cancelled') return undefined;
@@ -122,6 +122,6 @@ function questionOf(callId: string, items: readonly OutputItem[]): string | unde
 
 const isCall = (item: OutputItem): item is Call => item.type === 'function_call';
 
-/** An output that broke off says only how far it was heard. */
+/** An output that broke off only shows how much of it had arrived. */
 const isEnded = (item: OutputItem): item is Output =>
   item.type === 'function_call_output' && item.error === undefined;

@@ -26,7 +26,7 @@ interface Opened {
   say: (message: string) => Promise<Response>;
 }
 
-/** A session with the model `plain`, which refuses tools; `one` calls them. */
+/** A session with the model `plain`, which refuses tools; the model `one` calls them. */
 async function open(
   acts: Act[],
   {
@@ -75,7 +75,7 @@ const last = (client: ScriptedClient): string => told(client.requests.at(-1)!).a
 const shape = ({ outputItems }: Response): string[] =>
   outputItems.map((item) => ('name' in item ? item.name : item.type));
 
-test('a model that refuses tools is asked without, told how to write a script, and its script is run', async () => {
+test('a model that refuses tools is asked without tools, is told how to write a script, and its script is run', async () => {
   const wanted = `I look.\n\n${block("print('so');\nreturn await tools.echo({ text: 'a' });")}`;
   const { say, client } = await open([says(wanted), says('It says a.'), says('Yes.')]);
   const turn = await say('Look');
@@ -123,7 +123,7 @@ test.each([
   ['is one of several', `${block('return 1')}\n${block('return 2')}`, 'stop', /more than one/],
   ['is cut off', block('return 1'), 'length', /cut off \(length\)/],
   ['is refused', block('return 1'), 'content_filter', /cut off \(content_filter\)/],
-])('a block that %s is not run, and the model is told why', async (_, said, reason, why) => {
+])('a block that %s is not run, and the model is sent the reason', async (_, said, reason, why) => {
   const { say, client } = await open([says(said, reason), says('I see.')]);
   const { outputItems } = await say('Look');
   expect(outputItems.map(({ type }) => type)).not.toContain('script_execution');
@@ -131,7 +131,7 @@ test.each([
   expect(last(client)).toMatch(why);
 });
 
-test('a script that is no JavaScript, or fails, is told with its error', async () => {
+test('the model is sent the error of a script that is not JavaScript, or fails', async () => {
   const { say, client } = await open([
     says(block('return (')),
     says(block(echo('fail'))),
@@ -143,7 +143,7 @@ test('a script that is no JavaScript, or fails, is told with its error', async (
   expect(failed).toMatch(/did not succeed:[\s\S]*It did not work/);
 });
 
-test('an answer that breaks off with its script is asked for again, and the script is run once', async () => {
+test('an answer that breaks off after its script is requested again, and the script is run once', async () => {
   const broken = breaksOff(
     block(echo('a')),
     new ModelError('CONNECTION_FAILED', 'It broke off.', { isPassing: true }),
@@ -154,12 +154,12 @@ test('an answer that breaks off with its script is asked for again, and the scri
   expect(last(client)).toContain('"b"');
 });
 
-test('a script that is talked about is not run', async () => {
+test('a script that the answer only discusses is not run', async () => {
   const { say } = await open([says(`So:\n${block(echo('a'))}\nShall I?`)]);
   expect(shape(await say('Look'))).toEqual(['message', 'message']);
 });
 
-test('scripts without end are stopped at the limit of rounds', async () => {
+test('a model that keeps writing scripts is stopped at the limit of rounds', async () => {
   const { say, client } = await open([says(block('1')), says(block('2')), says('3')], {
     maxRounds: 2,
   });
@@ -176,7 +176,7 @@ async function question(watch: Watch, turnId: string): Promise<string> {
   return watch.until(idOf);
 }
 
-test('its calls need their permission, and a message meanwhile is read after what the script gave', async () => {
+test('a script’s calls need permission, and a message sent in the meantime is read after the script’s output', async () => {
   const { provider, watch, client } = await open([says(block(echo('loud'))), says('So.')]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   const approvalId = await question(watch, turnId);
@@ -188,7 +188,7 @@ test('its calls need their permission, and a message meanwhile is read after wha
   expect(more).toBe('user: And quickly');
 });
 
-test('a turn that is stopped stops its script, and the next one is told so', async () => {
+test('stopping a turn stops its script, and the model is told so in the next turn', async () => {
   const { provider, watch, say, client } = await open([says(block(echo('loud'))), says('So.')]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   await question(watch, turnId);
@@ -222,7 +222,7 @@ test('a summary that ends in a script runs nothing', async () => {
   expect(told(client.requests[2]!)).toHaveLength(2);
 });
 
-test('a script that waited when its server ended goes on, and the model is told what it gave', async () => {
+test('a script that waited when its server ended is resumed, and the model is sent its output', async () => {
   const before = await open([says(block(echo('loud')))]);
   const sent = await before.provider.sendMessage('s', 'Look');
   const asked = await question(before.watch, sent.turnId);
@@ -242,7 +242,7 @@ test('a script that waited when its server ended goes on, and the model is told 
   ]);
 });
 
-test('a model with tools goes on with scripts as calls, and one without goes on with calls in words', async () => {
+test('a model with tools gets earlier scripts as calls, and a model without tools gets earlier calls in words', async () => {
   const { say, client, provider } = await open([
     says(`First.\n${block(echo('a'))}`),
     says('So.'),

@@ -51,7 +51,7 @@ export async function* translateTurn(
   yield* drafts.splice(0);
 }
 
-const notShown = 'The model’s server has said something that has no form here; it is kept.';
+const notShown = 'The model’s server sent something that Liminal cannot show. It is stored.';
 
 function objectOf(error: unknown): { code: string; message: string } {
   if (error instanceof ModelError) return error.asObject;

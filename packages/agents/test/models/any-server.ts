@@ -1,4 +1,4 @@
-/** A scripted model server of each interface, told in the same words what to answer and what to refuse. */
+/** A scripted model server for each interface; the same script defines its answers and refusals in all of them. */
 import {
   answer,
   apiError,
@@ -34,7 +34,7 @@ export type Interface = (typeof interfaces)[number];
 
 export interface WantedCall {
   name: string;
-  /** JSON, or the beginning of it. */
+  /** JSON, or the beginning of JSON. */
   arguments: string;
   callId?: string;
 }
@@ -44,30 +44,30 @@ export interface Page {
   url: string;
 }
 
-/** What a model says and calls, or why its server refuses the request. */
+/** A model's text and calls, or the error with which its server refuses the request. */
 export interface Said {
-  /** Before the words; signed or encrypted where the interface does that. */
+  /** Thinking before the text; signed or encrypted if the interface does that. */
   thought?: string;
   words?: string;
   calls?: WantedCall[];
-  /** What the server searches the web for, before the words; not of Chat Completions. */
+  /** The server's web search before the text; not for Chat Completions. */
   searched?: { words: string; found: Page[]; failed?: string };
-  /** Of Messages: blocks before the rest. */
+  /** Messages API only: blocks before the rest. */
   blocks?: Record<string, unknown>[];
-  /** Of Messages: the model pauses. */
+  /** Messages API only: whether the model pauses. */
   isPaused?: boolean;
-  /** Pages that the words cite. */
+  /** Pages that the text cites. */
   cited?: Page[];
-  /** Of Chat Completions: what the stream has before the rest. */
+  /** Chat Completions only: chunks of the stream before the rest. */
   chunks?: unknown[];
-  /** The answer has reached its length limit. */
+  /** Whether the answer has reached its length limit. */
   isCut?: boolean;
   refused?: string;
-  /** Of a refusal. Default: 400. */
+  /** The status of a refusal. Default: 400. */
   status?: number;
 }
 
-/** @param body - A request as it came. */
+/** @param body - The request's body. */
 export type Saying = (body: Record<string, unknown>) => Said;
 
 export interface AnyServer {

@@ -1,4 +1,4 @@
-/** People see the sources that an answer cites; the model's text stays as it is. */
+/** People see the sources that an answer cites; the model's text is unchanged. */
 import { afterEach, expect, test } from 'vitest';
 import { interfaces, openSession, type Said } from './any-server.ts';
 

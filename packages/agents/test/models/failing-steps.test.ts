@@ -23,7 +23,7 @@ test.each(interfaces)(
     let count = 0;
     const { say, bodies } = await open(kind, () => {
       count += 1;
-      // A model words it a little differently each time.
+      // A model varies the text each time.
       const input = `{"text": "<!doctype html> ${count}`;
       return { words: 'Writing.', calls: [{ name: 'echo', arguments: input }], isCut: true };
     });
@@ -42,11 +42,11 @@ test.each(interfaces)(
 );
 
 const steps: [string, () => { name: string; arguments: string }[], number][] = [
-  ['that is no JSON', () => [{ name: 'echo', arguments: `{"te${Math.random()}` }], 3],
-  ['of no tool', () => [{ name: 'nobody', arguments: '{}' }], 5],
+  ['that is not JSON', () => [{ name: 'echo', arguments: `{"te${Math.random()}` }], 3],
+  ['of an unknown tool', () => [{ name: 'nobody', arguments: '{}' }], 5],
   ['that fails', () => [{ name: 'echo', arguments: '{"text":"fail"}' }], 5],
   [
-    'that fails beside one that works',
+    'that fails next to a call that works',
     () => [
       { name: 'echo', arguments: '{"text":"a"}' },
       { name: 'echo', arguments: '{"text":"fail"}' },
@@ -62,7 +62,7 @@ test.each(steps)('a call %s and is repeated unchanged ends the turn', async (_, 
   expect(bodies()).toHaveLength(most);
 });
 
-test('steps that fail in turns are braked, and one that works lets the count begin anew', async () => {
+test('alternating failures end the turn, and a step that works restarts the count', async () => {
   const failing = ['fail', 'nobody'];
   const alternating = await open('Chat Completions', () => {
     failing.push(failing.shift()!);

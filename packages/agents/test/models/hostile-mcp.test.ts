@@ -1,4 +1,4 @@
-/** MCP servers that send without end, or nothing at all. */
+/** MCP servers that send endless data, or nothing at all. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { McpServers } from '@liminal/protocol';
@@ -32,7 +32,7 @@ const greeting = {
 };
 const tool = { name: 'work', inputSchema: { type: 'object' } };
 
-/** What an honest server answers. */
+/** The answers of an honest server. */
 const honest: Answer = (response, message) => {
   if (message?.method === 'initialize') {
     response.writeHead(200, json).end(result(message.id, greeting));
@@ -43,7 +43,7 @@ const honest: Answer = (response, message) => {
   } else response.writeHead(message === undefined ? 405 : 202).end();
 };
 
-/** Answers a method in another way. */
+/** Replaces the answer to one method. */
 const but =
   (method: string | undefined, answer: Answer): Answer =>
   (response, message, request) =>
@@ -93,7 +93,7 @@ const tooLarge: [string, string | undefined, Answer][] = ['initialize', 'tools/l
     ['JSON', method, endless(json, '{"jsonrpc":"2.0","result":{"x":"', 'x')],
     ['line of an event', method, endless(events, 'data: ', 'x')],
     ['event', method, endless(events, '', 'data: x\n')],
-    ['event with the other line ends', method, endless(events, '', 'data: x\r\n')],
+    ['event with CR LF line ends', method, endless(events, '', 'data: x\r\n')],
     ['comment', method, endless(events, '', ': x\n')],
     ['error', method, endless(json, '', 'x', 500)],
     ['packed answer', method, bomb],
@@ -101,7 +101,7 @@ const tooLarge: [string, string | undefined, Answer][] = ['initialize', 'tools/l
 );
 
 test.each(tooLarge)(
-  'an endless %s in answer to %s is read up to a bound, and the other servers have their tools',
+  'an endless %s in answer to %s is read up to a bound, and other servers’ tools are available',
   async (_what, method, answer) => {
     const { mcp, problem } = await openHttp(but(method, answer));
     const grown = await growth(async () => expect(await names(mcp)).toContain('mcp__hello__greet'));
@@ -110,7 +110,7 @@ test.each(tooLarge)(
   },
 );
 
-test('an endless event where the server may speak first disconnects it, and the next message connects anew', async () => {
+test('an endless event on the server’s own stream disconnects the server, and the next message connects again', async () => {
   const { mcp, problem, requests } = await openHttp(but(undefined, endless(events, 'data: ', 'x')));
   expect(await names(mcp)).toContain('mcp__bad__work');
   await expect
@@ -130,12 +130,12 @@ test.each<[string, Answer]>([
     but('initialize', (response) => response.writeHead(200, json).flushHeaders()),
   ],
 ])(
-  'a server that does not answer %s is given up, and holds no message up',
+  'a server that does not answer %s is abandoned, and delays no message',
   async (_what, answer) => {
     const { mcp, problem } = await openHttp(answer, { startMs: 2_000 });
     expect(await names(mcp)).toContain('mcp__hello__greet');
     expect(problem()).toBe(
-      'The MCP server “bad” did not start. It did not answer, or not list all its tools, within 2 s.',
+      'The MCP server “bad” did not start. It did not answer, or did not list all its tools, within 2 s.',
     );
   },
 );
@@ -147,7 +147,7 @@ const pageAfter =
     response.writeHead(200, json).end(result(message?.id, { tools, nextCursor }));
   };
 
-test('a list of tools without an end is given up', async () => {
+test('a list of tools without an end is abandoned', async () => {
   const { mcp, problem, requests } = await openHttp(but('tools/list', pageAfter([])));
   expect(await names(mcp)).toContain('mcp__hello__greet');
   expect(problem()).toBe(
@@ -156,7 +156,7 @@ test('a list of tools without an end is given up', async () => {
   expect(requests()).toBeLessThan(60);
 });
 
-test('a list of tools whose pages come slowly is given up', async () => {
+test('a list of tools whose pages come slowly is abandoned', async () => {
   const slowly: Answer = (response, message, request) => {
     setTimeout(() => pageAfter([])(response, message, request), 200);
   };
@@ -186,7 +186,7 @@ test('too many tools, and too large ones, are left out, and the number is report
 });
 
 test.each(['http', 'sse'] as const)(
-  'SAFE: a redirect to another server is refused, and sends it nothing (%s)',
+  'SAFE: a redirect to another server is rejected, and nothing is sent there (%s)',
   async (type) => {
     const other = await serve((_request, response) => response.end('{}'));
     const { url } = await serveMcp((response) =>
@@ -207,7 +207,7 @@ test('a redirect within a server is followed with the whole request', async () =
   expect(await names(mcp)).toContain('mcp__bad__work');
 });
 
-test('redirects without an end are given up', async () => {
+test('endless redirects are abandoned', async () => {
   const { mcp, problem, requests } = await openHttp((response) =>
     response.writeHead(307, { location: '/on' }).end(),
   );
@@ -235,12 +235,12 @@ test.each<[string, Answer]>([
   ['packed answer', bomb],
 ])('an endless %s to a call is read up to a bound', async (_what, answer) => {
   const grown = await growth(async () =>
-    expect(callOf(answer)).rejects.toThrow('bad could not do it. It sent more than 10 MiB'),
+    expect(callOf(answer)).rejects.toThrow('bad could not run the tool. It sent more than 10 MiB'),
   );
   expect(grown).toBeLessThan(mostGrowth);
 });
 
-test('reports of progress do not keep a call alive for ever', async () => {
+test('reports of progress do not extend a call without limit', async () => {
   const busy: Answer = (response, message) => {
     response.writeHead(200, events);
     const progressToken = message?.params?._meta?.progressToken;
@@ -250,7 +250,7 @@ test('reports of progress do not keep a call alive for ever', async () => {
     response.on('close', () => clearInterval(saying));
   };
   await expect(callOf(busy, { callMs: 10_000, callTotalMs: 500 })).rejects.toThrow(
-    'bad could not do it. MCP error -32001: Maximum total timeout exceeded',
+    'bad could not run the tool. MCP error -32001: Maximum total timeout exceeded',
   );
 });
 
@@ -264,7 +264,7 @@ test.each<[string, object]>([
   );
 });
 
-test('answers that are left open are bounded', async () => {
+test('the number of open answers is limited', async () => {
   const { mcp } = await openHttp(
     but('tools/call', (response, message) => {
       response.writeHead(200, events).write(`data: ${result(message?.id, { content: [] })}\n\n`);
@@ -278,11 +278,11 @@ test('answers that are left open are bounded', async () => {
   );
   expect(calls.map(({ status }) => status)).toContain('rejected');
   expect(calls.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toContain(
-    'Error: bad could not do it. It left 5 requests without a whole answer.',
+    'Error: bad could not run the tool. It left 5 requests without a complete answer.',
   );
 });
 
-test('a stream that ends again and again is not opened for ever', async () => {
+test('a stream that keeps ending is not reopened for ever', async () => {
   const { mcp, problem, requests } = await openHttp(
     but(
       undefined,
@@ -295,7 +295,7 @@ test('a stream that ends again and again is not opened for ever', async () => {
   expect(before).toBeLessThan(150);
 });
 
-test('a schema of a result, with a pattern that runs without end, is not used', async () => {
+test('a result schema with a pattern that never finishes is not used', async () => {
   const outputSchema = {
     type: 'object',
     properties: { x: { type: 'string', pattern: '^(a+)+$' } },
@@ -322,7 +322,7 @@ test.each<[string, Answer, string]>([
   ['sends an endless line', endless(events, 'data: ', 'x'), 'more than 10 MiB in one message'],
   ['sends endless comments', endless(events, '', ': x\n'), 'more than 10 MiB in one message'],
   ['ends each stream', (response) => response.writeHead(200, events).end('retry: 0\n\n'), ''],
-])('a server of the older transport that %s is given up', async (_what, answer, why) => {
+])('a server of the older transport that %s is abandoned', async (_what, answer, why) => {
   const { url } = await serveMcp(answer);
   const servers: McpServers = { bad: { type: 'sse', url, headers: {} }, hello: greeter() };
   const { mcp, problem } = open(servers, why.includes('MiB') ? {} : { startMs: 2_000 });

@@ -1,4 +1,4 @@
-/** Model servers that send without end, to each maker's client. */
+/** Model servers that send endless data, to each maker's client. */
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { AnthropicClient } from '../../src/anthropic/index.ts';
@@ -76,7 +76,7 @@ const added = (item: object, index = 0): string =>
 const long = 'x'.repeat(100_000);
 const bash = { type: 'tool_use', id: 'c', name: 'bash', input: {} };
 
-/** How an answer begins, and what it says for ever. */
+/** The beginning of an answer, and the piece that it repeats for ever. */
 const floods: [string, 'messages' | 'responses', string, (count: number) => string][] = [
   ['pings', 'messages', '', () => event('ping', { long })],
   [
@@ -130,7 +130,7 @@ test.each(floods)('endless %s by the %s API end the answer', async (_what, api, 
 });
 
 test.each(clients)(
-  '%s: a redirect to another server is refused, and sends it nothing',
+  '%s: a redirect to another server is rejected, and nothing is sent there',
   async (_maker, open) => {
     const other = await serve((_request, response) => response.end('{}'));
     const { url } = await serve((_request, response) => {
@@ -157,7 +157,7 @@ test.each(clients)('%s: a redirect within a server is followed', async (_maker, 
   expect(requests()).toBe(2);
 });
 
-test('a list of models without an end is left', async () => {
+test('an endless list of models is abandoned', async () => {
   let id = 0;
   const { url, requests } = await serve((_request, response) => {
     id += 1;

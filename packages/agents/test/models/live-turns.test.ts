@@ -1,4 +1,4 @@
-/** Whole turns of bare models: the makers' clients against scripted servers, as sessions play them. */
+/** Whole turns of bare models: the makers' clients against scripted servers, as sessions use them. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function turnOf(client: ModelClient) {
   return watch.events.map(({ payload }) => payload);
 }
 
-test('FR-001-25 FR-001-27 FR-001-28 FR-001-29 FR-001-30: what an OpenAI server streams becomes items, and each call ends', async () => {
+test('FR-001-25 FR-001-27 FR-001-28 FR-001-29 FR-001-30: the stream of an OpenAI server becomes items, and each call ends', async () => {
   const api = await startChatCompletionsApi({
     script: [
       chat.answer([
@@ -69,7 +69,7 @@ test('FR-001-25 FR-001-27 FR-001-28 FR-001-29 FR-001-30: what an OpenAI server s
 });
 
 test.each(['stop', 'length', 'content_filter'])(
-  'FR-001-31: the finish reason %s is the reason of the turn’s end, with its usage',
+  'FR-001-31: a turn ends with the finish reason %s and its usage',
   async (finishReason) => {
     const api = await startChatCompletionsApi({ script: [chat.answer('ha', { finishReason })] });
     ends.push(() => api.close());
@@ -83,7 +83,7 @@ test.each(['stop', 'length', 'content_filter'])(
   },
 );
 
-test('FR-001-24: what Anthropic’s API streams becomes a turn', async () => {
+test('FR-001-24: the stream of Anthropic’s API becomes a turn', async () => {
   const api = await startMessagesApi({ script: [reply([text('I read it.', { chunk: 1 })])] });
   ends.push(() => api.close());
   const payloads = await turnOf(new AnthropicClient({ baseUrl: api.url, apiKey: 'sk-secret' }));

@@ -53,14 +53,14 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
   expect(problems.get('hello')).toBeUndefined();
 });
 
-/** What allows the tool `greet` of a server for good. */
+/** The rule that permanently allows the tool `greet` of a server. */
 async function greetRule(name: string, server: McpServer): Promise<string | undefined> {
   const { mcp, projectDir } = await open({ [name]: server });
   const greet = (await mcp.tools()).find(({ description }) => description === 'Greets somebody.');
   return (await greet?.needs({}, { projectDir }))?.[0]?.rule;
 }
 
-test('SAFE: a permission for a tool is for no other server, whatever names that has', async () => {
+test('SAFE: a permission for a tool applies to no other server, even one with the same names', async () => {
   const server = greeter('Hello');
   const rule = await greetRule('hello', server);
   expect(await greetRule('hello', server)).toBe(rule);
@@ -96,7 +96,7 @@ test('a tool that a server lists twice is one tool of the model', async () => {
   expect(names).toEqual(['mcp__a__work', 'mcp__a__rest']);
 });
 
-/** A server with tools of these names. */
+/** A server whose tools have these names. */
 function listing(names: readonly string[]): McpServer {
   const program = `
     const tools = ${JSON.stringify(names)}.map((name) => ({ name, inputSchema: { type: 'object' } }));
@@ -110,13 +110,13 @@ function listing(names: readonly string[]): McpServer {
   return { type: 'stdio', command: process.execPath, args: ['-e', program], env: {} };
 }
 
-test('SAFE: the own name of a tool stands before the title that its server gives', async () => {
+test('SAFE: a tool’s name precedes the title that its server gives', async () => {
   const { tool, projectDir } = await open({ hello: greeter('Hello', 'Show the notes') });
   const { title } = await (await tool('mcp__hello__greet')).face({}, { projectDir });
   expect(title).toBe('greet (hello): Show the notes');
 });
 
-test('what is no text is shown, and text of it is read', async () => {
+test('content that is not text is shown to people, and its text is read by the model', async () => {
   const { tool, context } = await open({ hello: greeter() });
   const { output, blocks } = await (await tool('mcp__hello__show')).run({}, context);
 
@@ -129,7 +129,7 @@ test('what is no text is shown, and text of it is read', async () => {
   ]);
 });
 
-test('a server that does not start is a problem in words, and the others have their tools', async () => {
+test('a server that does not start is reported as a problem, and other servers’ tools are available', async () => {
   const broken = { type: 'stdio' as const, command: '/nowhere/mcp', args: [], env: {} };
   const { mcp, problems } = await open({ broken, hello: greeter() });
 
@@ -137,11 +137,11 @@ test('a server that does not start is a problem in words, and the others have th
   expect(problems.get('broken')).toMatch(/The MCP server “broken” did not start\. .*nowhere/);
 });
 
-test('a server that has ended is started again for the next message', async () => {
+test('a server that has ended is restarted for the next message', async () => {
   const { mcp, tool, context } = await open({ hello: greeter() });
   const greet = await tool('mcp__hello__greet');
   for (const pid of await startedHere()) process.kill(pid, 'SIGKILL');
-  await expect(greet.run({ name: 'Ada' }, context)).rejects.toThrow(/hello could not do it/);
+  await expect(greet.run({ name: 'Ada' }, context)).rejects.toThrow(/hello could not run the tool/);
 
   const again = (await mcp.tools()).find(({ name }) => name === greet.name);
   expect(await again?.run({ name: 'Ada' }, context)).toMatchObject({ output: 'Hello, Ada!' });
@@ -149,7 +149,7 @@ test('a server that has ended is started again for the next message', async () =
   expect(await startedHere()).toEqual([]);
 });
 
-test('a server that is silent when it starts does not hold up the end, and nothing is started after it', async () => {
+test('a server that is silent at its start does not delay the end, and no server is started afterwards', async () => {
   const args = ['-e', 'setInterval(() => {}, 1e9)', 'mcp-server'];
   const mute = { type: 'stdio' as const, command: process.execPath, args, env: {} };
   const { mcp, problems } = await open({ mute });
@@ -158,7 +158,7 @@ test('a server that is silent when it starts does not hold up the end, and nothi
 
   const begun = performance.now();
   await mcp.close();
-  // It may be silent for 30 s.
+  // The server may stay silent for 30 s.
   expect(performance.now() - begun).toBeLessThan(15_000);
   expect(await tools).toEqual([]);
   expect(await mcp.tools()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Answers that servers give beside the interfaces' documents: thinking in the words, errors with status 200, web pages. */
+/** Answers that the interfaces' documentation does not mention: thinking in the text, errors with status 200, web pages. */
 import type { Response } from '@liminal/protocol';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -31,7 +31,7 @@ const event = (value: object): string => {
   return `${name}data: ${JSON.stringify(value)}\n\n`;
 };
 
-/** A streamed answer with these pieces of text. `reason`: the wire's word for its end. */
+/** A streamed answer with these pieces of text. `reason`: the interface's word for why it ended. */
 const streams: Record<Interface, (pieces: readonly string[], reason?: string) => string> = {
   'Chat Completions': (pieces, reason = 'stop') =>
     [
@@ -77,7 +77,7 @@ const stream = (kind: Interface, pieces: readonly string[], reason?: string) => 
 
 type Answering = (response: ServerResponse) => void;
 
-/** A session whose server gives these answers, one for each request, and the last again. */
+/** A session whose server gives these answers, one per request; the last is repeated. */
 async function open(kind: Interface, answers: readonly Answering[]) {
   const bodies: string[] = [];
   const { url } = await serve((request, response) => {
@@ -106,7 +106,7 @@ async function open(kind: Interface, answers: readonly Answering[]) {
   return { say, bodies, url };
 }
 
-/** What the model has said, by kind. */
+/** The model's thoughts and texts. */
 const saidBy = ({ outputItems }: Response): string[][] =>
   outputItems.flatMap((item) =>
     (item.type === 'message' && item.origin === 'agent') || item.type === 'reasoning'
@@ -138,7 +138,7 @@ const texts: [text: string, thinking: string, words: string][] = [
 ];
 
 test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as const)))(
-  'by %s: the text %j is the thinking %j and the words %j, in whatever pieces it comes',
+  'by %s: the text %j is the thinking %j and the words %j, however it is split',
   async (kind, whole, thinking, words) => {
     const cuts = fc.array(fc.nat(whole.length), { maxLength: 6 });
     const samples = fc.sample(cuts, 4);
@@ -156,7 +156,7 @@ test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as cons
         said: inKinds(thinking, words),
       });
     }
-    // The model gets its words back, as it would if its server had taken the thinking out.
+    // The model gets its text without the thinking, as if its server had removed it.
     const last = bodies.at(-1) ?? '';
     const inJson = (said: string): string => JSON.stringify(said).slice(1, -1);
     expect(last).toContain(inJson(words));
@@ -184,7 +184,7 @@ test.each(
     [kind, { error: { code: 503, message: 'Busy' } }, 'text/plain'] as const,
     [kind, { error: { code: '529', message: 'Busy' } }, 'application/json; charset=utf-8'] as const,
   ]),
-)('by %s: the error %j with status 200 and %s is tried again', async (kind, body, type) => {
+)('by %s: the error %j with status 200 and %s is retried', async (kind, body, type) => {
   const { say, bodies } = await open(kind, [withJson(body, type), stream(kind, ['Four.'])]);
   const response = await say('How many?');
   expect(response.status).toBe('complete');
@@ -193,7 +193,7 @@ test.each(
 });
 
 test.each(interfaces)(
-  'by %s: an error with status 200 that is not about the moment ends the turn with its words',
+  'by %s: an error with status 200 that is not temporary ends the turn with the server’s words',
   async (kind) => {
     const { say } = await open(kind, [withJson({ error: { code: 401, message: 'No such key' } })]);
     const { status, error } = await say('How many?');
@@ -210,7 +210,7 @@ test.each(
     [kind, 'text/html; charset=utf-8', '<!doctype html><title>Sign in</title>'] as const,
     [kind, 'text/plain', '\n<html><title>Sign in</title>'] as const,
   ]),
-)('by %s: a web page of the type %s is named at once', async (kind, type, page) => {
+)('by %s: a web page of the type %s is reported at once', async (kind, type, page) => {
   const { say, bodies, url } = await open(kind, [
     (response) => void response.writeHead(200, { 'content-type': type }).end(page),
   ]);
@@ -222,7 +222,7 @@ test.each(
   expect(bodies).toHaveLength(1);
 });
 
-test('a server that has a page in the place of the Responses API is asked by Chat Completions', async () => {
+test('a server that returns a page instead of the Responses API is asked by Chat Completions', async () => {
   const { url } = await serve((request, response) => {
     if (request.url === '/v1/chat/completions') stream('Chat Completions', ['Four.'])(response);
     else response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');

@@ -1,4 +1,4 @@
-/** The SDKs' own way to a server against the standard's. */
+/** Compares `patientFetch` with the standard `fetch`. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +47,7 @@ const says =
   (_request, response) =>
     response.writeHead(status, headers).end(body);
 
-/** A response that is sent as it stands here. */
+/** A response that is sent as raw text. */
 const raw =
   (bytes: string): RequestListener =>
   ({ socket }) =>
@@ -59,12 +59,12 @@ const asked = {
   body: '{"said":"Grüße 🌍"}',
 };
 
-/** All that an SDK sees of an answer. */
+/** Everything that an SDK sees of an answer. */
 async function seen(fetching: typeof fetch, url: string, init: RequestInit = asked) {
   try {
     const response = await fetching(url, init);
     const { status, ok, headers } = response;
-    // What is unpacked is not packed.
+    // Ignore `content-encoding`: only one of the two keeps it when the body is unpacked.
     const said = [...headers].filter(([name]) => !['date', 'content-encoding'].includes(name));
     const body = await response.text().catch(nameOf);
     return { status, ok, said, body };
@@ -78,12 +78,12 @@ const nameOf = (error: unknown): string => String(error);
 const gzip = { 'content-encoding': 'gzip' };
 
 test.each<[string, RequestListener]>([
-  ['says what it was sent', echo],
-  ['has moved for good', moved(308)],
-  ['has moved for now', moved(307)],
-  ['has moved what it says', moved(303)],
+  ['repeats the request', echo],
+  ['has moved permanently', moved(308)],
+  ['has moved temporarily', moved(307)],
+  ['has moved its answer', moved(303)],
   ['has moved, as old servers do', moved(301)],
-  ['sends on for ever', (_, response) => response.writeHead(307, { location: '/v1' }).end()],
+  ['redirects for ever', (_, response) => response.writeHead(307, { location: '/v1' }).end()],
   ['packs its answers', says(200, gzip, gzipSync('Packed.'))],
   ['packs its errors', says(429, gzip, gzipSync('Packed.'))],
   ['says nothing', says(204, {}, '')],
@@ -94,12 +94,12 @@ test.each<[string, RequestListener]>([
   ],
   ['hangs up', ({ socket }) => socket.destroy()],
   [
-    'hangs up amid its answer',
+    'disconnects during its answer',
     raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nOk\r\n'),
   ],
-  ['says less than it has promised', raw('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nOk')],
-  ['speaks no HTTP', raw('Hello.\r\n\r\n')],
-])('a server that %s looks as it does to fetch', async (_case, listener) => {
+  ['sends less than its content-length', raw('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nOk')],
+  ['does not speak HTTP', raw('Hello.\r\n\r\n')],
+])('a server that %s gives the same result as with fetch', async (_case, listener) => {
   const url = await serve(listener);
   expect(await seen(patientFetch, url)).toEqual(await seen(fetch, url));
 });
@@ -118,16 +118,18 @@ test.each([
   await expect(read()).rejects.toThrow(`The answer is larger than ${most} bytes.`);
 });
 
-test('an address with a password is not asked, nor one where nobody is', async () => {
+test('an address with a password, or without a server, is an error', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   await expect(patientFetch(nobody)).rejects.toMatchObject({
     message: 'fetch failed',
     cause: { code: 'ECONNREFUSED' },
   });
-  await expect(patientFetch('http://me:secret@127.0.0.1/')).rejects.toThrow('a name or a password');
+  await expect(patientFetch('http://me:secret@127.0.0.1/')).rejects.toThrow(
+    'a user name or a password',
+  );
 });
 
-test('an answer that nobody reads to its end is left, and so is one that is aborted', async () => {
+test('an answer that is not read to its end, or is aborted, is dropped', async () => {
   const waiting: ServerResponse[] = [];
   const url = await serve((_, response) => {
     waiting.push(response);

@@ -1,5 +1,5 @@
 /**
- * One bad thing in a session's history never ends the session: Liminal finds the part that the server refuses, leaves it out
+ * One bad part in a session's history never ends the session: Liminal finds the part that the server refuses, leaves it out
  * of the request, and names it to the model. The log keeps everything.
  */
 import { atLength } from '@liminal/testkit/at-length';
@@ -36,7 +36,7 @@ const half = '\u{1f600}'.slice(0, 1);
 const pictures = { pixel, gif, cut: cutPixel, none: btoa('no picture') };
 type Picture = keyof typeof pictures;
 
-/** Shows any picture, and says any text. */
+/** Returns any text, with any picture. */
 const show: Tool<{ text: string; picture?: Picture | undefined }> = {
   name: 'show',
   description: 'Shows a picture.',
@@ -62,7 +62,7 @@ async function open(kind: Interface, says: Saying): Promise<AnySession> {
 
 const sent = (body: object | undefined): string => JSON.stringify(body);
 
-/** Whether some text of a request has a lone surrogate, be it in arguments that are JSON themselves. */
+/** Whether some text of a request has a lone surrogate, including text within arguments that are JSON themselves. */
 function isIllFormed(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed();
   if (typeof value !== 'object' || value === null) return false;
@@ -75,7 +75,7 @@ function isIllFormed(value: unknown): boolean {
 const named = /cannot be shown here|Left out, because/;
 
 test.each(interfaces)(
-  'by %s: text that is cut in the middle of a letter is sent well-formed, wherever it is from',
+  'by %s: text that is cut within a character is sent well-formed, wherever it comes from',
   async (kind) => {
     const says: Said[] = [
       { calls: [{ name: 'show', arguments: `{"text":"\\ud83d${half}"}` }] },
@@ -96,7 +96,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: files that no server takes are named, and wrong types are put right',
+  'by %s: files that no server accepts are only named, and wrong types are corrected',
   async (kind) => {
     const says: Said[] = [
       { calls: [{ name: 'show', arguments: JSON.stringify({ text: 'a', picture: 'cut' }) }] },
@@ -121,7 +121,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: a picture that the server refuses is named from then on, and those that it took stay',
+  'by %s: a picture that the server refuses is only named from then on, and accepted pictures stay',
   async (kind) => {
     const { say, bodies } = await open(kind, (body) =>
       sent(body).includes(gif) ? { refused: 'Could not process image' } : { words: 'Yes.' },
@@ -139,7 +139,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: a picture that breaks the server is found at once, though it says so as its own failure',
+  'by %s: a picture that makes the server fail is found at once, although the server reports its own failure',
   async (kind) => {
     const { say, bodies } = await open(kind, (body) =>
       sent(body).includes(gif)
@@ -158,7 +158,7 @@ const callOf = (callId: string): Said => ({
 });
 
 test.each(["Unexpected role 'user' after role 'tool'", 'Bad request.'])(
-  'a server with Mistral’s rules, which says “%s”, is followed, and costs no more requests later',
+  'after “%s”, the conversation follows Mistral’s rules, and later messages need no more requests',
   async (words) => {
     const says: Said[] = [callOf('call_PTLP8xhu3uwZk4l3nlnrrJha'), { words: 'Seen.' }];
     const { say, bodies } = await open('Chat Completions', (body) => {
@@ -177,7 +177,7 @@ test.each(["Unexpected role 'user' after role 'tool'", 'Bad request.'])(
   },
 );
 
-test('a template that llama.cpp refuses by status 500 is followed at once', async () => {
+test('a template error that llama.cpp reports with status 500 leads to its concession at once', async () => {
   const says: Said[] = [callOf('abcdefghi'), { words: 'Seen.' }];
   const { say, bodies } = await open('Chat Completions', (body) => {
     const refused = alternates(body);
@@ -216,7 +216,7 @@ function alternates(body: Record<string, unknown>): string | undefined {
     : undefined;
 }
 
-test('a server that wants the reasoning of a call back gets it', async () => {
+test('a server that wants a call’s reasoning back gets it', async () => {
   const says: Said[] = [callOf('c'), { words: 'Seen.' }];
   const { say } = await open('Chat Completions', (body) =>
     messagesOf(body).some((one) => one.tool_calls && one.reasoning_content === undefined)
@@ -226,7 +226,7 @@ test('a server that wants the reasoning of a call back gets it', async () => {
   expect(await say('Look')).toMatchObject({ status: 'complete' });
 });
 
-test('encrypted reasoning goes back with its call, and a server that does not know it gets it no more', async () => {
+test('encrypted reasoning is sent back with its call, but no longer to a server that does not know the field', async () => {
   const pieces = [
     { type: 'reasoning.text', text: 'Let ', index: 0, format: 'f' },
     { type: 'reasoning.text', text: 'us.', signature: 's', index: 0 },
@@ -252,7 +252,7 @@ test('encrypted reasoning goes back with its call, and a server that does not kn
 });
 
 test.each(interfaces)(
-  'by %s: /compact gets out of a conversation that is refused in any form',
+  'by %s: /compact rescues a conversation that is refused in every form',
   async (kind) => {
     const { say, bodies } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: 'Bad request.' } : { words: 'Nothing is known.' },
@@ -260,19 +260,19 @@ test.each(interfaces)(
     await say('Hello');
     expect(await say('This is poison')).toMatchObject({ status: 'error' });
     expect((await say('And now?')).error?.message).toMatch(/send \/compact/);
-    // The part after it is taken.
+    // The part after that message is accepted.
     expect(await say('/compact')).toMatchObject({ status: 'complete' });
     expect(await say('And now?')).toMatchObject({ status: 'complete' });
     expect(await say('poison once more')).toMatchObject({ status: 'error' });
     const compacted = await say('/compact');
     expect(compacted).toMatchObject({ status: 'complete' });
-    expect(JSON.stringify(compacted.outputItems)).toContain('holds nothing of the conversation');
+    expect(JSON.stringify(compacted.outputItems)).toContain('contains nothing of the conversation');
     expect(sent(bodies().at(-1))).toContain('Nothing of our conversation is here');
     expect(await say('And now?')).toMatchObject({ status: 'complete' });
   },
 );
 
-// What a server may refuse, each by the whole request's JSON.
+// Rules of a server; each tests the JSON of the whole request.
 const rules: [name: string, refuses: (body: string) => boolean][] = [
   ['a certain picture', (body) => body.includes(gif)],
   ['all pictures', (body) => body.includes('base64')],
@@ -320,7 +320,7 @@ const played: fc.Arbitrary<Played> = fc.record(
 );
 
 test.each(interfaces)(
-  'by %s: whatever is in a session, and whatever its server refuses of that, it always answers again',
+  'by %s: whatever a session contains and its server refuses, the session always gets an answer again',
   { timeout: 120_000 },
   async (kind) => {
     await fc.assert(
@@ -358,7 +358,7 @@ test.each(interfaces)(
           } finally {
             await session.close();
           }
-          // A server of Liminal that has started anew finds it again.
+          // A restarted Liminal finds the refused part again.
           const again = await openSession(kind, saying, [show], stored);
           try {
             expect(await again.say('Still there?')).toMatchObject({ status: 'complete' });
@@ -373,7 +373,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: /compact gets out of a conversation at which the server fails for ever, without a reason',
+  'by %s: /compact rescues a conversation at which the server always fails without a reason',
   async (kind) => {
     const { say } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: '', status: 500 } : { words: 'Well.' },

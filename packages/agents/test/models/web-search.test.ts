@@ -1,4 +1,4 @@
-/** The makers' own search of the web: it is shown as a call, goes back as it came, and survives a change of the maker. */
+/** The makers' own web search: it is shown as a call, is sent back unchanged, and survives a change of the maker. */
 import type { OutputItem, Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { loudEcho } from '../../src/models/testing/echo.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A session with the tool `echo`, whose model says these things, and then agrees. */
+/** A session with the tool `echo`, whose model gives these answers, and then agrees. */
 async function open(
   kind: Interface,
   says: Said[],
@@ -50,14 +50,14 @@ const searching = [
 ] as const;
 
 test.each(searching)(
-  'by %s: a search is a call with its words and what it found, and goes back as it came',
+  'by %s: a search is a call with its words and results, and is sent back unchanged',
   async (kind, native, output) => {
     const { say, bodies, watch } = await open(kind, [{ searched, words: 'So.' }]);
     const turn = await say('What is new?');
     const ended = watch.events.flatMap(({ payload }) =>
       payload.type === 'item_done' ? payload.finalItem.type : [],
     );
-    // People see that it has ended before the answer has.
+    // People see the end of the search before the end of the answer.
     expect(ended.slice(-3)).toEqual(['function_call', 'function_call_output', 'message']);
     expect(shown(turn.outputItems)).toEqual([
       'What is new?',
@@ -67,7 +67,7 @@ test.each(searching)(
     ]);
     await say('Sure?');
     expect(JSON.stringify(bodies()[1])).toContain(native);
-    // After a restart, or in a fork, it is the same.
+    // After a restart, or in a fork, the result is the same.
     const again = await open(kind, [], [turn]);
     await again.say('Sure?');
     const [first] = again.bodies();
@@ -79,7 +79,7 @@ test.each(searching)(
 test.each([
   ['Responses', 'The search failed: too_many_requests'],
   ['Messages', 'The server’s tool failed: too_many_requests.'],
-] as const)('by %s: a search that fails says why', async (kind, output) => {
+] as const)('by %s: a failed search gives the reason', async (kind, output) => {
   const failed = { words: 'news', found: [], failed: 'too_many_requests' };
   const { say } = await open(kind, [{ searched: failed, words: 'No.' }]);
   expect(shown((await say('What is new?')).outputItems)[2]).toBe(`false: ${output}`);
@@ -89,7 +89,7 @@ test.each(
   searching.flatMap(([kind, native]) =>
     interfaces.flatMap((other) => (other === kind ? [] : [[kind, other, native] as const])),
   ),
-)('what was found by %s is known to a model that is asked by %s', async (kind, other, native) => {
+)('results found by %s are sent to a model that is asked by %s', async (kind, other, native) => {
   const first = await open(kind, [{ searched, words: 'So.' }]);
   const turn = await first.say('What is new?');
   const { say, bodies } = await open(other, [], [turn]);
@@ -111,7 +111,7 @@ const result = {
   content: [{ type: 'web_search_result', encrypted_content: 'e', ...found[0] }],
 };
 
-test('a model that pauses amid a search continues by itself, and gets its result in the next answer', async () => {
+test('a model that pauses during a search continues by itself, and gets its result in the next answer', async () => {
   const { say, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { blocks: [result], words: 'So.' },
@@ -130,7 +130,7 @@ test('a model that pauses amid a search continues by itself, and gets its result
   ]);
 });
 
-test('a search without a result, after which the turn has failed, is left out', async () => {
+test('a search without a result in a failed turn is left out', async () => {
   const { say, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { refused: 'No more.', status: 403 },
@@ -141,7 +141,7 @@ test('a search without a result, after which the turn has failed, is left out', 
 });
 
 test.each(searching)(
-  'by %s: a call of a tool beside a search is run, and both go on',
+  'by %s: a tool call next to a search is run, and both are sent back',
   async (kind) => {
     const call = { name: 'echo', arguments: '{"text":"a"}' };
     const { say } = await open(kind, [{ searched, calls: [call] }, { words: 'So.' }]);
